@@ -1,0 +1,165 @@
+// The law of imports: an import goes down, or sideways inside its own space; never up, never across spaces.
+//     main -> app -> { agent, control, trace } -> identity -> base
+// Tests may use server/test and whatever they test; production code never imports a test.
+
+const TESTS = "(\\.test\\.tsx?$|(^|/)test/)";
+
+// Inside base, lowest first. A layer may import its own and those before it.
+const BASE_LAYERS = [
+  // errors, ids, clock and other single files that know of nothing else
+  "^server/src/base/(?!log\\.)[^/]+\\.ts$",
+  "^server/src/base/config/",
+  "^server/src/base/log\\.ts$",
+  "^server/src/base/(db|clickhouse|blob)/",
+  "^server/src/base/(secrets|events|jobs)/",
+  "^server/src/base/auth/",
+  "^server/src/base/(http|outbound)/",
+];
+
+const baseOrder = BASE_LAYERS.slice(0, -1).map((layer, index) => ({
+  name: `base-layer-${index + 1}-imports-upward`,
+  comment: "Inside base: errors, ids, clock <- config <- log <- db <- secrets, events, jobs <- auth <- http.",
+  severity: "error",
+  from: { path: layer, pathNot: TESTS },
+  to: { path: BASE_LAYERS.slice(index + 1).join("|") },
+}));
+
+const never = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
+
+module.exports = {
+  forbidden: [
+    never(
+      "no-cycles",
+      "Two files that need each other are one file, or cut wrongly. Types count.",
+      {},
+      { circular: true },
+    ),
+    never(
+      "unresolvable",
+      "An import that leads nowhere. (Fixtures may be broken: that is what they are for.)",
+      { pathNot: "/fixtures/" },
+      { couldNotResolve: true, pathNot: "^node:" },
+    ),
+    never(
+      "base-is-the-bottom",
+      "base contains no product noun.",
+      { path: "^server/src/base/", pathNot: TESTS },
+      { path: "^server/", pathNot: "^server/src/base/" },
+    ),
+    ...baseOrder,
+    never(
+      "identity-looks-down",
+      "identity may import base only.",
+      { path: "^server/src/identity/", pathNot: TESTS },
+      { path: "^server/", pathNot: "^server/src/(identity|base)/" },
+    ),
+    never(
+      "spaces-look-down",
+      "A space imports itself, identity and base. What it needs of another is handed over in app.ts.",
+      { path: "^server/src/(agent|control|trace)/", pathNot: TESTS },
+      { path: "^server/", pathNot: "^server/src/($1|identity|base)/" },
+    ),
+    never(
+      "app-is-imported-by-main",
+      "Only main.ts (and tests) import app.ts.",
+      { path: "^server/src/", pathNot: ["^server/src/main\\.ts$", TESTS] },
+      { path: "^server/src/app\\.ts$" },
+    ),
+    never(
+      "main-is-the-top",
+      "Nothing in the server imports main.ts.",
+      { path: "^(server|graph-host)/", pathNot: TESTS },
+      { path: "^server/src/main\\.ts$" },
+    ),
+    never(
+      "routes-are-mounted-only",
+      "A slice's routes are imported by its space's root and by app.ts, never by a sibling.",
+      { path: "^server/src/", pathNot: ["^server/src/app\\.ts$", "^server/src/[^/]+/index\\.ts$", TESTS] },
+      { path: "^server/src/.+/routes\\.ts$" },
+    ),
+    never(
+      "server-knows-the-protocol-only",
+      "Of the graph host the server knows its protocol.",
+      { path: "^server/", pathNot: TESTS },
+      { path: "^graph-host/", pathNot: "^graph-host/src/protocol\\.ts$" },
+    ),
+    never(
+      "host-knows-no-server",
+      "A graph host runs beside the user's project and must not need the server.",
+      { path: "^graph-host/", pathNot: TESTS },
+      { path: "^(server|cli|bench|conformance|scripts)/" },
+    ),
+    never(
+      "cli-starts-main",
+      "The command line imports nothing of the server but its entry.",
+      { path: "^cli/", pathNot: TESTS },
+      { path: "^(server|graph-host|bench|conformance|scripts)/", pathNot: "^server/src/main\\.ts$" },
+    ),
+    never(
+      "cli-loads-main-late",
+      "The entry is imported dynamically, so that --help and mistakes do not load the server.",
+      { path: "^cli/", pathNot: TESTS },
+      { path: "^server/src/main\\.ts$", dynamic: false },
+    ),
+    never(
+      "black-boxes-import-nothing-of-ours",
+      "conformance and examples are strangers.",
+      { path: "^(conformance|examples)/" },
+      { path: "^(server|graph-host|cli|bench|scripts)/" },
+    ),
+    never(
+      "bench-is-a-client",
+      "Benchmarks measure the server from outside.",
+      { path: "^bench/", pathNot: TESTS },
+      { path: "^(server|cli)/", pathNot: "^server/test/" },
+    ),
+    never(
+      "production-imports-no-test",
+      "Code that ships imports no test and no test factory.",
+      { path: "^(server|graph-host|cli)/", pathNot: TESTS },
+      { path: ["^[^/]+/test/", "^test/", "\\.test\\.tsx?$"] },
+    ),
+    never(
+      "index-at-a-space-root-only",
+      "No barrels: index.ts exists only at a space's root.",
+      {},
+      {
+        path: "^(server|graph-host|cli|conformance|bench|scripts|test)/.*index\\.tsx?$",
+        pathNot: "^server/src/[^/]+/index\\.ts$",
+      },
+    ),
+    never(
+      "no-re-exports",
+      "A name has one home. (Packages may be re-exported: that is where a choice of library lives.)",
+      { path: "^(server|graph-host|cli|bench|scripts)/" },
+      { dependencyTypes: ["export"], path: "^(server|graph-host|cli|bench|scripts)/" },
+    ),
+    never(
+      "undeclared-package",
+      "Every package is in the package.json of the workspace that imports it.",
+      { path: "^(server|graph-host|cli)/src/", pathNot: TESTS },
+      { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
+    ),
+    never(
+      "ships-with-a-dev-package",
+      "Code that ships imports no devDependency. LangGraph itself is the user's and reaches the host from the project.",
+      { path: "^(server|cli|graph-host)/src/", pathNot: TESTS },
+      {
+        dependencyTypes: ["npm-dev"],
+        dependencyTypesNot: ["type-only"],
+        pathNot: "node_modules/(@langchain/|langsmith|@types/)",
+      },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^|/)(dist|\\.heddle|\\.langgraph_api)/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".tsx", ".js", ".mjs", ".cjs", ".json"],
+    },
+  },
+};

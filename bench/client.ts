@@ -1,0 +1,72 @@
+import { Pool } from "undici";
+
+/** Enough for every measurement's streams at once; connections are opened as needed and kept. */
+const CONNECTIONS = 128;
+const HEADERS = { "content-type": "application/json" };
+
+/** One received SSE event: its name and the moment, in milliseconds of `performance.now()`. */
+export interface Frame {
+  event: string;
+  at: number;
+}
+
+/** A client of the agent server's HTTP interface, as thin as possible: it shares two cores with the server. */
+export class AgentClient {
+  readonly url: string;
+  #pool: Pool;
+
+  constructor(url: string) {
+    this.url = url;
+    this.#pool = new Pool(url, {
+      connections: CONNECTIONS,
+      pipelining: 1,
+      bodyTimeout: 120_000,
+      headersTimeout: 120_000,
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async post<T = Record<string, unknown>>(path: string, body: unknown): Promise<T> {
+    const response = await this.#pool.request({ method: "POST", path, headers: HEADERS, body: JSON.stringify(body) });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`POST ${path}: ${response.statusCode} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  async newThread(): Promise<string> {
+    const { thread_id } = await this.post<{ thread_id: string }>("/threads", {});
+    return thread_id;
+  }
+
+  /** One run on the echo graph, waited for; throws unless the answer is the echo. */
+  async echo(threadId: string): Promise<void> {
+    const text = "hello";
+    const values = await this.post<{ echo?: string }>(`/threads/${threadId}/runs/wait`, {
+      assistant_id: "echo",
+      input: { text },
+    });
+    if (values.echo !== text) throw new Error(`the echo graph answered ${JSON.stringify(values)}`);
+  }
+
+  /** Streams a run and reports each event by its name, as it arrives. */
+  async stream(threadId: string, body: unknown, onFrame: (frame: Frame) => void): Promise<void> {
+    const path = `/threads/${threadId}/runs/stream`;
+    const response = await this.#pool.request({ method: "POST", path, headers: HEADERS, body: JSON.stringify(body) });
+    if (response.statusCode >= 300)
+      throw new Error(`POST ${path}: ${response.statusCode} ${await response.body.text()}`);
+    let rest = "";
+    for await (const chunk of response.body) {
+      const at = performance.now();
+      rest += (chunk as Buffer).toString("utf8").replaceAll("\r\n", "\n");
+      let end: number;
+      while ((end = rest.indexOf("\n\n")) >= 0) {
+        const name = /^event: ?(.*)$/m.exec(rest.slice(0, end));
+        rest = rest.slice(end + 2);
+        if (name) onFrame({ event: name[1]!, at });
+      }
+    }
+  }
+}

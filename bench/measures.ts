@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { AgentClient } from "./client.ts";
+import { residentMemory } from "./processes.ts";
+import { median, percentile } from "./statistics.ts";
+
+const DRAIN_LIMIT_MS = 120_000;
+
+/** Milliseconds of each of `runs` calls of `POST /threads/{id}/runs/wait`, one after the other. */
+async function waits(client: AgentClient, runs: number, nextThread: () => Promise<string>): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < runs; n++) {
+    const thread = await nextThread();
+    const started = performance.now();
+    await client.echo(thread);
+    times.push(performance.now() - started);
+  }
+  return times;
+}
+
+export async function sequentialWait(client: AgentClient, runs: number) {
+  const thread = await client.newThread();
+  const reused = await waits(client, runs, async () => thread);
+  const fresh = await waits(client, runs, () => client.newThread());
+  return {
+    "wait.reused.median": median(reused),
+    "wait.reused.p95": percentile(reused, 0.95),
+    "wait.fresh.median": median(fresh),
+    "wait.fresh.p95": percentile(fresh, 0.95),
+  };
+}
+
+/** Runs a second of 16 clients in a closed loop: `nextThread` is called before each run and is part of the time. */
+async function concurrentWaits(client: AgentClient, runs: number, threadOf: () => Promise<() => Promise<string>>) {
+  const loops = await Promise.all(Array.from({ length: 16 }, threadOf));
+  let left = runs;
+  const started = performance.now();
+  await Promise.all(
+    loops.map(async (nextThread) => {
+      while (left-- > 0) await client.echo(await nextThread());
+    }),
+  );
+  return (runs * 1000) / (performance.now() - started);
+}
+
+/** Each client keeps its thread. */
+export const throughput = (client: AgentClient, runs: number): Promise<number> =>
+  concurrentWaits(client, runs, async () => {
+    const thread = await client.newThread();
+    return async () => thread;
+  });
+
+/** Each run gets a new thread, whose creation counts. */
+export const throughputFresh = (client: AgentClient, runs: number): Promise<number> =>
+  concurrentWaits(client, runs, async () => () => client.newThread());
+
+/** From sending the request of a stream to its first event, and to the first that the graph itself caused. */
+export async function firstFrame(client: AgentClient, runs: number) {
+  const first: number[] = [];
+  const ofGraph: number[] = [];
+  const thread = await client.newThread();
+  const body = { assistant_id: "echo", input: { text: "hello" }, stream_mode: ["values"] };
+  for (let n = 0; n < runs; n++) {
+    const started = performance.now();
+    let frames = 0;
+    let caused = 0;
+    await client.stream(thread, body, ({ event, at }) => {
+      if (frames++ === 0) first.push(at - started);
+      if (event === "values" && caused++ === 0) ofGraph.push(at - started);
+    });
+    if (caused === 0) throw new Error("a stream of the echo graph brought no values");
+  }
+  return { "frame.first.median": median(first), "frame.values.median": median(ofGraph) };
+}
+
+/** `streams` runs at once, each writing `frames` custom frames, `pause` ms apart; throws when a frame is missing. */
+export async function manyStreams(client: AgentClient, streams: number, frames: number, pause: number) {
+  const threads = await Promise.all(Array.from({ length: streams }, () => client.newThread()));
+  const body = { assistant_id: "ticker", input: { frames, pause }, stream_mode: ["custom"] };
+  const first: number[] = [];
+  let last = 0;
+  const started = performance.now();
+  await Promise.all(
+    threads.map(async (thread) => {
+      let received = 0;
+      let any = false;
+      await client.stream(thread, body, ({ event, at }) => {
+        if (!any) first.push(at - started);
+        any = true;
+        if (event !== "custom") return;
+        received++;
+        last = Math.max(last, at);
+      });
+      if (received !== frames) throw new Error(`a stream brought ${received} of ${frames} frames`);
+    }),
+  );
+  return {
+    "streams.frames": (streams * frames * 1000) / (last - started),
+    "streams.first.p99": percentile(first, 0.99),
+  };
+}
+
+/**
+ * Background runs a second, from the first request that queues one until none is left: 16 clients queue them,
+ * one a thread, while the server drains already.
+ */
+export async function backlog(client: AgentClient, runs: number): Promise<number> {
+  const batch = crypto.randomUUID();
+  const threads: string[] = [];
+  const inBatches = async (work: (n: number) => Promise<void>) => {
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        while (next < runs) await work(next++);
+      }),
+    );
+  };
+  await inBatches(async () => {
+    threads.push((await client.post<{ thread_id: string }>("/threads", { metadata: { batch } })).thread_id);
+  });
+  const started = performance.now();
+  await inBatches(async (n) => {
+    await client.post(`/threads/${threads[n]}/runs`, { assistant_id: "echo", input: { text: "hello" } });
+  });
+  const unfinished = () => client.post<number>("/threads/count", { metadata: { batch }, status: "busy" });
+  while ((await unfinished()) > 0) {
+    if (performance.now() - started > DRAIN_LIMIT_MS) throw new Error("the queued runs were not drained");
+    await sleep(20);
+  }
+  const perSecond = (runs * 1000) / (performance.now() - started);
+  const [state] = await client.post<{ values?: { echo?: string } }[]>("/threads/search", {
+    metadata: { batch },
+    limit: 1,
+  });
+  if (state?.values?.echo !== "hello") throw new Error("a queued run left no values on its thread");
+  return perSecond;
+}
+
+/**
+ * Resident memory of the server process in MB after `runs` runs of 16 clients, and how much of it the second half
+ * added. `pid` is the server's own process, or the top of a tree whose largest process is the server.
+ */
+export async function memory(client: AgentClient, pid: number, runs: number, processOf: "own" | "largest") {
+  await throughput(client, runs / 2);
+  const half = residentMemory(pid);
+  await throughput(client, runs / 2);
+  const full = residentMemory(pid);
+  const mb = (bytes: number) => bytes / 2 ** 20;
+  return {
+    "memory.server": mb(full[processOf]),
+    "memory.growth": mb(full[processOf] - half[processOf]),
+    "memory.tree": mb(full.tree),
+  };
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmod, cp, mkdtemp, open, readFile, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const START_MS = 60_000;
+const STOP_MS = 20_000;
+
+export interface ServerUnderTest {
+  name: string;
+  url: string;
+  /** Absent for a server that was started by somebody else. */
+  pid?: number;
+  /** Which process below `pid` serves: itself, or the largest of a tree of wrappers. */
+  process: "own" | "largest";
+  /** From spawn to the first 200 of `/ok`, in milliseconds. */
+  startMs?: number;
+  stop(): Promise<void>;
+}
+
+export const runningServer = (url: string): ServerUnderTest => ({
+  name: "heddle",
+  url,
+  process: "own",
+  stop: async () => {},
+});
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "heddle-bench-"));
+  // Postgres does not run as root, and whoever it runs as must reach its data
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/** `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured. */
+export async function startHeddle(directory: string): Promise<ServerUnderTest> {
+  const port = await freePort();
+  const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
+  args.push("--data-dir", join(directory, "data"), "--no-reload");
+  return start("heddle", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
+}
+
+/** The JavaScript development server of LangGraph on a copy of the project, because it writes into it. */
+export async function startDevServer(directory: string): Promise<ServerUnderTest> {
+  const port = await freePort();
+  const project = join(directory, "project");
+  await cp(join(repository, "bench/project"), project, { recursive: true });
+  await symlink(join(repository, "node_modules"), join(project, "node_modules"));
+  const command = [join(repository, "node_modules/.bin/langgraphjs"), "dev", "--no-browser", "--port", String(port)];
+  return start("dev server", command, { cwd: project, port, directory, process: "largest" });
+}
+
+interface StartOptions {
+  cwd: string;
+  port: number;
+  directory: string;
+  process: ServerUnderTest["process"];
+}
+
+async function start(name: string, command: string[], options: StartOptions): Promise<ServerUnderTest> {
+  const { cwd, port, directory } = options;
+  const logFile = join(directory, `${name.replace(" ", "-")}.log`);
+  const log = await open(logFile, "a");
+  const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1" };
+  const started = performance.now();
+  // its own process group, because the development server is a tree of processes
+  const child = spawn(command[0]!, command.slice(1), { cwd, env, stdio: ["ignore", log.fd, log.fd], detached: true });
+  const exited = new Promise<void>((done) => {
+    child.once("error", () => done());
+    child.once("exit", () => done());
+  });
+  await log.close();
+  const url = `http://127.0.0.1:${port}`;
+  const stop = () => stopGroup(child, exited);
+  try {
+    while (!(await answersOk(url))) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended before it answered /ok`);
+      if (performance.now() - started > START_MS) throw new Error(`${name} did not answer /ok in ${START_MS} ms`);
+      await sleep(5);
+    }
+  } catch (error) {
+    await stop();
+    throw new Error(`${(error as Error).message}\n${await readFile(logFile, "utf8")}`);
+  }
+  return { name, url, pid: child.pid!, process: options.process, startMs: performance.now() - started, stop };
+}
+
+const answersOk = (url: string): Promise<boolean> =>
+  fetch(`${url}/ok`).then(
+    async (response) => (await response.text(), response.ok),
+    () => false,
+  );
+
+async function stopGroup(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (child.pid === undefined) return;
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+  const ended = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
+  // what the leader left behind; the group is gone when it left nothing
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {}
+  if (!ended) await exited;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer();
+    probe.once("error", fail);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => (address && typeof address === "object" ? done(address.port) : fail(new Error("no port"))));
+    });
+  });
+}
+
+export const removeDirectory = (directory: string): Promise<void> => rm(directory, { recursive: true, force: true });

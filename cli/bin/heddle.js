@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// In a checkout the sources run through tsx; the published package holds compiled JavaScript instead, because
+// Node strips no types below node_modules.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const SERVER_PACKAGES = ["hono", "@hono/node-server", "zod", "postgres", "pino", "prom-client", "chokidar", "undici"];
+
+const source = new URL("../src/main.ts", import.meta.url);
+const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
+
+if (existsSync(source)) {
+  // Ahead of tsx, whose hook looks at each module of them. The server imports them again, for nothing.
+  if (process.argv[2] === "dev") await Promise.allSettled(SERVER_PACKAGES.map((name) => import(name)));
+  const { register } = await import("tsx/esm/api");
+  // Not the tsconfig.json of whatever directory we were started in.
+  register({ tsconfig: fileURLToPath(new URL("../../tsconfig.json", import.meta.url)) });
+  await import(source.href);
+} else {
+  await import(compiled.href);
+}

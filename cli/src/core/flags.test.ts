@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "./flags.ts";
+
+const declared = {
+  port: { type: "integer", env: ["HEDDLE_AGENT_PORT", "PORT"], default: 2024, max: 65_535, description: "Port." },
+  config: { type: "text", placeholder: "FILE", default: "langgraph.json", description: "Project." },
+  uri: { type: "text", env: ["DATABASE_URI"], description: "Database." },
+  reload: { type: "switch", env: ["RELOAD"], default: true, description: "No reload." },
+} as const satisfies Record<string, FlagSpec>;
+
+test("a flag wins over its variables, the first variable over the second, any of them over the default", () => {
+  const env = { HEDDLE_AGENT_PORT: "3", PORT: "4" };
+  expect(readFlags(declared, ["--port", "2"], env).port).toBe(2);
+  expect(readFlags(declared, [], env).port).toBe(3);
+  expect(readFlags(declared, [], { PORT: "4" }).port).toBe(4);
+  expect(readFlags(declared, [], { PORT: "" })).toEqual({
+    port: 2024,
+    config: "langgraph.json",
+    uri: undefined,
+    reload: true,
+  });
+});
+
+test("--name=value and --no-name are read", () => {
+  expect(readFlags(declared, ["--config=a=b.json", "--no-reload"], {})).toMatchObject({
+    config: "a=b.json",
+    reload: false,
+  });
+  expect(readFlags(declared, [], { RELOAD: "off" }).reload).toBe(false);
+  expect(readFlags(declared, ["--reload"], { RELOAD: "off" }).reload).toBe(true);
+});
+
+test.each([
+  [["--prot", "1"], "--prot"],
+  [["--port", "x"], "--port must be a whole number"],
+  [["--port", "70000"], "from 0 to 65535"],
+  [["--port", "1e3"], "--port"],
+  [["--port"], "--port"],
+  [["--config="], "--config needs a value"],
+  [["--no-port"], "--no-port"],
+  [["stray"], "stray"],
+])("%j is refused", (args, message) => {
+  expect(() => readFlags(declared, args, {})).toThrow(UsageError);
+  expect(() => readFlags(declared, args, {})).toThrow(message);
+});
+
+test("a bad variable is named", () => {
+  expect(() => readFlags(declared, [], { PORT: "http" })).toThrow(/^PORT must be/);
+});
+
+test("the help text names every flag, its default and its variables", () => {
+  const help = describeFlags(declared);
+  for (const part of ["--port", "default 2024", "HEDDLE_AGENT_PORT, PORT", "--config FILE", "--no-reload"]) {
+    expect(help).toContain(part);
+  }
+});

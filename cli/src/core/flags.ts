@@ -1,0 +1,111 @@
+import { parseArgs } from "node:util";
+
+/**
+ * Flags are data, declared beside the command that uses them; `--help` and the reading of environment variables
+ * come from the same declaration. A flag wins over its variables, the first variable that is set over the next.
+ */
+export interface FlagSpec {
+  type: "text" | "integer" | "switch";
+  /** A switch is given as `--name` or `--no-name`, its variables as true or false. */
+  default?: string | number | boolean;
+  env?: string[];
+  /** What stands for the value in the help text. */
+  placeholder?: string;
+  /** In the help text, where the default is no constant. */
+  defaultNote?: string;
+  description: string;
+  min?: number;
+  max?: number;
+}
+
+type ValueOf<S extends FlagSpec> = S["type"] extends "integer" ? number : S["type"] extends "switch" ? boolean : string;
+
+export type Flags<D extends Record<string, FlagSpec>> = {
+  [K in keyof D]: D[K] extends { default: string | number | boolean } ? ValueOf<D[K]> : ValueOf<D[K]> | undefined;
+};
+
+/** The user typed something that is not so; the message says what. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export function readFlags<const D extends Record<string, FlagSpec>>(
+  declared: D,
+  args: string[],
+  env: Record<string, string | undefined>,
+): Flags<D> {
+  const given = parse(declared, args);
+  const values: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries(declared)) {
+    const variable = spec.env?.find((one) => env[one] !== undefined && env[one] !== "");
+    if (given[name] !== undefined) values[name] = convert(spec, `--${name}`, given[name]);
+    else if (variable) values[name] = convert(spec, variable, env[variable]!);
+    else values[name] = spec.default;
+  }
+  return values as Flags<D>;
+}
+
+function parse(declared: Record<string, FlagSpec>, args: string[]): Record<string, string | undefined> {
+  const options: Record<string, { type: "string" | "boolean" }> = {};
+  for (const [name, spec] of Object.entries(declared)) {
+    options[name] = { type: spec.type === "switch" ? "boolean" : "string" };
+    if (spec.type === "switch") options[`no-${name}`] = { type: "boolean" };
+  }
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    // Strict: an unknown flag, a missing value or a stray word is an error, never ignored.
+    ({ values } = parseArgs({ args, options, allowPositionals: false }));
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, "."));
+  }
+  const given: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value === true && !(name in declared)) given[name.replace(/^no-/, "")] = "false";
+    else given[name] = String(value);
+  }
+  return given;
+}
+
+function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {
+  if (spec.type === "text") {
+    if (value === "") throw new UsageError(`${source} needs a value.`);
+    return value;
+  }
+  if (spec.type === "switch") {
+    if (/^(1|true|yes|on)$/i.test(value)) return true;
+    if (/^(0|false|no|off)$/i.test(value)) return false;
+    throw new UsageError(`${source} must be true or false, not "${value}".`);
+  }
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max) {
+    throw new UsageError(`${source} must be a whole number from ${min} to ${max}, not "${value}".`);
+  }
+  return number;
+}
+
+/** One paragraph a flag: how to write it, what it does, its default and its variables. */
+export function describeFlags(declared: Record<string, FlagSpec>): string {
+  const rows = Object.entries(declared).map(([name, spec]) => {
+    const on = spec.type === "switch" && spec.default === true;
+    const usage = `--${on ? "no-" : ""}${name}${spec.placeholder ? ` ${spec.placeholder}` : ""}`;
+    const fallback = spec.defaultNote ?? (spec.type === "switch" ? undefined : spec.default);
+    const notes = [
+      ...(fallback === undefined ? [] : [`default ${fallback}`]),
+      ...(spec.env?.length ? [`env ${spec.env.join(", ")}`] : []),
+    ];
+    return { usage, text: spec.description + (notes.length > 0 ? ` (${notes.join("; ")})` : "") };
+  });
+  const width = Math.max(...rows.map((row) => row.usage.length)) + 4;
+  return rows.map((row) => `  ${row.usage.padEnd(width)}${wrap(row.text, 96 - width, width + 2)}`).join("\n");
+}
+
+function wrap(text: string, width: number, indent: number): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)!;
+    if (last !== "" && last.length + word.length + 1 > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}

@@ -1,0 +1,29 @@
+import { onNpmEnd } from "./npm-parent.ts";
+
+/** A terminal's Ctrl-C can arrive twice, from the terminal and from npm: that is one wish, not two. */
+const SAME_WISH_MS = 500;
+
+/** Calls `stop` at the first signal to end, exits at once at a second one. */
+export function onStopSignal(stop: () => Promise<void>): void {
+  let first = 0;
+  const handle = (signal: string) => {
+    if (first !== 0) {
+      if (Date.now() - first > SAME_WISH_MS) process.exit(130);
+      return;
+    }
+    first = Date.now();
+    console.error(signal === "SIGINT" ? "\nStopping. Ctrl-C again to leave at once." : "Stopping.");
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, handle);
+
+  onNpmEnd(() => {
+    if (first === 0) handle("npm ended");
+  });
+}

@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const LAUNCHER = fileURLToPath(new URL("../bin/heddle.js", import.meta.url));
+
+function heddle(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [LAUNCHER, ...args], { cwd: tmpdir() }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+test("heddle works from any directory and tells its version", async () => {
+  expect(await heddle("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
+test("an unknown command and an unknown flag end with 2 and say so", async () => {
+  expect(await heddle("weave")).toMatchObject({ code: 2, stderr: expect.stringContaining('no command "weave"') });
+  expect(await heddle("dev", "--prot", "1")).toMatchObject({ code: 2, stderr: expect.stringContaining("--prot") });
+});
+
+test("help of a command lists its flags", async () => {
+  expect(await heddle("help", "dev")).toMatchObject({ code: 0, stdout: expect.stringContaining("--data-dir DIR") });
+  expect(await heddle("dev", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--data-dir DIR") });
+});
+
+test("without a langgraph.json it says where it looked and how to write one", async () => {
+  const { code, stderr } = await heddle("dev");
+  expect(code).toBe(2);
+  expect(stderr).toContain("langgraph.json");
+  expect(stderr).toContain('"graphs"');
+});

@@ -1,0 +1,54 @@
+import * as dev from "./commands/dev.ts";
+import { UsageError } from "./core/flags.ts";
+import { readVersion } from "./core/version.ts";
+
+interface Command {
+  summary: string;
+  help(): string;
+  run(args: string[]): Promise<void>;
+}
+
+const COMMANDS: Record<string, Command> = { dev };
+
+function overview(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);
+  return `Heddle ${readVersion()}, a self-hosted server for LangGraph agents.
+
+Usage:
+${rows.join("\n")}
+  heddle help COMMAND
+  heddle --version
+`;
+}
+
+async function main(args: string[]): Promise<void> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest.length === 0)) {
+    process.stdout.write(overview());
+    return;
+  }
+  if (name === "--version" || name === "-v") {
+    process.stdout.write(`${readVersion()}\n`);
+    return;
+  }
+  const wantsHelp = name === "help" || rest.includes("--help") || rest.includes("-h");
+  const wanted = name === "help" ? rest[0]! : name;
+  const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted]! : undefined;
+  if (!command) throw new UsageError(`There is no command "${wanted}".\n\n${overview()}`);
+  if (wantsHelp) process.stdout.write(command.help());
+  else await command.run(rest);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof UsageError) {
+    console.error(`heddle: ${error.message}`);
+    process.exit(2);
+  }
+  // What a user can act on is in the message; the stack is for what nobody foresaw.
+  console.error(
+    error instanceof Error && process.env["HEDDLE_LOG_LEVEL"] !== "debug" ? `heddle: ${error.message}` : error,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,19 @@
+import { Client as ClientV1 } from "langgraph-sdk-v1";
+import { Client as ClientV2 } from "langgraph-sdk-v2";
+import { inject } from "vitest";
+
+/** Both lines of the official client are driven through the type of the newer API: its call set is the larger. */
+export type Client = ClientV1;
+
+export const url = inject("url");
+
+/** A client that does not retry: 5xx answers are to be seen. */
+export function connectTo(sdk: string, apiUrl: string): Client {
+  const options = { apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } };
+  return sdk === "2.0.0" ? (new ClientV2(options) as unknown as Client) : new ClientV1(options);
+}
+
+/** For `describe.each`: the same tests with each line of the SDK. */
+export const sdks = ["1.12.4", "2.0.0"].map((sdk) => ({ sdk, client: connectTo(sdk, url) }));
+
+export const client = sdks[0]!.client;

@@ -1,0 +1,18 @@
+import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+
+const State = Annotation.Root({
+  user: Annotation<string>(),
+  fact: Annotation<string>(),
+  known: Annotation<string[]>(),
+});
+
+/** Remembers a fact of a user across threads, in the store. */
+export const graph = new StateGraph(State)
+  .addNode("remember", async ({ user, fact }, config: LangGraphRunnableConfig) => {
+    const namespace = ["facts", user];
+    if (fact) await config.store!.put(namespace, fact, { text: fact });
+    const items = await config.store!.search(namespace);
+    return { known: items.map((item) => String(item.value["text"])).sort() };
+  })
+  .addEdge(START, "remember")
+  .compile();

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmod, mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const START_MS = 60_000;
+const STOP_MS = 20_000;
+
+export interface RunningServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** `heddle dev` on the suite's own graphs, as a user would start it, with fresh data. */
+export async function startServer(): Promise<RunningServer> {
+  const port = await freePort();
+  const directory = await mkdtemp(join(tmpdir(), "heddle-conformance-"));
+  // Postgres does not run as root, and the user it runs as has to reach the data directory.
+  await chmod(directory, 0o755);
+  const logFile = join(directory, "server.log");
+  const log = await open(logFile, "w");
+  const args = ["cli/bin/heddle.js", "dev", "--config", "conformance/project/langgraph.json"];
+  args.push("--port", String(port), "--data-dir", join(directory, "data"));
+  const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd] });
+  const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  await log.close();
+
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await untilOk(url, child);
+  } catch (error) {
+    await stop(child, exited);
+    throw new Error(`${(error as Error).message}\n${await readFile(logFile, "utf8")}`);
+  }
+  return {
+    url,
+    stop: async () => {
+      await stop(child, exited);
+      if (process.env["HEDDLE_CONFORMANCE_KEEP"]) console.log(`server log: ${logFile}`);
+      else await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilOk(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode} before it answered /ok`);
+    const ok = await fetch(`${url}/ok`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ok) return;
+    if (Date.now() > deadline) throw new Error(`the server did not answer /ok within ${START_MS} ms`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** A server that has to be killed is a defect, so this throws then. */
+async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+  await exited;
+  clearTimeout(timer);
+  if (child.signalCode === "SIGKILL") throw new Error(`the server was still there ${STOP_MS} ms after SIGTERM`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer();
+    probe.once("error", fail);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => (address && typeof address === "object" ? done(address.port) : fail(new Error("no port"))));
+    });
+  });
+}

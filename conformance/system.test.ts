@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { collect } from "./frames.ts";
+import { openStream, request } from "./http.ts";
+
+describe("the server itself", () => {
+  test("/ok says so", async () => {
+    expect((await request("GET", "/ok")).json).toMatchObject({ ok: true });
+    expect((await request("GET", "/ok?check_db=1")).json).toMatchObject({ ok: true });
+  });
+
+  test("/info tells versions and flags", async () => {
+    const { json } = await request("GET", "/info");
+    expect(json).toMatchObject({ version: expect.any(String), flags: { assistants: true } });
+  });
+
+  test("/metrics speaks the Prometheus text format", async () => {
+    const { status, text, headers } = await request("GET", "/metrics");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("text/plain");
+    expect(text).toMatch(/^# TYPE \w+ (counter|gauge|histogram|summary)$/m);
+  });
+
+  test("/docs is a page", async () => {
+    const { status, headers } = await request("GET", "/docs");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toContain("text/html");
+  });
+
+  test("a browser of another origin may call and read the headers that matter", async () => {
+    const origin = "http://example.test";
+    const preflight = await request("OPTIONS", "/threads", undefined, {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type,x-api-key",
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("x-api-key");
+    const answer = await request("POST", "/threads", {}, { origin });
+    expect(answer.headers.get("access-control-allow-origin")).toBeOneOf(["*", origin]);
+    const exposed = answer.headers.get("access-control-expose-headers")!.toLowerCase();
+    for (const header of ["content-location", "x-pagination-total"]) expect(exposed).toContain(header);
+  });
+});
+
+// The JavaScript dev server has no such paths.
+describe("the singular /thread/", () => {
+  test("runs answer there as they do under /threads/", async () => {
+    const { thread_id } = (await request("POST", "/threads", {})).json;
+    const base = `/thread/${thread_id}/runs`;
+    const body = { assistant_id: "counter", input: { add: 1 } };
+    expect((await request("POST", `${base}/wait`, body)).json).toMatchObject({ total: 2 });
+    const run = (await request("POST", base, body)).json;
+    expect((await request("GET", `${base}/${run.run_id}/join`)).json).toMatchObject({ total: 6 });
+    expect((await request("GET", `${base}/${run.run_id}`)).json).toMatchObject({ run_id: run.run_id, thread_id });
+    expect((await request("GET", base)).json).toHaveLength(2);
+    const stream = await openStream("POST", `${base}/stream`, body);
+    expect((await collect(stream.frames)).at(-1)).toMatchObject({ event: "values", data: { total: 14 } });
+    const late = await openStream("GET", `${base}/${run.run_id}/stream`);
+    expect(late.response.status).toBe(200);
+    await collect(late.frames);
+    expect((await request("POST", `${base}/${run.run_id}/cancel`)).status).toBe(409);
+    expect((await request("DELETE", `${base}/${run.run_id}`)).status).toBe(204);
+  });
+});

@@ -1,0 +1,32 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** Cancels every pending run of the server, so it must not run beside other files. */
+const ALONE = "cancel-many.test.ts";
+
+const shared = {
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  testTimeout: 30_000,
+  expect: { poll: { timeout: 5_000 } },
+  isolate: false,
+};
+
+export default defineConfig({
+  test: {
+    globalSetup: [fileURLToPath(new URL("global-setup.ts", import.meta.url))],
+    // The tests mostly wait, so more files than cores.
+    maxWorkers: 4,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "conformance",
+          include: ["*.test.ts", "*.test.tsx"],
+          exclude: [ALONE],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { ...shared, name: "alone", include: [ALONE], sequence: { groupOrder: 1 } } },
+    ],
+  },
+});

@@ -1,0 +1,17 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { Runnable } from "@langchain/core/runnables";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import { LocalModel } from "./local-model.ts";
+
+/** A provider's model when its key is set, else the local one, which needs neither a key nor a network. */
+export async function chooseModel(tools: StructuredToolInterface[]): Promise<Runnable<BaseMessage[], BaseMessage>> {
+  if (process.env["OPENAI_API_KEY"]) {
+    const { ChatOpenAI } = await import("@langchain/openai");
+    return new ChatOpenAI({ model: process.env["OPENAI_MODEL"] ?? "gpt-4.1-mini" }).bindTools(tools);
+  }
+  if (process.env["ANTHROPIC_API_KEY"]) {
+    const { ChatAnthropic } = await import("@langchain/anthropic");
+    return new ChatAnthropic({ model: process.env["ANTHROPIC_MODEL"] ?? "claude-sonnet-4-5" }).bindTools(tools);
+  }
+  return new LocalModel().bindTools(tools);
+}

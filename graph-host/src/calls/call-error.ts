@@ -1,0 +1,17 @@
+import type { WireError } from "../protocol.ts";
+
+/** A call that failed for a reason that its caller should see with this status. */
+export class CallError extends Error {
+  readonly status: number;
+  override name: string;
+
+  constructor(status: number, name: string, message: string) {
+    super(message);
+    this.status = status;
+    this.name = name;
+  }
+
+  get wire(): WireError {
+    return { status: this.status, name: this.name, message: this.message };
+  }
+}

@@ -1,0 +1,49 @@
+import { messagesStateReducer } from "@langchain/langgraph";
+
+interface Channel {
+  lc_graph_name?: string;
+  operator?: unknown;
+  reducer?: unknown;
+  initialValueFactory?: () => unknown;
+}
+
+/** JSON Schema of a channel, as far as its reducer and its default give it away. Unknown is `{}`: anything. */
+export function channelSchema(name: string, channel: unknown): object {
+  const { operator, reducer, initialValueFactory } = (channel ?? {}) as Channel;
+  const initial = initialValue(initialValueFactory);
+  if (
+    operator === messagesStateReducer ||
+    reducer === messagesStateReducer ||
+    (name === "messages" && Array.isArray(initial))
+  ) {
+    return MESSAGES;
+  }
+  if (Array.isArray(initial)) return { type: "array", items: {} };
+  if (initial === null || initial === undefined) return {};
+  if (typeof initial === "object") return { type: "object" };
+  return ["string", "number", "boolean"].includes(typeof initial) ? { type: typeof initial } : {};
+}
+
+function initialValue(factory: (() => unknown) | undefined): unknown {
+  try {
+    return factory?.();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What servers and clients of LangGraph know a list of messages by (contract agent-server §1.2 and §4). */
+const MESSAGES = {
+  type: "array",
+  langgraph_type: "messages",
+  items: {
+    type: "object",
+    properties: {
+      type: { type: "string", enum: ["human", "ai", "system", "tool", "function", "remove"] },
+      content: { anyOf: [{ type: "string" }, { type: "array", items: { type: "object" } }] },
+      id: { type: "string" },
+      name: { type: "string" },
+    },
+    required: ["type", "content"],
+  },
+};

@@ -1,0 +1,53 @@
+import {
+  getConfigTypeSchema,
+  getInputTypeSchema,
+  getOutputTypeSchema,
+  getUpdateTypeSchema,
+} from "@langchain/langgraph/zod/schema";
+import type { Graph } from "../graphs/graph.ts";
+import { channelSchema } from "./channel-schema.ts";
+
+export interface GraphSchemas {
+  state: object;
+  input: object;
+  output: object;
+  config: object;
+}
+
+type SchemaReader = (graph: unknown) => object | undefined;
+
+/**
+ * JSON Schemas of what a graph takes and gives. Where the state was defined with zod or another schema
+ * library, LangGraph derives them; an `Annotation` has no types at run time, so that only the channels can
+ * tell: their names, and what their reducers and defaults give away.
+ */
+export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
+  const { builder = {} } = graph;
+  const channels = Object.keys(graph.channels).filter((name) => !name.includes(":") && !name.startsWith("__"));
+  const keysOf = (definition: unknown) => {
+    const keys =
+      typeof definition === "object" && definition !== null
+        ? Object.keys(definition).filter((key) => channels.includes(key))
+        : [];
+    return keys.length > 0 ? keys : channels;
+  };
+  const fromChannels = (names: string[]) => ({
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, channelSchema(name, graph.channels[name])])),
+  });
+  return {
+    state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels),
+    input: derived(getInputTypeSchema as SchemaReader, graph) ?? fromChannels(keysOf(builder._inputDefinition)),
+    output: derived(getOutputTypeSchema as SchemaReader, graph) ?? fromChannels(keysOf(builder._outputDefinition)),
+    config: derived(getConfigTypeSchema as SchemaReader, graph) ?? { type: "object", properties: {} },
+  };
+}
+
+/** A schema that JSON Schema cannot express (a zod transform, for one) must not take the others with it. */
+function derived(read: SchemaReader, graph: Graph): object | undefined {
+  try {
+    return read(graph);
+  } catch {
+    return undefined;
+  }
+}

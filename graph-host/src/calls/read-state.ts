@@ -1,0 +1,58 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { Graph } from "../graphs/graph.ts";
+import type { CheckpointRef, HostCalls } from "../protocol.ts";
+import { toThreadState, writesOf, type ThreadState } from "./thread-state.ts";
+
+type GetParams = HostCalls["state.get"]["params"];
+type HistoryParams = HostCalls["state.history"]["params"];
+
+export async function readState(graph: Graph, params: GetParams): Promise<ThreadState | null> {
+  const config = checkpointConfig(params.thread_id, params.checkpoint);
+  const snapshot = await graph.getState(config, { subgraphs: params.subgraphs });
+  if (snapshot.createdAt === undefined && params.checkpoint?.checkpoint_id) return null;
+  return toThreadState(snapshot, params.graph_id, await stepWrites(graph, snapshot));
+}
+
+export async function readHistory(graph: Graph, params: HistoryParams): Promise<ThreadState[]> {
+  const config = checkpointConfig(params.thread_id, params.checkpoint);
+  const before = params.before && checkpointConfig(params.thread_id, params.before);
+  const snapshots: StateSnapshot[] = [];
+  for await (const snapshot of graph.getStateHistory(config, { limit: params.limit, before, filter: params.filter })) {
+    snapshots.push(snapshot);
+  }
+  const known = new Map(snapshots.map((snapshot) => [snapshot.config.configurable?.checkpoint_id, snapshot]));
+  const states = snapshots.map(async (snapshot) => {
+    const parent = known.get(snapshot.parentConfig?.configurable?.checkpoint_id);
+    return toThreadState(snapshot, params.graph_id, await stepWrites(graph, snapshot, parent));
+  });
+  return Promise.all(states);
+}
+
+/**
+ * LangGraph 1.x no longer stores a step's writes with its checkpoint, but the parent's pending writes are
+ * the same. Only of a step that ran: an input or an update by hand has a parent, too, whose tasks are not its own.
+ */
+async function stepWrites(
+  graph: Graph,
+  snapshot: StateSnapshot,
+  parent?: StateSnapshot,
+): Promise<Record<string, unknown>> {
+  const metadata = snapshot.metadata as { source?: string; writes?: unknown } | undefined;
+  if (typeof metadata?.writes === "object" && metadata.writes !== null)
+    return metadata.writes as Record<string, unknown>;
+  if (metadata?.source !== "loop" || !snapshot.parentConfig) return {};
+  return writesOf(parent ?? (await graph.getState(snapshot.parentConfig as RunnableConfig)));
+}
+
+export function checkpointConfig(threadId: string, checkpoint: CheckpointRef = {}): RunnableConfig {
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = checkpoint;
+  return {
+    configurable: {
+      thread_id: threadId,
+      checkpoint_ns: checkpoint_ns ?? "",
+      ...(checkpoint_id && { checkpoint_id }),
+      ...(checkpoint_map && { checkpoint_map }),
+    },
+  };
+}

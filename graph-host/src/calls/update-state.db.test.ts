@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../../server/test/db.ts";
+import { databaseHost } from "../../test/database-host.ts";
+import type { HostProcess } from "../../test/host-process.ts";
+import type { ThreadState } from "./thread-state.ts";
+
+const db = await testDatabase();
+let host: HostProcess;
+beforeAll(async () => {
+  host = await databaseHost(db, { steps: "./human.ts:steps", echo: "./echo.ts:graph" });
+});
+afterAll(() => host.stop());
+
+let thread_id: string;
+beforeEach(() => void (thread_id = randomUUID()));
+
+const update = (updates: object[], more: object = {}) =>
+  host.call("state.update", { graph_id: "steps", thread_id, config: {}, supersteps: [{ updates }], ...more });
+const history = async () =>
+  (await host.call("state.history", { graph_id: "steps", thread_id, config: {}, limit: 20 })) as ThreadState[];
+
+test("an update goes through the reducers and becomes the head", async () => {
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  const { checkpoint, state } = await update([{ values: { log: ["by hand"] }, as_node: "one" }]);
+  expect(state).toMatchObject({ values: { log: ["one", "two", "three", "by hand"] }, next: ["two"] });
+  const [head] = await history();
+  expect(head).toMatchObject({ checkpoint, metadata: { source: "update", step: 4, graph_id: "steps", writes: {} } });
+});
+
+test("an update of an older checkpoint is a branch", async () => {
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  const older = (await history()).find(({ next }) => next[0] === "two")!;
+  const { state } = await update([{ values: { log: ["other"] }, as_node: "two" }], {
+    checkpoint: { checkpoint_id: older.checkpoint_id },
+  });
+  expect(state).toMatchObject({ values: { log: ["one", "other"] }, next: ["three"] });
+  expect((await history())[0]!.parent_checkpoint_id).toBe(older.checkpoint_id);
+});
+
+test("a thread is made up from supersteps", async () => {
+  const supersteps = [
+    { updates: [{ values: { log: ["given"] }, as_node: "__input__" }] },
+    { updates: [{ values: { log: ["given"] }, as_node: "__start__" }] },
+    { updates: [{ command: { update: { log: ["one, by hand"] } }, as_node: "one" }] },
+  ];
+  const { state } = await update([], { supersteps });
+  expect(state).toMatchObject({ values: { log: ["given", "one, by hand"] }, next: ["two"] });
+  const run = await host.run("steps", { input: null }, { threadId: thread_id });
+  expect(run.result.values).toEqual({ log: ["given", "one, by hand", "two", "three"] });
+});
+
+test("null as a node's values moves on without a write", async () => {
+  await host.run("steps", { input: { log: [] }, interrupt_before: ["two"] }, { threadId: thread_id });
+  const { state } = await update([{ values: null, as_node: "two" }]);
+  expect(state).toMatchObject({ values: { log: ["one"] }, next: ["three"] });
+});
+
+test("what the caller did wrong is a 4xx", async () => {
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  await expect(update([{ values: {}, as_node: "nobody" }])).rejects.toMatchObject({
+    status: 422,
+    message: expect.stringContaining("nobody"),
+  });
+  const checkpoint = { checkpoint_id: "1f1e5000-0000-6000-8000-000000000000" };
+  await expect(update([{ values: {}, as_node: "one" }], { checkpoint })).rejects.toMatchObject({ status: 404 });
+  const messages = {
+    graph_id: "echo",
+    supersteps: [{ updates: [{ values: { messages: [{ nothing: 1 }] }, as_node: "echo" }] }],
+  };
+  await expect(update([], messages)).rejects.toMatchObject({ status: 422 });
+});

@@ -1,0 +1,45 @@
+import { DatabaseAwayError } from "../checkpoints/errors.ts";
+import type { Graph, StateUpdate } from "../graphs/graph.ts";
+import { omit } from "../omit.ts";
+import type { HostCalls, RunKwargs } from "../protocol.ts";
+import { toCommand } from "../runs/run-input.ts";
+import { publicConfigurable } from "../runs/run-options.ts";
+import { runResult } from "../runs/run-result.ts";
+import { errorName } from "../serialise.ts";
+import { CallError } from "./call-error.ts";
+import { checkpointConfig } from "./read-state.ts";
+import { toCheckpoint } from "./thread-state.ts";
+
+type Params = HostCalls["state.update"]["params"];
+type Result = HostCalls["state.update"]["result"];
+
+export async function updateState(graph: Graph, params: Params): Promise<Result> {
+  const place = checkpointConfig(params.thread_id, params.checkpoint);
+  if (params.checkpoint?.checkpoint_id && (await graph.getState(place)).createdAt === undefined) {
+    throw new CallError(
+      404,
+      "CheckpointNotFound",
+      `Thread ${params.thread_id} has no checkpoint ${params.checkpoint.checkpoint_id}`,
+    );
+  }
+  const { configurable, metadata, tags } = params.config as Partial<RunKwargs["config"]>;
+  const given = omit(publicConfigurable(configurable), "checkpoint_id", "checkpoint_ns", "checkpoint_map");
+  const config = {
+    ...(tags && { tags }),
+    metadata: { ...metadata, graph_id: params.graph_id },
+    configurable: { ...given, ...place.configurable },
+  };
+  const supersteps = params.supersteps.map(({ updates }) => ({ updates: updates.map(toUpdate) }));
+  const updated = await graph.bulkUpdateState(config, supersteps).catch((error: unknown) => {
+    // Node bodies do not run here, only writers and reducers: what throws is the update's fault.
+    if (!(error instanceof Error) || error instanceof DatabaseAwayError) throw error;
+    throw new CallError(422, errorName(error), error.message);
+  });
+  const { thread_id, checkpoint_ns, checkpoint_id } = toCheckpoint(updated)!;
+  return { checkpoint: { thread_id, checkpoint_ns, checkpoint_id }, state: await runResult(graph, params.thread_id) };
+}
+
+function toUpdate({ values, command, as_node }: Params["supersteps"][number]["updates"][number]): StateUpdate {
+  const update = command ? toCommand(command) : values;
+  return { values: update ?? null, ...(as_node && { asNode: as_node }) };
+}

@@ -1,0 +1,22 @@
+import { cleanText } from "./jsonb-text.ts";
+
+/**
+ * Arrays in Postgres' text format, one element a row. The driver would build them too, after asking the
+ * database for its types at each connect.
+ */
+export function textArray<T>(rows: T[], value: (row: T) => string | null): string {
+  return `{${rows.map((row) => element(value(row))).join(",")}}`;
+}
+
+/** For numbers, booleans and `NULL`. */
+export function plainArray<T>(rows: T[], value: (row: T) => number | string): string {
+  return `{${rows.map(value).join(",")}}`;
+}
+
+function element(text: string | null): string {
+  if (text === null) return "NULL";
+  if (PLAIN.test(text)) return `"${text}"`;
+  return `"${cleanText(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+const PLAIN = /^[\w.:|-]*$/;

@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { ChannelVersions } from "./channel-version.ts";
+
+test("a version is greater than the one before, of ours and of the official saver alike", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 2 ** 22, noNaN: true }), (current) => {
+      const versions = new ChannelVersions();
+      const next = versions.next(current) as number;
+      expect(next).toBeGreaterThan(current);
+      expect(Math.floor(next)).toBe(Math.floor(current) + 1);
+      expect(Number.isInteger(next)).toBe(false);
+    }),
+  );
+});
+
+test("versions print as Postgres prints the same number: without an exponent, as many digits", () => {
+  const versions = new ChannelVersions();
+  let version: number | string | undefined;
+  for (let step = 0; step < 1000; step++) {
+    version = versions.next(version);
+    versions.newBranch();
+    expect(String(version)).toMatch(/^\d+\.\d+$/);
+    expect(JSON.stringify(version)).toBe(String(version));
+  }
+});
+
+test("channels of one step share a version, two branches from one checkpoint do not", () => {
+  const versions = new ChannelVersions();
+  const left = versions.next(3);
+  expect(versions.next(3)).toBe(left);
+  versions.newBranch();
+  expect(versions.next(3)).not.toBe(left);
+  expect(new ChannelVersions().next(3)).not.toBe(left);
+});
+
+test("versions that are text, as the Python savers write them, are continued in their format", () => {
+  const next = new ChannelVersions().next("00000000000000000000000000000009.0.5241");
+  expect(next).toMatch(/^0{30}10\.0\.\d{16}$/);
+  expect(String(next).localeCompare("00000000000000000000000000000009.0.5241")).toBe(1);
+});

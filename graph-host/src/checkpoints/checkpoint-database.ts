@@ -1,0 +1,105 @@
+import postgres from "postgres";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
+import { DatabaseAwayError, isPassingError } from "./errors.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { type CheckpointQuery, readCheckpoints, type StoredCheckpoint } from "./read-statement.ts";
+import type { WriteItem } from "./rows.ts";
+
+export interface CheckpointDatabaseOptions {
+  /** Directory of the Unix socket, in place of the URL's host. */
+  socket?: string | null;
+  /** How long the database may be away before reads and writes fail. Default 60 s. */
+  awayMs?: number;
+  /** Connections for reading. Default 3; writing has one more. */
+  readers?: number;
+  /** Called with each statement that is sent. */
+  onStatement?: (text: string) => void;
+}
+
+/** The connections that all savers of a host process share: one that writes, a few that read. */
+export class CheckpointDatabase {
+  #writer: postgres.Sql;
+  #reader: postgres.Sql;
+  #commits: GroupCommit;
+  #awayMs: number;
+
+  constructor(url: string, options: CheckpointDatabaseOptions = {}) {
+    this.#awayMs = options.awayMs ?? 60_000;
+    const connect = (max: number, name: string): postgres.Sql =>
+      postgres(url, {
+        ...(options.socket && { host: options.socket }),
+        max,
+        idle_timeout: name === "reader" ? 60 : undefined,
+        max_lifetime: null,
+        connect_timeout: 5,
+        // waiting between tries is done here, where it is known what may be tried again
+        backoff: () => 0,
+        // no parameter or result is an array, so the types of arrays need not be asked for
+        fetch_types: false,
+        onnotice: () => {},
+        debug: options.onStatement ? (_connection, text) => options.onStatement!(text) : undefined,
+        connection: {
+          application_name: `heddle checkpoint ${name}`,
+          // Plans are made once, for tables that may have been empty then: always by index.
+          jit: "off",
+          plan_cache_mode: "force_generic_plan",
+          enable_seqscan: "off",
+          enable_hashjoin: "off",
+          enable_mergejoin: "off",
+        },
+      });
+    this.#writer = connect(1, "writer");
+    this.#reader = connect(options.readers ?? 3, "reader");
+    this.#commits = new GroupCommit(this.#writer, { awayMs: this.#awayMs });
+  }
+
+  write(item: WriteItem, lazy: boolean): Promise<void> {
+    return this.#commits.write(item, lazy);
+  }
+
+  hurry(): void {
+    this.#commits.hurry();
+  }
+
+  read(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+    return this.#patiently(() => readCheckpoints(this.#reader, query));
+  }
+
+  readDeltaHistory(
+    threadId: string,
+    ns: string,
+    id: string | undefined,
+    channels: string[],
+  ): Promise<Map<string, StoredHistory>> {
+    return this.#patiently(() => readDeltaHistory(this.#reader, threadId, ns, id, channels));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    await this.#patiently(
+      () => this.#writer`
+        with c as (delete from checkpoints where thread_id = ${threadId}),
+             b as (delete from checkpoint_blobs where thread_id = ${threadId})
+        delete from checkpoint_writes where thread_id = ${threadId}`,
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer.end({ timeout: 1 }), this.#reader.end({ timeout: 1 })]);
+  }
+
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const since = performance.now();
+    for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isPassingError(error)) throw error;
+        const away = performance.now() - since;
+        if (away >= this.#awayMs) throw new DatabaseAwayError(away, error);
+        await sleep(pause);
+      }
+    }
+  }
+}

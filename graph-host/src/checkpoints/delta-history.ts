@@ -1,0 +1,117 @@
+import type postgres from "postgres";
+
+import { textArray } from "./array-literal.ts";
+import { asBytes, asText, byTaskAndIndex, type StoredValue, type StoredWrite } from "./read-statement.ts";
+
+/** What the ancestors of a checkpoint wrote to one channel since the nearest one that holds its value. */
+export interface StoredHistory {
+  /** Oldest checkpoint first, in each by task and index. */
+  writes: StoredWrite[];
+  seed: StoredValue | undefined;
+}
+
+/**
+ * The history that the library rebuilds a delta channel from. The library's own walk takes a query an
+ * ancestor; this takes one for each `PAGE` of them. `id` is the checkpoint whose ancestors are asked for.
+ */
+export async function readDeltaHistory(
+  sql: postgres.Sql,
+  threadId: string,
+  ns: string,
+  id: string | undefined,
+  channels: string[],
+): Promise<Map<string, StoredHistory>> {
+  const newestFirst = new Map<string, { blocks: StoredWrite[][]; seed: StoredValue | undefined }>();
+  for (const channel of channels) newestFirst.set(channel, { blocks: [], seed: undefined });
+  let from = id;
+  let remaining = [...newestFirst.keys()];
+  while (remaining.length > 0) {
+    const parameters = [threadId, ns, textArray(remaining, (channel) => channel)];
+    if (from !== undefined) parameters.push(from);
+    const rows = await sql.unsafe<HistoryRow[]>(HISTORY_STATEMENT(from !== undefined), parameters, { prepare: true });
+    const blocks = new Map<string, StoredWrite[]>();
+    for (const row of rows) {
+      if (row.kind !== 1) continue;
+      const key = `${row.depth} ${row.channel}`;
+      const block = blocks.get(key) ?? [];
+      if (block.length === 0) {
+        blocks.set(key, block);
+        newestFirst.get(row.channel)!.blocks.push(block);
+      }
+      block.push(stored(row));
+    }
+    for (const row of rows) if (row.kind === 0) newestFirst.get(row.channel)!.seed = stored(row);
+    remaining = remaining.filter((channel) => newestFirst.get(channel)!.seed === undefined);
+    const next = rows.find((row) => row.kind === 2);
+    if (!next) break;
+    from = next.task_id;
+  }
+  const history = new Map<string, StoredHistory>();
+  for (const [channel, { blocks, seed }] of newestFirst) {
+    history.set(channel, { writes: blocks.reverse().flatMap((block) => block.sort(byTaskAndIndex)), seed });
+  }
+  return history;
+}
+
+const PAGE = 500;
+
+// Row kinds: 0 the seed of a channel, 1 a write, 2 the checkpoint at which the next page begins. `offset 0` keeps
+// the lateral queries as they are written, one look into the index for each ancestor; joins were planned as a scan
+// of the whole thread for each.
+const HISTORY_STATEMENT = (fromId: boolean): string => `
+with recursive chain as (
+  (select 0 as depth, checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' as versions
+   from checkpoints
+   where thread_id = $1 and checkpoint_ns = $2 ${fromId ? "and checkpoint_id = $4" : ""}
+   order by checkpoint_id desc limit 1)
+  union all
+  select chain.depth + 1, c.*
+  from chain cross join lateral (
+    select checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' from checkpoints
+    where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.parent_checkpoint_id offset 0
+  ) c
+  where chain.depth < ${PAGE}
+), seed as materialized (
+  select distinct on (wanted.channel) chain.depth, wanted.channel, bl.version
+  from chain cross join unnest($3::text[]) as wanted (channel) cross join lateral (
+    select version from checkpoint_blobs
+    where thread_id = $1 and checkpoint_ns = $2 and channel = wanted.channel
+      and version = chain.versions ->> wanted.channel and type <> 'empty' offset 0
+  ) bl
+  where chain.depth > 0
+  order by wanted.channel, chain.depth
+)
+select 0 as kind, seed.depth, seed.channel, null as task_id, null::int as idx, bl.type,
+       ${asText("bl")} as text, ${asBytes("bl")} as bytes
+from seed cross join lateral (
+  select type, blob from checkpoint_blobs
+  where thread_id = $1 and checkpoint_ns = $2 and channel = seed.channel and version = seed.version offset 0
+) bl
+union all
+(select 1, chain.depth, w.channel, w.task_id, w.idx, w.type, ${asText("w")}, ${asBytes("w")}
+ from chain cross join lateral (
+   select * from checkpoint_writes
+   where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.checkpoint_id and channel = any($3::text[])
+   offset 0
+ ) w
+ left join seed on seed.channel = w.channel
+ where chain.depth > 0 and (seed.depth is null or chain.depth <= seed.depth)
+ order by chain.depth)
+union all
+select 2, chain.depth, null, chain.checkpoint_id, null, null, null, null from chain where chain.depth = ${PAGE}`;
+
+interface HistoryRow {
+  kind: 0 | 1 | 2;
+  depth: number;
+  channel: string;
+  task_id: string;
+  idx: number;
+  type: string;
+  text: string | null;
+  bytes: Uint8Array | null;
+}
+
+function stored(row: HistoryRow): StoredWrite {
+  const data = row.text ?? row.bytes ?? "";
+  return { type: row.type, data, taskId: row.task_id, idx: row.idx, channel: row.channel };
+}

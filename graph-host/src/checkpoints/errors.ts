@@ -1,0 +1,45 @@
+/** The run belongs to another attempt, or runs no more: nothing of what was given was written. */
+export class FencedError extends Error {
+  override name = "FencedError";
+
+  constructor(runId: string, attempt: number) {
+    super(`Attempt ${attempt} of run ${runId} is no longer the one that may write`);
+  }
+}
+
+/** The database could not be reached for longer than allowed; what was given may or may not be written. */
+export class DatabaseAwayError extends Error {
+  override name = "DatabaseAwayError";
+
+  constructor(milliseconds: number, cause: unknown) {
+    super(`The database has been away for ${Math.round(milliseconds / 1000)} s`, { cause });
+  }
+}
+
+/** Errors of the driver and of the operating system that say that no answer came. */
+const LOST = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/**
+ * SQLSTATEs that pass by themselves: connection (08), insufficient resources (53), shutdown and start-up
+ * (57P), serialisation and deadlock (40), a standby that does not accept writes yet (25006), and an input or
+ * output error of the system (58).
+ */
+const PASSING = /^(08...|53...|57P..|40...|25006|58...)$/;
+
+export function isPassingError(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && (LOST.has(code) || PASSING.test(code));
+}

@@ -1,0 +1,270 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { BaseCheckpointSaver, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import type {
+  ChannelVersions as Versions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  DeltaChannelHistory,
+  PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+
+import { ChannelVersions } from "./channel-version.ts";
+import type { CheckpointDatabase } from "./checkpoint-database.ts";
+import { Heads } from "./head.ts";
+import { jsonbText } from "./jsonb-text.ts";
+import { loadTuple, loadWrites } from "./load-tuple.ts";
+import type { BlobRow, CheckpointRow, Fence, WriteItem, WriteRow } from "./rows.ts";
+import { PlainFirstSerializer } from "./serializer.ts";
+import { StartStep } from "./start-step.ts";
+
+export interface SaverOptions {
+  /** The run that writes. Without it, rows are written whatever runs. */
+  fence?: Fence;
+  /** A thread that is known to have no checkpoint: saves reading it. */
+  freshThread?: string;
+  /**
+   * The root graph's start step runs no user code, see `startsWithoutUserCode`: its checkpoint then is not
+   * waited for. `flush` must be awaited at the end of the run.
+   */
+  passiveStart?: boolean;
+}
+
+/**
+ * A checkpoint saver for one run, or for one read or update by hand. It costs nothing to make: connections
+ * and batches are the database's. It writes the tables of the official Postgres saver, and both read what
+ * the other wrote.
+ *
+ * A put or a write resolves when it is committed, with one exception: what is put before user code of this
+ * run could have run (the input's checkpoint, and the start step's where `passiveStart` says so) resolves at
+ * once. It is queued before everything that follows, so what is committed later is never without it, and a
+ * crash can lose only work that repeats itself exactly. If it fails, the next write, or `flush`, says so.
+ */
+export class HeddleSaver extends BaseCheckpointSaver {
+  #database: CheckpointDatabase;
+  #options: SaverOptions;
+  #serde: PlainFirstSerializer;
+  #heads = new Heads();
+  #versions = new ChannelVersions();
+  #start: StartStep;
+  #written = new Set<string>();
+  #unsettled = new Set<Promise<void>>();
+  #turn: Promise<void> = Promise.resolve();
+  #failure: { error: unknown } | undefined;
+
+  constructor(database: CheckpointDatabase, options: SaverOptions = {}) {
+    super();
+    this.#serde = new PlainFirstSerializer(this.serde);
+    this.serde = this.#serde;
+    this.#database = database;
+    this.#options = options;
+    this.#start = new StartStep(options.passiveStart ?? false);
+    // not a method: the library calls it bound to whatever checkpointer the graph was compiled with
+    const versions = this.#versions;
+    this.getNextVersion = (current) => versions.next(current) as number;
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id: threadId, checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
+    if (threadId === undefined) return undefined;
+    await this.#turn;
+    const head = this.#heads.get(threadId, ns, id || undefined);
+    if (head) {
+      this.#throwFailure();
+      return loadTuple(head, this.#serde);
+    }
+    if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
+    await this.flush();
+    const [stored] = await this.#database.read({ threadId, ns, id: id || undefined, limit: 1 });
+    if (!stored) return undefined;
+    if (this.#options.fence && !id) this.#heads.read(stored);
+    return loadTuple(stored, this.#serde);
+  }
+
+  override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config?.configurable ?? {};
+    const { filter, before, limit } = options ?? {};
+    await this.#turn;
+    if (threadId !== undefined && threadId === this.#options.freshThread && this.#written.size === 0) return;
+    await this.flush();
+    const found = await this.#database.read({
+      threadId: threadId || undefined,
+      ns: ns ?? undefined,
+      id: id || undefined,
+      before: before?.configurable?.checkpoint_id,
+      filter,
+      limit,
+    });
+    for (const stored of found) yield loadTuple(stored, this.#serde);
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: Versions,
+  ): Promise<RunnableConfig> {
+    const { threadId, ns } = address(config, "put a checkpoint");
+    const parentId: string | undefined = config.configurable?.checkpoint_id;
+    this.#throwFailure();
+    const early = this.#start.putsEarly(ns, checkpoint, metadata);
+    const { channel_values: values, ...rest } = checkpoint;
+    const checkpointText = jsonbText(JSON.stringify(rest));
+    const [metadataText, ...blobs] = await this.#inOrder([
+      this.#dumpText(this.#merged(config, metadata)),
+      ...Object.entries(newVersions).map(([channel, version]) => this.#blob(threadId, ns, channel, version, values)),
+    ]);
+    const row: CheckpointRow = {
+      threadId,
+      ns,
+      id: checkpoint.id,
+      parentId: parentId ?? null,
+      checkpoint: checkpointText,
+      metadata: jsonbText(metadataText),
+    };
+    this.#versions.newBranch();
+    this.#written.add(ns);
+    this.#heads.put(row, blobs, checkpoint);
+    await this.#write({ fence: this.#options.fence, checkpoint: row, blobs, writes: [] }, early);
+    return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    const { threadId, ns } = address(config, "put writes");
+    const checkpointId: string | undefined = config.configurable?.checkpoint_id;
+    if (checkpointId === undefined) throw new Error('Cannot put writes: the config has no "checkpoint_id"');
+    this.#throwFailure();
+    const early = this.#start.putsWritesEarly(ns, checkpointId, writes);
+    const replaces = writes.every(([channel]) => channel in WRITES_IDX_MAP);
+    const rows = await this.#inOrder(
+      writes.map(async ([channel, value], i): Promise<WriteRow> => {
+        const [type, blob] = await this.#serde.dumpsTyped(value);
+        const idx = WRITES_IDX_MAP[channel] ?? i;
+        return { threadId, ns, checkpointId, taskId, idx, channel, type, blob, replaces };
+      }),
+    );
+    this.#written.add(ns);
+    this.#heads.putWrites(rows);
+    await this.#write({ fence: this.#options.fence, blobs: [], writes: rows }, early);
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    await this.flush();
+    this.#heads.clear(threadId);
+    await this.#database.deleteThread(threadId);
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    const { thread_id: threadId, checkpoint_ns: ns = "", checkpoint_id: id } = options.config.configurable ?? {};
+    const result: Record<string, DeltaChannelHistory> = {};
+    if (options.channels.length === 0 || threadId === undefined) return result;
+    await this.flush();
+    const history = await this.#database.readDeltaHistory(threadId, ns, id || undefined, options.channels);
+    for (const [channel, { writes, seed }] of history) {
+      result[channel] = { writes: await loadWrites(writes, this.#serde) };
+      if (seed) result[channel].seed = await this.#serde.loadsTyped(seed.type, seed.data);
+    }
+    return result;
+  }
+
+  /** Resolves when everything that was put is committed; rejects with the first failure of this saver. */
+  async flush(): Promise<void> {
+    await this.#turn;
+    if (this.#unsettled.size > 0) {
+      this.#database.hurry();
+      await Promise.all(this.#unsettled);
+    }
+    this.#throwFailure();
+  }
+
+  /** Serialising takes some turns, more for more values; what is put first is queued first all the same. */
+  #inOrder<T extends unknown[]>(parts: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+    const turn = Promise.all([Promise.all<unknown>(parts as Promise<unknown>[]) as Promise<T>, this.#turn]).then(
+      ([values]) => values,
+    );
+    this.#turn = turn.then(noop, noop);
+    return turn;
+  }
+
+  async #write(item: WriteItem, early: boolean): Promise<void> {
+    const settled: Promise<void> = this.#database.write(item, early).then(
+      () => void this.#unsettled.delete(settled),
+      (error: unknown) => {
+        this.#unsettled.delete(settled);
+        this.#failure ??= { error };
+      },
+    );
+    this.#unsettled.add(settled);
+    if (early) return;
+    await settled;
+    this.#throwFailure();
+  }
+
+  /** After one failure nothing more is written: what would follow has lost what it stands on. */
+  #throwFailure(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  /**
+   * A checkpoint's metadata is what it says of itself above what the config says of the run, without what the
+   * library notes there for the task that a subgraph runs in.
+   */
+  #merged(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
+    const own = metadata as Record<string, unknown>;
+    const { fence } = this.#options;
+    if (!config.metadata && !fence) return own;
+    const merged: Record<string, unknown> = { ...own };
+    // a copied checkpoint's metadata may name the run that made the original
+    delete merged["run_id"];
+    for (const source of fence ? [config.configurable, config.metadata] : [config.metadata]) {
+      for (const [name, value] of Object.entries(source ?? {})) {
+        if (!name.startsWith("__") && !TASK_METADATA.has(name)) merged[name] = value;
+      }
+    }
+    if (fence) merged["run_id"] = fence.runId;
+    for (const name of OWN_METADATA) if (name in own) merged[name] = own[name];
+    return merged;
+  }
+
+  async #blob(
+    threadId: string,
+    ns: string,
+    channel: string,
+    version: string | number,
+    values: Record<string, unknown>,
+  ): Promise<BlobRow> {
+    const [type, blob] = Object.hasOwn(values, channel) ? await this.#serde.dumpsTyped(values[channel]) : EMPTY;
+    return { threadId, ns, channel, version: String(version), type, blob };
+  }
+
+  async #dumpText(value: unknown): Promise<string> {
+    const [, bytes] = await this.#serde.dumpsTyped(value);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  }
+}
+
+/** What a checkpoint says of itself, which nothing overrides. */
+const OWN_METADATA = ["source", "step", "parents", "counters_since_delta_snapshot"];
+const TASK_METADATA = new Set([
+  "checkpoint_id",
+  "checkpoint_ns",
+  "checkpoint_map",
+  "langgraph_step",
+  "langgraph_node",
+  "langgraph_triggers",
+  "langgraph_path",
+  "langgraph_checkpoint_ns",
+]);
+const EMPTY: [string, null] = ["empty", null];
+
+function noop(): void {}
+
+function address(config: RunnableConfig, what: string): { threadId: string; ns: string } {
+  const { thread_id: threadId, checkpoint_ns: ns = "" } = config.configurable ?? {};
+  if (threadId === undefined) throw new Error(`Cannot ${what}: the config has no "thread_id"`);
+  return { threadId, ns };
+}

@@ -1,0 +1,27 @@
+/**
+ * Makes JSON text acceptable to jsonb, which refuses the null character and lone surrogates although JSON
+ * allows both: they become U+FFFD. Text without them, nearly all there is, is returned as it is.
+ */
+export function jsonbText(json: string): string {
+  if (!SUSPECT.test(json)) return json;
+  return JSON.stringify(clean(JSON.parse(json)));
+}
+
+// JSON.stringify escapes both, so no raw ones occur; an escaped backslash before the u is sorted out by parsing.
+const SUSPECT = /\\u(0000|d[89a-f])/i;
+
+function clean(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(clean);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleanText(key), clean(item)]));
+}
+
+/** A text column refuses the null character; lone surrogates become U+FFFD where text becomes UTF-8. */
+export function cleanText(text: string): string {
+  return REFUSED.test(text) ? text.replaceAll(ALL_REFUSED, "\ufffd") : text;
+}
+
+// With the u flag a surrogate matches only where it is alone.
+const REFUSED = /[\0\p{Surrogate}]/u;
+const ALL_REFUSED = new RegExp(REFUSED, "gu");

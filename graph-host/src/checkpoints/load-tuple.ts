@@ -1,0 +1,77 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import type {
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointPendingWrite,
+  CheckpointTuple,
+} from "@langchain/langgraph-checkpoint";
+
+import type { StoredCheckpoint, StoredWrite } from "./read-statement.ts";
+import type { Serializer } from "./serializer.ts";
+
+/** Name of the channel that holds sends; in formats below 4 the parent's writes held them. */
+export const TASKS_CHANNEL = "__pregel_tasks";
+
+/** What the library gets for a stored checkpoint: fresh objects each time. */
+export async function loadTuple(stored: StoredCheckpoint, serde: Serializer): Promise<CheckpointTuple> {
+  const checkpoint = JSON.parse(stored.checkpoint) as Checkpoint;
+  checkpoint.channel_versions ??= {};
+  checkpoint.versions_seen ??= {};
+  checkpoint.channel_values = {};
+  const values = [...stored.values].filter(([, value]) => value.type !== "empty");
+  const loaded = await Promise.all(values.map(([, value]) => serde.loadsTyped(value.type, value.data)));
+  values.forEach(([channel], i) => define(checkpoint.channel_values, channel, loaded[i]));
+  if (stored.parentSends.length > 0) await migrateSends(checkpoint, stored.parentSends, serde);
+  const tuple: CheckpointTuple = {
+    config: config(stored, stored.id),
+    checkpoint,
+    metadata: (await serde.loadsTyped("json", stored.metadata)) as CheckpointMetadata,
+    pendingWrites: await loadWrites(withoutAnswered(stored.writes), serde),
+  };
+  if (stored.parentId) tuple.parentConfig = config(stored, stored.parentId);
+  return tuple;
+}
+
+export function loadWrites(writes: StoredWrite[], serde: Serializer): Promise<CheckpointPendingWrite[]> {
+  return Promise.all(
+    writes.map(async (w): Promise<CheckpointPendingWrite> => [
+      w.taskId,
+      w.channel,
+      await serde.loadsTyped(w.type, w.data),
+    ]),
+  );
+}
+
+/**
+ * A task that was interrupted and has run to its end since has both its interrupt and its writes on disk, for
+ * the rows have different keys. The library forgets the interrupt in memory; so do we.
+ */
+function withoutAnswered(writes: StoredWrite[]): StoredWrite[] {
+  if (!writes.some((write) => write.channel === "__interrupt__")) return writes;
+  const finished = new Set(writes.filter((write) => !(write.channel in WRITES_IDX_MAP)).map((write) => write.taskId));
+  return writes.filter((write) => write.channel !== "__interrupt__" || !finished.has(write.taskId));
+}
+
+function config(stored: StoredCheckpoint, id: string): RunnableConfig {
+  return { configurable: { thread_id: stored.threadId, checkpoint_ns: stored.ns, checkpoint_id: id } };
+}
+
+/** Formats below 4 kept the sends of a step with the checkpoint before it. */
+async function migrateSends(checkpoint: Checkpoint, sends: StoredWrite[], serde: Serializer): Promise<void> {
+  const versions = Object.values(checkpoint.channel_versions);
+  checkpoint.channel_values[TASKS_CHANNEL] = await Promise.all(sends.map((w) => serde.loadsTyped(w.type, w.data)));
+  checkpoint.channel_versions[TASKS_CHANNEL] =
+    versions.length > 0 ? versions.reduce((max, v) => (greater(v, max) ? v : max)) : 1;
+}
+
+function greater(a: number | string, b: number | string): boolean {
+  return typeof a === "number" && typeof b === "number" ? a > b : String(a).localeCompare(String(b)) > 0;
+}
+
+/** A channel may be called anything, `__proto__` too. */
+function define(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__")
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  else object[name] = value;
+}

@@ -1,0 +1,54 @@
+/** Which attempt of which run writes. */
+export interface Fence {
+  runId: string;
+  attempt: number;
+}
+
+/** `checkpoint` and `metadata` are JSON text that jsonb accepts. */
+export interface CheckpointRow {
+  threadId: string;
+  ns: string;
+  id: string;
+  parentId: string | null;
+  checkpoint: string;
+  metadata: string;
+}
+
+/** `blob` is null for a channel that became empty (`type` is then `empty`). */
+export interface BlobRow {
+  threadId: string;
+  ns: string;
+  channel: string;
+  version: string;
+  type: string;
+  blob: Uint8Array | null;
+}
+
+/** `replaces`: a later write of the same task and index replaces this one (errors, interrupts, resumes). */
+export interface WriteRow {
+  threadId: string;
+  ns: string;
+  checkpointId: string;
+  taskId: string;
+  idx: number;
+  channel: string;
+  type: string;
+  blob: Uint8Array;
+  replaces: boolean;
+}
+
+/** What is written together or not at all. Writing it twice is the same as writing it once. */
+export interface WriteItem {
+  fence: Fence | undefined;
+  checkpoint?: CheckpointRow;
+  blobs: BlobRow[];
+  writes: WriteRow[];
+}
+
+/** Bytes of an item, about: what decides how many fit in one statement. */
+export function itemBytes(item: WriteItem): number {
+  let bytes = item.checkpoint ? item.checkpoint.checkpoint.length + item.checkpoint.metadata.length : 0;
+  for (const row of item.blobs) bytes += 200 + (row.blob?.length ?? 0);
+  for (const row of item.writes) bytes += 200 + row.blob.length;
+  return bytes;
+}

@@ -1,0 +1,63 @@
+import type { Checkpoint, CheckpointMetadata, PendingWrite } from "@langchain/langgraph-checkpoint";
+
+const START = "__start__";
+
+/**
+ * Tells which writes of a run come before any user code of its own, so that nobody need wait for them.
+ *
+ * An input's checkpoint: nothing of that graph has run. The library itself never waits for it before the
+ * first step; resolving it at once only lets the next checkpoint join the same statement.
+ *
+ * The start step: the library copies the input to the graph's channels. Its checkpoint follows the input's,
+ * and no node other than `__start__` has seen new versions since. That the start step runs no user code
+ * (no router on the entry) the saver cannot see, so the host says it, for the root graph.
+ */
+export class StartStep {
+  #passive: boolean;
+  #input: { id: string; seen: Record<string, unknown> } | undefined;
+  #over = false;
+
+  constructor(passive: boolean) {
+    this.#passive = passive;
+  }
+
+  putsEarly(ns: string, checkpoint: Checkpoint, metadata: CheckpointMetadata): boolean {
+    if (metadata.source === "input") {
+      if (ns === "" && this.#passive && !this.#over) {
+        this.#input = { id: checkpoint.id, seen: structuredClone(checkpoint.versions_seen) };
+      }
+      return true;
+    }
+    const input = this.#input;
+    this.#input = undefined;
+    this.#over = true;
+    return input !== undefined && ns === "" && metadata.source === "loop" && onlyStartRan(input.seen, checkpoint);
+  }
+
+  putsWritesEarly(ns: string, checkpointId: string, writes: PendingWrite[]): boolean {
+    return ns === "" && this.#input?.id === checkpointId && writes.every(([channel]) => !FAILURES.has(channel));
+  }
+}
+
+/** Writes that say that a task failed or was interrupted: user code has run. */
+const FAILURES = new Set(["__error__", "__error_source_node__", "__interrupt__", "__scheduled__"]);
+
+function onlyStartRan(before: Record<string, unknown>, checkpoint: Checkpoint): boolean {
+  const after = checkpoint.versions_seen;
+  return Object.keys(after).every(
+    (node) => node === START || JSON.stringify(after[node]) === JSON.stringify(before[node]),
+  );
+}
+
+/**
+ * True when the graph is a compiled StateGraph whose entry is a plain edge: its start step is the library's
+ * own copying. Routers on the entry, and tasks of the functional API, are user code.
+ */
+export function startsWithoutUserCode(graph: unknown): boolean {
+  const { builder, nodes } = graph as {
+    builder?: { branches?: Record<string, unknown> };
+    nodes?: Record<string, unknown>;
+  };
+  if (!builder?.branches || !nodes?.[START]) return false;
+  return Object.keys(builder.branches[START] ?? {}).length === 0;
+}

@@ -1,0 +1,50 @@
+import type { EventEmitter } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import postgres from "postgres";
+
+import { EmbeddedPostgres } from "../../../../server/src/base/db/embedded-postgres.ts";
+import { migrate } from "../../../../server/src/base/db/migrate.ts";
+
+/** A migrated Postgres with its disk writes on, for one test or benchmark alone, which may kill it. */
+export interface OwnPostgres {
+  uri: string;
+  socket: string | null;
+  /** kill -9 of the postmaster. */
+  kill(): void;
+  /** On the same port, after crash recovery. */
+  restart(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-own-"));
+  const cluster = new EmbeddedPostgres({ dataDir: dir });
+  const { uri, socket } = await cluster.start();
+  const sql = postgres(uri, { max: 1, onnotice: () => {} });
+  await migrate(sql).finally(() => sql.end());
+  return {
+    uri,
+    socket,
+    kill() {
+      const pid = readFileSync(join(dir, "postgres", "data", "postmaster.pid"), "utf8").split("\n")[0];
+      process.kill(Number(pid), "SIGKILL");
+    },
+    restart: () => cluster.ensureRunning(),
+    async stop() {
+      await cluster.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The official saver. Its `end()` does not wait for the connections, whose end by the server it would throw. */
+export function officialSaver(uri: string, socket?: string | null): PostgresSaver {
+  const address = new URL(uri);
+  if (socket) address.searchParams.set("host", socket);
+  const saver = PostgresSaver.fromConnString(address.href);
+  (saver as unknown as { pool: EventEmitter }).pool.on("error", () => {});
+  return saver;
+}

@@ -1,0 +1,55 @@
+import { Socket } from "node:net";
+import { encodeFrame, FrameReader, type HostFrame, type ServerFrame } from "./protocol.ts";
+
+/** Above this many unsent bytes the runs stop asking LangGraph for more events. */
+const HIGH_WATER_BYTES = 1 << 20;
+
+/** The host's end of the protocol stream. */
+export class Connection {
+  #socket: Socket;
+  #corked = false;
+  #draining: Promise<void> | undefined;
+
+  constructor(fd: number, onFrame: (header: ServerFrame, body: Buffer) => void, onEnd: () => void) {
+    this.#socket = new Socket({ fd, readable: true, writable: true });
+    const reader = new FrameReader<ServerFrame>(onFrame);
+    this.#socket.on("data", (chunk: Buffer) => reader.push(chunk));
+    this.#socket.on("error", onEnd);
+    this.#socket.on("close", onEnd);
+  }
+
+  /** Frames of one turn of the event loop leave in one write, at its end. */
+  send(header: HostFrame, body?: string): void {
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#socket.cork();
+      setImmediate(() => this.flush());
+    }
+    this.#socket.write(encodeFrame(header, body));
+  }
+
+  /** Sends now what would wait for the end of the turn, which user code may keep from coming. */
+  flush(): void {
+    if (!this.#corked) return;
+    this.#corked = false;
+    this.#socket.uncork();
+  }
+
+  /** A promise to wait for while the server is slower than the runs; undefined while it keeps up. */
+  get drained(): Promise<void> | undefined {
+    if (this.#socket.writableLength < HIGH_WATER_BYTES) return undefined;
+    this.#draining ??= new Promise((resolve) => {
+      this.#socket.once("drain", () => {
+        this.#draining = undefined;
+        resolve();
+      });
+    });
+    return this.#draining;
+  }
+
+  /** Resolves when everything that was sent has reached the kernel. */
+  end(): Promise<void> {
+    this.flush();
+    return new Promise((resolve) => this.#socket.end(() => resolve()));
+  }
+}

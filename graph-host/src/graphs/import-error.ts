@@ -1,0 +1,31 @@
+import { fileURLToPath } from "node:url";
+import { relative } from "node:path";
+import { errorName } from "../serialise.ts";
+
+/** Why a module could not be imported, in words for its author: what, where, and what to do about it. */
+export function describeImportError(error: unknown, projectDir: string): string {
+  if (!(error instanceof Error)) return `The module threw ${String(error)} while loading.`;
+  const place = firstPlace(error, projectDir);
+  const text = `${errorName(error)}: ${error.message}${place ? `\n    at ${place}` : ""}`;
+  const missing = /Cannot find (?:package|module) '([^'.][^']*)'/.exec(error.message)?.[1];
+  if (missing && !missing.startsWith("/") && !missing.startsWith("file:")) {
+    return `${text}\nIs ${missing} installed? In ${projectDir}: npm install ${packageName(missing)}`;
+  }
+  return text;
+}
+
+function packageName(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}
+
+/** `src/agent.ts:12:5`, the innermost stack frame inside the project. */
+function firstPlace(error: Error, projectDir: string): string | undefined {
+  for (const line of (error.stack ?? "").split("\n")) {
+    const match = /(?:\(|at )((?:file:\/\/)?\/[^()]+?)(?:\?[^:]*)?:(\d+):(\d+)\)?$/.exec(line.trim());
+    if (!match) continue;
+    const file = match[1]!.startsWith("file:") ? fileURLToPath(match[1]!) : match[1]!;
+    if (!file.startsWith(projectDir) || file.includes("/node_modules/")) continue;
+    return `${relative(projectDir, file)}:${match[2]}:${match[3]}`;
+  }
+  return undefined;
+}

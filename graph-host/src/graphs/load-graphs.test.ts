@@ -1,0 +1,170 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { HostProcess } from "../../test/host-process.ts";
+
+const GRAPHS = {
+  compiled: "./graphs.ts:compiled",
+  withSaver: "./graphs.ts:withSaver",
+  withoutSaver: "./graphs.ts:withoutSaver",
+  uncompiled: "./graphs.ts:uncompiled",
+  promise: "./graphs.ts:promise",
+  factory: "./graphs.ts:factory",
+  agent: "./graphs.ts:agent",
+  byDefault: "./graphs.ts",
+  plain: "./plain.js:graph",
+  text: "./graphs.ts:text",
+  wrongFactory: "./graphs.ts:wrongFactory",
+  misspelt: "./graphs.ts:compield",
+  nowhere: "./nowhere.ts:graph",
+  throws: "./throws.ts:graph",
+  missing: "./missing-package.ts:graph",
+  python: "./python.py:graph",
+};
+
+let host: HostProcess;
+beforeAll(async () => void (host = await HostProcess.start("kinds", GRAPHS)));
+afterAll(() => host.stop());
+
+const temporary: string[] = [];
+afterAll(() => temporary.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
+
+function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-host-"));
+  temporary.push(dir);
+  return dir;
+}
+
+const errorOf = (id: string) => (host.ready.graphs[id] as { error?: string }).error;
+
+test("the host says which LangGraph it found, and which graphs it can serve", () => {
+  expect(host.ready).toMatchObject({ protocol: 1, langgraph_version: expect.stringMatching(/^1\./) });
+  const served = Object.keys(host.ready.graphs).filter((id) => host.ready.graphs[id]!.ok);
+  expect(served).toEqual(
+    "compiled withSaver withoutSaver uncompiled promise factory agent byDefault plain wrongFactory".split(" "),
+  );
+});
+
+test.each([
+  ["compiled", "compiled"],
+  ["uncompiled", "uncompiled"],
+  ["promise", "promise"],
+  ["byDefault", "default"],
+  ["plain", "plain JavaScript"],
+])("a graph exported as %s runs", async (id, text) => {
+  expect((await host.run(id, { input: { text: "" } })).result.values).toEqual({ text });
+});
+
+test("a factory gets the config of each run", async () => {
+  const [one, two] = await Promise.all(
+    ["one", "two"].map((word) => host.run("factory", { input: { text: "" }, config: { configurable: { word } } })),
+  );
+  expect([one!.result.values, two!.result.values]).toEqual([{ text: "factory: one" }, { text: "factory: two" }]);
+});
+
+test("an agent of createAgent runs and has a state", async () => {
+  const run = await host.run("agent", { input: { messages: [{ role: "user", content: "hi" }] } });
+  expect(run.outcome.error).toBeUndefined();
+  expect(run.result.values.messages).toHaveLength(2);
+});
+
+test.each(["withSaver", "withoutSaver"])(
+  "the server's saver takes the place of the graph's own: %s",
+  async (graph_id) => {
+    const { threadId: thread_id, result } = await host.run(graph_id, { input: { text: "" } });
+    expect(result.next).toEqual([]);
+    const state = await host.call("state.get", { graph_id, thread_id, config: {}, subgraphs: false });
+    expect(state).toMatchObject({ values: result.values });
+  },
+);
+
+test("what is wrong with a graph is said in words that help", () => {
+  expect(errorOf("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");
+  expect(errorOf("misspelt")).toMatch(/no export "compield"\. It exports: .*compiled.*uncompiled/);
+  expect(errorOf("nowhere")).toMatch(/there is no file .*nowhere\.ts/);
+  expect(errorOf("throws")).toMatch(/TypeError: Cannot read properties of undefined[^]*at throws\.ts:3:/);
+  expect(errorOf("missing")).toContain("npm install @no-such/package-anywhere");
+  expect(errorOf("python")).toContain("does not serve Python graphs yet");
+});
+
+test("a factory that returns no graph fails its run with the reason", async () => {
+  const run = await host.run("wrongFactory", { input: { text: "" } });
+  expect(run.outcome).toMatchObject({
+    outcome: "error",
+    error: { message: expect.stringContaining("returned a number") },
+  });
+});
+
+test("a run or call of a graph that did not load says why, one of an unknown graph is a 404", async () => {
+  expect((await host.run("throws", {})).outcome.error!.message).toContain("throws.ts:3:");
+  await expect(host.call("graph.schemas", { graph_id: "python", config: {} })).rejects.toMatchObject({ status: 500 });
+  await expect(host.call("graph.schemas", { graph_id: "nobody", config: {} })).rejects.toMatchObject({ status: 404 });
+});
+
+/** A project outside of the repository, with the repository's packages. */
+function project(files: Record<string, string>): string {
+  const dir = temporaryDirectory();
+  symlinkSync(resolve(import.meta.dirname, "../../../node_modules"), join(dir, "node_modules"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  return dir;
+}
+
+const COMMONJS_TS = `
+import { HumanMessage } from "@langchain/core/messages";
+import { interrupt, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("say", () => ({ messages: [new HumanMessage("told " + interrupt("what?"))] }))
+  .addEdge("__start__", "say")
+  .compile();`;
+
+const COMMONJS = `
+const { Annotation, StateGraph } = require("@langchain/langgraph");
+exports.graph = new StateGraph(Annotation.Root({ text: Annotation() }))
+  .addNode("say", () => ({ text: "CommonJS" }))
+  .addEdge("__start__", "say")
+  .compile();`;
+
+test("a CommonJS project shares its LangGraph with the host", { timeout: 60_000 }, async () => {
+  const dir = project({ "package.json": "{}", "graph.ts": COMMONJS_TS, "graph.cjs": COMMONJS });
+  const other = await HostProcess.start(dir, { ts: "./graph.ts:graph", cjs: "./graph.cjs:graph" });
+  expect((await other.run("cjs", { input: { text: "" } })).result.values).toEqual({ text: "CommonJS" });
+  const asked = await other.run("ts", { input: { messages: [{ role: "user", content: "hi" }] } });
+  expect(Object.values(asked.result.interrupts!).flat()).toMatchObject([{ value: "what?" }]);
+  const told = await other.run("ts", { command: { resume: "this" } }, { threadId: asked.threadId });
+  expect(told.result.values.messages.at(-1)).toMatchObject({ type: "human", content: "told this" });
+  await other.stop();
+});
+
+const FINE = `
+import { entrypoint } from "@langchain/langgraph";
+export const graph = entrypoint("fine", async (n) => n + 1);`;
+
+test("a syntax error is placed, and the graph beside it serves", { timeout: 60_000 }, async () => {
+  const dir = project({ "syntax.ts": "export const fine = 1;\nexport const graph = ;\n", "fine.mjs": FINE });
+  const other = await HostProcess.start(dir, { bad: "./syntax.ts:graph", good: "./fine.mjs:graph" });
+  expect((other.ready.graphs.bad as { error: string }).error).toMatch(/syntax\.ts:2:.*Unexpected/);
+  expect((await other.run("good", { input: 1 })).data("values")).toEqual([2]);
+  await other.stop();
+});
+
+test("a project need not have LangGraph's own dependencies at its top", { timeout: 60_000 }, async () => {
+  const dir = temporaryDirectory();
+  mkdirSync(join(dir, "node_modules/@langchain"), { recursive: true });
+  for (const name of ["langgraph", "core"]) {
+    const installed = resolve(import.meta.dirname, "../../../node_modules/@langchain", name);
+    symlinkSync(installed, join(dir, "node_modules/@langchain", name));
+  }
+  writeFileSync(join(dir, "fine.mjs"), FINE);
+  const other = await HostProcess.start(dir, { good: "./fine.mjs:graph" });
+  expect((await other.run("good", { input: 1 })).data("values")).toEqual([2]);
+  await other.stop();
+});
+
+test("a project without LangGraph is told what to install", { timeout: 60_000 }, async () => {
+  const dir = temporaryDirectory();
+  const other = HostProcess.spawn(dir, { graph: "./graph.ts:graph" });
+  expect(await other.exited).toEqual({ code: 78, signal: null });
+  expect(other.stderr.join("")).toContain("npm install @langchain/langgraph");
+  await other.stop();
+});

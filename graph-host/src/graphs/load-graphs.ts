@@ -1,0 +1,123 @@
+import { access } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { GraphStatus } from "../protocol.ts";
+import { toGraph, type Graph } from "./graph.ts";
+import { describeImportError } from "./import-error.ts";
+
+export interface Project {
+  dir: string;
+  graphs: Record<string, { path: string; description?: string | null }>;
+}
+
+/** What LangGraph's servers hand to a graph factory besides the config. */
+export interface FactoryRuntime {
+  accessContext: "assistants.read" | "threads.read" | "threads.update" | "threads.create_run";
+  executionRuntime: { context: unknown } | null;
+}
+
+type Factory = (config: object, runtime: FactoryRuntime) => unknown;
+
+export type LoadedGraph =
+  | { status: GraphStatus & { ok: true }; open(config: object, runtime: FactoryRuntime): Promise<Graph> }
+  | { status: GraphStatus & { ok: false } };
+
+/** A module that never finishes loading must not keep the others from serving. */
+const LOAD_LIMIT_MS = 60_000;
+
+/** Tries every graph of the project; one that fails does not hinder the others. */
+export async function loadGraphs(project: Project): Promise<Map<string, LoadedGraph>> {
+  const loaded = Object.entries(project.graphs).map(async ([id, { path, description = null }]) => {
+    try {
+      const open = await withinLimit(loadGraph(project.dir, path));
+      return [id, { status: { ok: true, description }, open }] as const;
+    } catch (error) {
+      const message = error instanceof GraphError ? error.message : describeImportError(error, project.dir);
+      return [id, { status: { ok: false, description, error: message } }] as const;
+    }
+  });
+  return new Map<string, LoadedGraph>(await Promise.all(loaded));
+}
+
+/** The developer's mistake, said in full by the message. */
+class GraphError extends Error {}
+
+async function loadGraph(
+  dir: string,
+  path: string,
+): Promise<(config: object, runtime: FactoryRuntime) => Promise<Graph>> {
+  const { file, exportName } = splitPath(path);
+  if (extname(file) === ".py") {
+    throw new GraphError(
+      `${path} is a Python graph. Heddle does not serve Python graphs yet; the project's other graphs are served.`,
+    );
+  }
+  const source = resolve(dir, file);
+  await access(source).catch(() => {
+    throw new GraphError(`${path}: there is no file ${source}. Graph paths are relative to langgraph.json.`);
+  });
+  const module = (await import(pathToFileURL(source).href)) as Record<string, unknown>;
+  const exported = await exportedValue(module, exportName, path);
+  if (typeof exported === "function") return fromFactory(exported as Factory, path);
+  const graph = await toGraph(exported);
+  if (!graph) throw new GraphError(`${path} is ${describe(exported)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`);
+  return () => Promise.resolve(graph);
+}
+
+const WHAT_A_GRAPH_IS = "Export a compiled graph, a StateGraph, a promise of one, or a function that returns one.";
+
+function fromFactory(factory: Factory, path: string) {
+  return async (config: object, runtime: FactoryRuntime): Promise<Graph> => {
+    const made = await factory(config, runtime);
+    const graph = await toGraph(made);
+    if (!graph)
+      throw new GraphError(
+        `The function ${path} returned ${describe(made)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`,
+      );
+    return graph;
+  };
+}
+
+/** `./file.ts:name`; without a name, the default export. A Windows drive letter is no name. */
+function splitPath(path: string): { file: string; exportName: string } {
+  const colon = path.lastIndexOf(":");
+  if (colon <= 1) return { file: path, exportName: "default" };
+  return { file: path.slice(0, colon), exportName: path.slice(colon + 1) || "default" };
+}
+
+async function exportedValue(module: Record<string, unknown>, name: string, path: string): Promise<unknown> {
+  // A CommonJS module's names may all be on its default export.
+  const inner = module.default as Record<string, unknown> | undefined;
+  let value = module[name];
+  if (value === undefined && typeof inner === "object" && inner !== null) value = inner[name];
+  // ... and its default export is then one level further down
+  if (name === "default" && isCommonJsDefault(value)) value = (value as { default: unknown }).default;
+  value = await value;
+  if (value !== undefined && value !== null) return value;
+  const names = Object.keys(module).filter((key) => key !== "__esModule" && key !== "module.exports");
+  const exports = names.length === 0 ? "It exports nothing." : `It exports: ${names.join(", ")}.`;
+  throw new GraphError(`${path}: the module has no export "${name}". ${exports}`);
+}
+
+function isCommonJsDefault(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "__esModule" in value && "default" in value;
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value !== "object") return `a ${typeof value}`;
+  return `an object of class ${value.constructor?.name ?? "null"}`;
+}
+
+function withinLimit<T>(loading: Promise<T>): Promise<T> {
+  return new Promise((resolvePromise, reject) => {
+    const timer = setTimeout(() => {
+      reject(
+        new GraphError(
+          `The module was still loading after ${LOAD_LIMIT_MS / 1000} s. Does it wait for something at the top level?`,
+        ),
+      );
+    }, LOAD_LIMIT_MS);
+    loading.then(resolvePromise, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { HostProcess, type RunHandle } from "../test/host-process.ts";
+
+const GRAPHS = { trouble: "./trouble.ts:trouble", echo: "./echo.ts:graph" };
+const LIMIT = 60_000;
+
+describe("a host goes on", () => {
+  let host: HostProcess;
+  beforeAll(async () => void (host = await HostProcess.start("agents", GRAPHS)));
+  afterAll(() => host.stop());
+
+  test.each([
+    ["throw outside", "out of nowhere"],
+    ["reject unheard", "unheard"],
+  ])("when an error reaches no catch, it ends its own run and no other: %s", async (deed, message) => {
+    const beside = host.start("trouble", { input: { do: "wait a little" } });
+    const run = host.start("trouble", { input: { do: deed } });
+    await Promise.all([beside.end, run.end]);
+    expect(run.outcome).toMatchObject({ outcome: "error", error: { error: "CustomError", message } });
+    expect(run.events.at(-1)).toEqual({ event: "error", data: { error: "CustomError", message } });
+    expect(beside.result.values.value).toBe("waited");
+    expect((await host.run("trouble", { input: { do: "nothing" } })).outcome.outcome).toBe("success");
+  });
+
+  test("ping is answered with the memory in use", async () => {
+    const pong = host.frame((header) => header.t === "pong");
+    host.send({ t: "ping", n: 7 });
+    expect((await pong).header).toEqual({ t: "pong", n: 7, rss: expect.any(Number), heap: expect.any(Number) });
+  });
+
+  test("signals of a terminal are the server's to decide about", async () => {
+    host.child.kill("SIGINT");
+    host.child.kill("SIGTERM");
+    await sleep(200);
+    expect((await host.run("trouble", { input: { do: "nothing" } })).outcome.outcome).toBe("success");
+  });
+
+  test("user code does not see the database", async () => {
+    const { result } = await host.run("trouble", { input: { do: "read the environment" } });
+    expect(result.values.value).toEqual([]);
+  });
+
+  test("a server that does not read slows the events, and gets all of them in the end", async () => {
+    const flood = host.start("trouble", { input: { do: "flood" }, stream_mode: ["custom"] });
+    host.pauseReading();
+    await sleep(1500);
+    expect(flood.events).toEqual([]);
+    host.resumeReading();
+    await flood.end;
+    expect(flood.data("custom").map(({ n }) => n)).toEqual(Array.from({ length: 400 }, (_, n) => n));
+  });
+});
+
+describe("a host ends", () => {
+  let host: HostProcess;
+  afterEach(() => host.stop());
+
+  async function begin(deed: string, env?: Record<string, string>): Promise<RunHandle> {
+    host = await HostProcess.start("agents", GRAPHS, env);
+    const run = host.start("trouble", { input: { do: deed } });
+    await run.seen((event) => event === "metadata");
+    return run;
+  }
+
+  test("at an error that belongs to no run, which it tells", { timeout: LIMIT }, async () => {
+    host = await HostProcess.start("agents", GRAPHS);
+    const fault = host.frame((header) => header.t === "fault");
+    const run = host.start("trouble", { input: { do: "break the process" } });
+    expect((await fault).header).toMatchObject({ message: expect.stringContaining("nobody's") });
+    expect(await host.exited).toEqual({ code: 70, signal: null });
+    await expect(run.end).rejects.toThrow("host exited");
+  });
+
+  test("with user code's exit code", { timeout: LIMIT }, async () => {
+    await begin("exit");
+    expect(await host.exited).toEqual({ code: 3, signal: null });
+  });
+
+  test("with 0 after a drain, when its runs have finished", { timeout: LIMIT }, async () => {
+    const run = await begin("wait a little");
+    host.send({ t: "drain" });
+    await run.end;
+    expect(run.outcome.outcome).toBe("success");
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test("when its server closes the stream", { timeout: LIMIT }, async () => {
+    await begin("wait, deaf");
+    await host.stop();
+    expect(await host.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test("by its watchdog when the server is gone while user code blocks", { timeout: LIMIT }, async () => {
+    await begin("block");
+    await sleep(500);
+    const before = performance.now();
+    host.dropHeart();
+    expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });
+    expect(performance.now() - before).toBeLessThan(3000);
+  });
+
+  test("by its watchdog when the server falls silent while user code blocks", { timeout: LIMIT }, async () => {
+    await begin("block", { HEDDLE_HOST_SILENCE_MS: "3000" });
+    host.stopHeart();
+    expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });
+  });
+});

@@ -1,0 +1,181 @@
+import { answerCall, type CallDeps } from "./calls/answer-call.ts";
+import { CallError } from "./calls/call-error.ts";
+import { DatabaseAwayError } from "./checkpoints/errors.ts";
+import { complain } from "./complain.ts";
+import { Connection } from "./connection.ts";
+import type { Graph } from "./graphs/graph.ts";
+import type { FactoryRuntime, LoadedGraph } from "./graphs/load-graphs.ts";
+import {
+  PROTOCOL_VERSION,
+  type HostCalls,
+  type RunKwargs,
+  type RunStart,
+  type ServerFrame,
+  type WireError,
+} from "./protocol.ts";
+import { RemoteStore } from "./remote-store.ts";
+import { ActiveRun, currentWork } from "./runs/active-run.ts";
+import { executeRun, type RunDeps } from "./runs/execute-run.ts";
+import { describeError, outcomeOf } from "./runs/run-outcome.ts";
+import type { Savers } from "./savers.ts";
+import { errorName, toJson } from "./serialise.ts";
+
+interface HostInput {
+  graphs: Map<string, LoadedGraph>;
+  savers: Savers;
+  langgraphVersion: string;
+}
+
+/** EX_SOFTWARE of sysexits.h. */
+const EXIT_SOFTWARE = 70;
+
+type Waiting = { resolve(results: unknown[]): void; reject(error: Error): void };
+
+/** Answers the server's frames: runs and calls go on side by side, each in its own async context. */
+export class Host {
+  readonly connection: Connection;
+  #graphs: Map<string, LoadedGraph> = new Map();
+  #deps: (RunDeps & CallDeps) | undefined;
+  #langgraphVersion = "";
+  #runs = new Map<string, ActiveRun>();
+  #storeCalls = new Map<number, Waiting>();
+  #nextStoreCall = 1;
+  #draining = false;
+  #exitCode = 0;
+
+  constructor(fd: number) {
+    // Without its server nobody wants what the host does, and another host may do it already.
+    this.connection = new Connection(
+      fd,
+      (header, body) => this.#receive(header, body),
+      () => process.exit(this.#exitCode),
+    );
+  }
+
+  ready({ graphs, savers, langgraphVersion }: HostInput): void {
+    this.#graphs = graphs;
+    this.#langgraphVersion = langgraphVersion;
+    this.#deps = {
+      savers,
+      store: new RemoteStore((operations) => this.#callStore(operations)),
+      langgraphVersion,
+      openGraph: (id, config, runtime) => this.#openGraph(id, config, runtime),
+      sendEvent: (run_id, event, body) => this.connection.send({ t: "event", run_id, event }, body),
+      pause: () => this.connection.drained,
+      flush: () => this.connection.flush(),
+    };
+    const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
+    this.connection.send({
+      t: "ready",
+      protocol: PROTOCOL_VERSION,
+      langgraph_version: this.#langgraphVersion,
+      graphs: statuses,
+    });
+  }
+
+  /** User code broke outside of any promise that somebody waits for. */
+  uncaught(error: unknown): void {
+    const work = currentWork.getStore();
+    if (work) work.fail(error);
+    else void this.#fault(error);
+  }
+
+  async #fault(error: unknown): Promise<void> {
+    const { error: name, message, stack } = describeError(error);
+    complain("An error that belongs to no run:", error);
+    this.#exitCode = EXIT_SOFTWARE;
+    this.connection.send({ t: "fault", message: stack ?? `${name}: ${message}` });
+    setTimeout(() => process.exit(EXIT_SOFTWARE), 1000);
+    await this.connection.end();
+    process.exit(this.#exitCode);
+  }
+
+  #receive(header: ServerFrame, body: Buffer): void {
+    switch (header.t) {
+      case "ping": {
+        const { rss, heapUsed } = process.memoryUsage();
+        return this.connection.send({ t: "pong", n: header.n, rss, heap: heapUsed });
+      }
+      case "run.start":
+        return void this.#run(header, JSON.parse(body.toString()) as RunKwargs);
+      case "run.cancel":
+        return this.#runs.get(header.run_id)?.stop({ outcome: "cancelled" }, new Error(header.reason));
+      case "call":
+        return void this.#answer(header.id, header.method, JSON.parse(body.toString()) as never);
+      case "store.result":
+        return this.#storeAnswered(header.id, header.error, body);
+      case "drain":
+        this.#draining = true;
+        return void this.#exitIfDrained();
+    }
+  }
+
+  async #run(start: RunStart, kwargs: RunKwargs): Promise<void> {
+    const run = new ActiveRun(start);
+    this.#runs.get(start.run_id)?.supersede();
+    this.#runs.set(start.run_id, run);
+    const { result, ...end } = await currentWork.run({ fail: (error) => this.#failRun(run, error) }, () =>
+      executeRun(this.#deps!, run, kwargs),
+    );
+    if (this.#runs.get(start.run_id) !== run) return; // superseded: its end is of no interest
+    this.#runs.delete(start.run_id);
+    this.connection.send({ t: "run.end", run_id: start.run_id, attempt: start.attempt, ...end }, result);
+    void this.#exitIfDrained();
+  }
+
+  #failRun(run: ActiveRun, error: unknown): void {
+    if (run.closed || run.stopped) return complain(`Run ${run.start.run_id} is over, but its code threw:`, error);
+    run.stop(outcomeOf(error, undefined), error);
+  }
+
+  async #answer<M extends keyof HostCalls>(id: number, method: M, params: HostCalls[M]["params"]): Promise<void> {
+    try {
+      const answer = await new Promise<unknown>((resolve, reject) => {
+        void currentWork.run({ fail: reject }, () => answerCall(this.#deps!, method, params).then(resolve, reject));
+      });
+      this.connection.send({ t: "result", id }, toJson(answer));
+    } catch (error) {
+      this.connection.send({ t: "result", id, error: wireError(error) });
+    }
+  }
+
+  async #openGraph(id: string, config: object, runtime: FactoryRuntime): Promise<Graph> {
+    const graph = this.#graphs.get(id);
+    if (!graph) throw new CallError(404, "GraphNotFound", `Graph "${id}" not found`);
+    if (!graph.status.ok)
+      throw new CallError(500, "GraphNotLoaded", `Graph "${id}" could not be loaded: ${graph.status.error}`);
+    return (graph as LoadedGraph & { open: (config: object, runtime: FactoryRuntime) => Promise<Graph> }).open(
+      config,
+      runtime,
+    );
+  }
+
+  #callStore(operations: string): Promise<unknown[]> {
+    const id = this.#nextStoreCall++;
+    return new Promise((resolve, reject) => {
+      this.#storeCalls.set(id, { resolve, reject });
+      this.connection.send({ t: "store.call", id }, operations);
+    });
+  }
+
+  #storeAnswered(id: number, error: WireError | undefined, body: Buffer): void {
+    const waiting = this.#storeCalls.get(id);
+    this.#storeCalls.delete(id);
+    if (error) waiting?.reject(Object.assign(new Error(error.message), { name: error.name }));
+    else waiting?.resolve(JSON.parse(body.toString()) as unknown[]);
+  }
+
+  async #exitIfDrained(): Promise<void> {
+    if (!this.#draining || this.#runs.size > 0) return;
+    await this.#deps?.savers.close();
+    await this.connection.end();
+    process.exit(0);
+  }
+}
+
+function wireError(error: unknown): WireError {
+  if (error instanceof CallError) return error.wire;
+  if (error instanceof DatabaseAwayError) return { status: 503, name: error.name, message: error.message };
+  if (!(error instanceof Error)) return { status: 500, name: "Error", message: describeError(error).message };
+  return { status: 500, name: errorName(error), message: error.message };
+}

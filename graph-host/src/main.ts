@@ -1,0 +1,67 @@
+/**
+ * Entry of the graph host. The environment says what to serve: the working directory is the project's,
+ * `HEDDLE_HOST_PROJECT` its graphs, `HEDDLE_HOST_DATABASE` where checkpoints go (with
+ * `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix socket, where there is one). Descriptors 3 and 4 lead to
+ * the server (see protocol.ts).
+ *
+ * What imports LangChain is imported only after the resolve hook is in place.
+ */
+import { createRequire, register } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Project } from "./graphs/load-graphs.ts";
+import { complain } from "./complain.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+/** EX_CONFIG of sysexits.h: starting again changes nothing before the project does. */
+const EXIT_CONFIG = 78;
+
+startWatchdog(Number(process.env.HEDDLE_HOST_SILENCE_MS ?? 8000));
+// Ctrl-C in a terminal reaches every process of the group; what it means for the runs is the server's decision.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
+
+const project = JSON.parse(process.env.HEDDLE_HOST_PROJECT ?? "null") as Project | null;
+if (!project) {
+  complain("HEDDLE_HOST_PROJECT is not set: a graph host is started by a Heddle server.");
+  process.exit(EXIT_CONFIG);
+}
+const url = process.env.HEDDLE_HOST_DATABASE;
+const database = url ? { url, socket: process.env.HEDDLE_HOST_DATABASE_SOCKET } : undefined;
+// User code has no business with the database, and what it starts is no graph host.
+for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
+
+const projectFile = join(project.dir, "langgraph.json");
+const langgraphVersion = installedLangGraph(projectFile);
+if (!langgraphVersion) {
+  complain(
+    `${project.dir} has no @langchain/langgraph. Install it there:\n  npm install @langchain/langgraph @langchain/core`,
+  );
+  process.exit(EXIT_CONFIG);
+}
+
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
+  data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
+});
+
+const [{ Host }, { loadGraphs }, { openSavers }, { batchStoreOnDemand }] = await Promise.all([
+  import("./host.ts"),
+  import("./graphs/load-graphs.ts"),
+  import("./savers.ts"),
+  import("./store-batching.ts"),
+]);
+batchStoreOnDemand();
+const host = new Host(3);
+process.on("uncaughtException", (error) => host.uncaught(error));
+process.on("unhandledRejection", (error) => host.uncaught(error));
+const savers = openSavers(database);
+host.ready({ graphs: await loadGraphs(project), savers, langgraphVersion });
+
+function installedLangGraph(from: string): string | undefined {
+  try {
+    return (createRequire(from)("@langchain/langgraph/package.json") as { version: string }).version;
+  } catch {
+    return undefined;
+  }
+}

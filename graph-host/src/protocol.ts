@@ -1,0 +1,241 @@
+/**
+ * The graph host protocol, version 1.
+ *
+ * A graph host is a child process that runs user code. It speaks to the server over one duplex byte
+ * stream, file descriptor 3 of the host, and knows nothing of HTTP. The protocol is language-neutral: a
+ * frame is two lengths, a JSON header and raw bytes.
+ *
+ *     frame  := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
+ *
+ * The header says what the frame is (`t`); the body carries what the server stores or sends on without
+ * looking into it: JSON text, already serialised by the side that has the objects.
+ *
+ * Life of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, runs what
+ * `run.start` hands it, answers each `call` with one `result`, and on `drain` finishes its runs and exits
+ * with 0. When the stream ends, its server is gone: the host must exit at once. A second descriptor, 4,
+ * carries one byte a second from the server; a watchdog thread of the host kills the process when it
+ * ends, or stays silent for `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server.
+ *
+ * Run: `run.start` is answered by any number of `event` frames, then exactly one `run.end`, also after
+ * `run.cancel`. Everything that a run writes is fenced by (`run_id`, `attempt`): when the database says
+ * that the attempt is no longer the current one, the host stops the run and ends it with `fenced`. A
+ * `run.start` for a run that this host still runs takes the older attempt's place, which ends without a
+ * `run.end`: from then on every frame of the run is of the newer attempt.
+ */
+export const PROTOCOL_VERSION = 1;
+
+/** Header of a frame, discriminated by `t`. Unknown `t` values must be ignored by both sides. */
+export type ServerFrame =
+  | { t: "ping"; n: number }
+  /** Body: {@link RunKwargs} as JSON. */
+  | RunStart
+  /** Stop a run. `reason` ends up in the run's record. The host aborts and still sends `run.end`. */
+  | { t: "run.cancel"; run_id: string; reason: string }
+  /** Body: the method's parameters as JSON, see {@link HostCalls}. */
+  | { t: "call"; id: number; method: keyof HostCalls }
+  /** Answer to `store.call`. Body: JSON array of results, one an operation, or nothing on error. */
+  | { t: "store.result"; id: number; error?: WireError }
+  /** Take nothing new, finish what runs, exit with 0. */
+  | { t: "drain" };
+
+export type HostFrame =
+  | { t: "ready"; protocol: number; langgraph_version: string; graphs: Record<string, GraphStatus> }
+  /** `rss` and `heap` in bytes. */
+  | { t: "pong"; n: number; rss: number; heap: number }
+  /** One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. */
+  | { t: "event"; run_id: string; event: string }
+  /** Body: {@link RunResult} as JSON text. */
+  | RunEnd
+  /** Body: the method's result as JSON text, or nothing on error. */
+  | { t: "result"; id: number; error?: WireError }
+  /** Body: JSON array of store operations, see {@link StoreOperation}. */
+  | { t: "store.call"; id: number }
+  /** User code broke outside of any run's promise and the host cannot tell whose; it exits after this. */
+  | { t: "fault"; message: string };
+
+/** `status` is the HTTP status that the caller should see: 4xx for what the caller did, 500 for the graph. */
+export interface WireError {
+  status: number;
+  name: string;
+  message: string;
+}
+
+export type GraphStatus =
+  | { ok: true; description: string | null }
+  /** The graph could not be loaded; `error` is for the developer's eyes, with file and line where known. */
+  | { ok: false; description: string | null; error: string };
+
+export interface RunStart {
+  t: "run.start";
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string;
+  /** 1 for the first try. Above 1 the host resumes from the run's own last checkpoint, if there is one. */
+  attempt: number;
+  /** True when the thread has no checkpoint yet (saves the host a read). */
+  fresh_thread: boolean;
+}
+
+/** What a run does, as stored in `runs.kwargs`. Contract §7 and §7.1 name the fields. */
+export interface RunKwargs {
+  input?: unknown;
+  command?: { update?: unknown; resume?: unknown; goto?: unknown } | null;
+  config: {
+    tags?: string[];
+    recursion_limit?: number;
+    configurable?: Record<string, unknown>;
+    metadata?: Record<string, unknown>;
+    [key: string]: unknown;
+  };
+  context?: unknown;
+  stream_mode: string[];
+  interrupt_before?: "*" | string[] | null;
+  interrupt_after?: "*" | string[] | null;
+  subgraphs: boolean;
+  resumable: boolean;
+  temporary: boolean;
+  durability?: "sync" | "async" | "exit";
+}
+
+export interface RunEnd {
+  t: "run.end";
+  run_id: string;
+  attempt: number;
+  /**
+   * `success`: the graph ran to its end or to an interrupt. `error`: it threw; `error` says what.
+   * `cancelled`: it was stopped by `run.cancel`. `fenced`: another attempt owns the run; nothing was written.
+   * `retry`: the infrastructure failed (the database was away for too long), user code is not to blame.
+   */
+  outcome: "success" | "error" | "cancelled" | "fenced" | "retry";
+  error?: { error: string; message: string; stack?: string };
+}
+
+/** State of the thread after the run: contract §5. `interrupts` is keyed by task id. Absent when unknown. */
+export interface RunResult {
+  values?: unknown;
+  next?: string[];
+  interrupts?: Record<string, unknown[]>;
+}
+
+export interface CheckpointRef {
+  checkpoint_id?: string;
+  checkpoint_ns?: string;
+  checkpoint_map?: Record<string, string>;
+}
+
+/** Methods of `call`: parameters and results. States are ThreadStates as in contract §6. */
+export interface HostCalls {
+  "graph.schemas": { params: { graph_id: string; config: object }; result: Record<string, unknown> };
+  "graph.drawing": {
+    params: { graph_id: string; config: object; xray: boolean | number };
+    result: { nodes: unknown[]; edges: unknown[] };
+  };
+  "graph.subgraphs": {
+    params: { graph_id: string; config: object; namespace?: string; recurse: boolean };
+    result: Record<string, unknown>;
+  };
+  "state.get": {
+    params: { graph_id: string; thread_id: string; config: object; checkpoint?: CheckpointRef; subgraphs: boolean };
+    /** null when `checkpoint.checkpoint_id` names a checkpoint that the thread does not have. */
+    result: unknown;
+  };
+  "state.history": {
+    params: {
+      graph_id: string;
+      thread_id: string;
+      config: object;
+      limit: number;
+      before?: CheckpointRef;
+      filter?: Record<string, unknown>;
+      checkpoint?: CheckpointRef;
+    };
+    result: unknown[];
+  };
+  /** `supersteps` are applied in order, each on top of the one before (bulk update). */
+  "state.update": {
+    params: {
+      graph_id: string;
+      thread_id: string;
+      config: object;
+      checkpoint?: CheckpointRef;
+      supersteps: { updates: { values?: unknown; command?: RunKwargs["command"]; as_node?: string }[] }[];
+    };
+    /** `state` is the thread's head afterwards, for the thread's row. */
+    result: { checkpoint: { thread_id: string; checkpoint_ns: string; checkpoint_id: string }; state: RunResult };
+  };
+}
+
+/** The store crosses the protocol as operations in LangGraph's own terms (`BaseStore.batch`). */
+export type StoreOperation =
+  | { op: "get"; namespace: string[]; key: string }
+  | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }
+  | {
+      op: "search";
+      namespace_prefix: string[];
+      filter?: Record<string, unknown>;
+      limit?: number;
+      offset?: number;
+      query?: string;
+    }
+  | {
+      op: "list";
+      match_conditions?: { match_type: "prefix" | "suffix"; path: string[] }[];
+      max_depth?: number;
+      limit: number;
+      offset: number;
+    };
+
+const PREFIX = 8;
+const EMPTY = Buffer.alloc(0);
+
+/** One frame as bytes. `body` is text or bytes that are sent as they are. */
+export function encodeFrame(header: ServerFrame | HostFrame, body: string | Buffer = EMPTY): Buffer {
+  const head = JSON.stringify(header);
+  const headLength = Buffer.byteLength(head);
+  const bodyLength = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  const frame = Buffer.allocUnsafe(PREFIX + headLength + bodyLength);
+  frame.writeUInt32LE(headLength, 0);
+  frame.writeUInt32LE(bodyLength, 4);
+  frame.write(head, PREFIX, "utf8");
+  if (typeof body === "string") frame.write(body, PREFIX + headLength, "utf8");
+  else body.copy(frame, PREFIX + headLength);
+  return frame;
+}
+
+/**
+ * Cuts a byte stream into frames. Feed it chunks; it calls back once a frame, in order.
+ * A body handed to the callback is a view into the chunk: keep it, but never write to it.
+ */
+export class FrameReader<T extends { t: string }> {
+  #onFrame: (header: T, body: Buffer) => void;
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(onFrame: (header: T, body: Buffer) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length >= PREFIX) {
+      if (this.#chunks[0]!.length < PREFIX) this.#join();
+      const head = this.#chunks[0]!;
+      const headLength = head.readUInt32LE(0);
+      const size = PREFIX + headLength + head.readUInt32LE(4);
+      if (this.#length < size) return;
+      if (this.#chunks[0]!.length < size) this.#join();
+      const buffer = this.#chunks[0]!;
+      if (buffer.length === size) this.#chunks.shift();
+      else this.#chunks[0] = buffer.subarray(size);
+      this.#length -= size;
+      const header = JSON.parse(buffer.toString("utf8", PREFIX, PREFIX + headLength)) as T;
+      this.#onFrame(header, buffer.subarray(PREFIX + headLength, size));
+    }
+  }
+
+  #join(): void {
+    this.#chunks = [Buffer.concat(this.#chunks)];
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Module resolution of the graph host, run by Node in its loader thread.
+ *
+ * LangGraph must exist once in the process: a message class, a symbol or an AsyncLocalStorage of a second
+ * copy is a stranger to the first. So what the host itself imports of LangChain is resolved as if the
+ * user's project had imported it. Everything else is resolved as usual.
+ */
+interface Places {
+  /** URL prefix of the files that belong to the graph host. */
+  hostRoot: string;
+  /** URL of a (not necessarily existing) file in the project's directory. */
+  project: string;
+}
+
+interface ResolveContext {
+  parentURL?: string | undefined;
+}
+type Resolved = { url: string };
+type NextResolve = (specifier: string, context: ResolveContext) => Promise<Resolved>;
+
+let places: Places;
+
+export function initialize(data: Places): void {
+  places = data;
+}
+
+export async function resolve(specifier: string, context: ResolveContext, next: NextResolve): Promise<Resolved> {
+  const ours = context.parentURL?.startsWith(places.hostRoot);
+  if (
+    !ours ||
+    !(specifier.startsWith("@langchain/") || specifier === "langsmith" || specifier.startsWith("langsmith/"))
+  ) {
+    return next(specifier, context);
+  }
+  const fromProject = { ...context, parentURL: places.project };
+  // The saver's base class must be LangGraph's own copy, and few projects list that package themselves.
+  if (specifier === "@langchain/langgraph-checkpoint") {
+    const langgraph = await next("@langchain/langgraph", fromProject);
+    return next(specifier, { ...context, parentURL: langgraph.url });
+  }
+  return next(specifier, fromProject);
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BaseStore } from "@langchain/langgraph-checkpoint";
+import { complain } from "../complain.ts";
+import { bindGraph, type Graph } from "../graphs/graph.ts";
+import type { FactoryRuntime } from "../graphs/load-graphs.ts";
+import { omit } from "../omit.ts";
+import type { RunKwargs, RunResult, RunStart } from "../protocol.ts";
+import type { Saver, Savers } from "../savers.ts";
+import { toJson } from "../serialise.ts";
+import type { ActiveRun, Stop } from "./active-run.ts";
+import { retryStart } from "./retry-run.ts";
+import { outcomeOf } from "./run-outcome.ts";
+import { resumeWithFalsy, runInput } from "./run-input.ts";
+import { runOptions, type RunOptions } from "./run-options.ts";
+import { runResult } from "./run-result.ts";
+import { streamRun } from "./stream-events.ts";
+
+export interface RunDeps {
+  savers: Savers;
+  store: BaseStore;
+  langgraphVersion: string;
+  openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
+  sendEvent(runId: string, event: string, body: string): void;
+  pause: () => Promise<void> | undefined;
+  /** Sends at once what was given to `sendEvent`. */
+  flush: () => void;
+}
+
+/** How long the final state may take to read once the run is over. */
+const RESULT_LIMIT_MS = 2000;
+
+/** Runs to the end, whatever the end is, and never throws. Afterwards the run emits nothing any more. */
+export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwargs): Promise<Stop & { result: string }> {
+  const { start } = run;
+  const emit = (event: string, data: unknown) => {
+    // after its end is told, code that a run left behind may still try
+    if (!run.closed) deps.sendEvent(start.run_id, event, toJson(data));
+  };
+  const options = runOptions(start, kwargs, deps.langgraphVersion);
+  let graph: Graph | undefined;
+  let saver: Saver | undefined;
+  const execute = async (): Promise<void> => {
+    emit("metadata", { run_id: start.run_id, attempt: start.attempt });
+    deps.flush();
+    const runtime = { accessContext: "threads.create_run", executionRuntime: { context: kwargs.context } } as const;
+    const original = await deps.openGraph(start.graph_id, kwargs.config, runtime);
+    saver = runSaver(deps.savers, start, original);
+    graph = bindGraph(original, saver, deps.store);
+    const prepared = await prepare(graph, run, kwargs, options);
+    if (prepared === "stopped") emitStop(emit, kwargs, await graph.getState(threadConfig(start.thread_id)));
+    else await streamRun({ graph, kwargs, runId: start.run_id, emit, pause: deps.pause, ...prepared });
+  };
+  const execution = outcomeAfter(execute, () => saver?.flush(), run);
+  const end = await Promise.race([execution, run.abandoned]);
+  if (end.outcome === "error" && end.error) emit("error", { error: end.error.error, message: end.error.message });
+  run.close();
+  if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: "{}" };
+  return { ...end, result: await readResult(graph, saver, start.thread_id) };
+}
+
+function runSaver(savers: Savers, start: RunStart, graph: Graph): Saver {
+  const { run_id: runId, attempt, thread_id: threadId, fresh_thread: freshThread } = start;
+  return savers.forRun({ runId, attempt, threadId, freshThread, graph });
+}
+
+/** A run has ended when all that it put is kept; what could not be kept is its outcome, whatever else it was. */
+async function outcomeAfter(
+  execute: () => Promise<void>,
+  flush: () => Promise<void> | undefined,
+  run: ActiveRun,
+): Promise<Stop> {
+  let outcome: Stop = { outcome: "success" };
+  try {
+    await execute();
+  } catch (error) {
+    outcome = outcomeOf(error, run.stopped);
+  }
+  try {
+    await flush();
+  } catch (error) {
+    if (outcome.outcome !== "fenced") outcome = outcomeOf(error, outcome.outcome === "cancelled" ? outcome : undefined);
+  }
+  return outcome;
+}
+
+type Prepared = { input: unknown; options: RunOptions & { signal: AbortSignal } };
+
+async function prepare(
+  graph: Graph,
+  run: ActiveRun,
+  kwargs: RunKwargs,
+  options: RunOptions,
+): Promise<Prepared | "stopped"> {
+  const { start } = run;
+  const withSignal = { ...options, signal: run.signal };
+  if (start.attempt > 1 && !start.fresh_thread) {
+    const breakpoints = { before: options.interruptBefore, after: options.interruptAfter };
+    const from = await retryStart(graph, start.run_id, start.thread_id, breakpoints);
+    if (from === "stopped") return "stopped";
+    if (from === "continue") {
+      const configurable = omit(options.configurable, "checkpoint_id", "checkpoint_ns", "checkpoint_map");
+      return { input: null, options: { ...withSignal, configurable } };
+    }
+  }
+  return { input: (await resumeWithFalsy(graph, kwargs, options)) ?? runInput(kwargs), options: withSignal };
+}
+
+/** What the attempt before would have sent at its stop, for those who wait for this run. */
+function emitStop(
+  emit: (event: string, data: unknown) => void,
+  kwargs: RunKwargs,
+  state: Awaited<ReturnType<Graph["getState"]>>,
+): void {
+  const __interrupt__ = state.tasks.flatMap((task) => task.interrupts);
+  if (kwargs.stream_mode.includes("values")) {
+    emit("values", state.values);
+    emit("values", { __interrupt__ });
+  }
+  if (kwargs.stream_mode.includes("updates")) emit("updates", { __interrupt__ });
+}
+
+/** Best effort: the run's outcome does not depend on it. What is not kept is not told. */
+async function readResult(graph: Graph, saver: Saver, threadId: string): Promise<string> {
+  const limit = new AbortController();
+  const unknown = sleep<RunResult>(RESULT_LIMIT_MS, {}, { signal: limit.signal });
+  unknown.catch(() => {});
+  try {
+    const known = saver.flush().then(() => runResult(graph, threadId));
+    return toJson(await Promise.race([known, unknown]));
+  } catch (error) {
+    complain(`The state of thread ${threadId} could not be read after its run:`, error);
+    return "{}";
+  } finally {
+    limit.abort();
+  }
+}
+
+export function threadConfig(threadId: string) {
+  return { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+}

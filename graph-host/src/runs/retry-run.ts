@@ -1,0 +1,66 @@
+import {
+  compareChannelVersions,
+  type BaseCheckpointSaver,
+  type CheckpointTuple,
+} from "@langchain/langgraph-checkpoint";
+import type { Breakpoints, Graph } from "../graphs/graph.ts";
+
+/**
+ * Where a later attempt of a run begins. `as given`: nothing of the run is on disk yet. `continue`: the
+ * thread's head is the run's own checkpoint, go on from there. `stopped`: the run had already come to its
+ * stop, at a breakpoint or an `interrupt()`, and only its end was never told; to go on would run past it.
+ */
+export type RetryStart = "as given" | "continue" | "stopped";
+
+export async function retryStart(
+  graph: Graph,
+  runId: string,
+  threadId: string,
+  breakpoints: RunBreakpoints,
+): Promise<RetryStart> {
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  const saver = graph.checkpointer as BaseCheckpointSaver;
+  const head = await saver.getTuple(config);
+  if (head === undefined || runIdOf(head) !== runId) return "as given";
+  const state = await graph.getState(config);
+  const pending = state.tasks.filter((task) => state.next.includes(task.name));
+  if (pending.length === 0) return "continue";
+  if (pending.every((task) => task.interrupts.length > 0)) return "stopped";
+  const before = breakpoints.before ?? graph.interruptBefore;
+  const after = breakpoints.after ?? graph.interruptAfter;
+  if (!anyChannelNewSinceInterrupt(head)) return "continue";
+  if (names(before, state.next)) return "stopped";
+  if (after?.length && names(after, await finishedNodes(saver, head))) return "stopped";
+  return "continue";
+}
+
+export interface RunBreakpoints {
+  before: Breakpoints;
+  after: Breakpoints;
+}
+
+export function runIdOf(tuple: CheckpointTuple): unknown {
+  return (tuple.metadata as { run_id?: unknown } | undefined)?.run_id;
+}
+
+function names(breakpoints: Breakpoints, nodes: string[]): boolean {
+  if (breakpoints === "*") return nodes.some((node) => !node.startsWith("__"));
+  return nodes.some((node) => breakpoints?.includes(node));
+}
+
+/** LangGraph's own test for a breakpoint: it does not stop twice on the same versions of the channels. */
+function anyChannelNewSinceInterrupt({ checkpoint }: CheckpointTuple): boolean {
+  const seen = checkpoint.versions_seen.__interrupt__ ?? {};
+  return Object.entries(checkpoint.channel_versions).some(([channel, version]) => {
+    const known = seen[channel];
+    return known === undefined || compareChannelVersions(version, known) > 0;
+  });
+}
+
+/** The nodes whose step the checkpoint is: they have seen channel versions that they had not seen before it. */
+async function finishedNodes(saver: BaseCheckpointSaver, head: CheckpointTuple): Promise<string[]> {
+  const parent = head.parentConfig && (await saver.getTuple(head.parentConfig));
+  const before = parent?.checkpoint.versions_seen ?? {};
+  const now = head.checkpoint.versions_seen;
+  return Object.keys(now).filter((node) => JSON.stringify(now[node]) !== JSON.stringify(before[node]));
+}

@@ -1,0 +1,58 @@
+import type { RunKwargs, RunStart } from "../protocol.ts";
+
+/**
+ * Options for LangGraph's `stream`. Keys without a value are left out: an explicit undefined would hide
+ * what the user has bound to the graph by `withConfig`.
+ */
+export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion: string) {
+  const { config } = kwargs;
+  const options: Record<string, unknown> = {
+    configurable: {
+      ...publicConfigurable(config.configurable),
+      thread_id: start.thread_id,
+      run_id: start.run_id,
+      graph_id: start.graph_id,
+      assistant_id: start.assistant_id,
+    },
+    // kept in every checkpoint of the run (contract agent-server §6)
+    metadata: {
+      ...config.metadata,
+      run_attempt: start.attempt,
+      langgraph_version: langgraphVersion,
+      langgraph_plan: "developer",
+      langgraph_host: "self-hosted",
+      ...(process.env.LANGGRAPH_API_URL && { langgraph_api_url: process.env.LANGGRAPH_API_URL }),
+    },
+    runId: start.run_id,
+    durability: kwargs.durability ?? "sync",
+    tags: config.tags,
+    recursionLimit: config.recursion_limit,
+    maxConcurrency: config.max_concurrency,
+    runName: config.run_name,
+    context: kwargs.context ?? undefined,
+    interruptBefore: kwargs.interrupt_before ?? undefined,
+    interruptAfter: kwargs.interrupt_after ?? undefined,
+  };
+  for (const key of Object.keys(options)) if (options[key] === undefined) delete options[key];
+  return options as RunOptions;
+}
+
+/**
+ * What a caller may configure: nothing of LangGraph's own, and no key of a checkpoint without a value, whose
+ * mere presence LangGraph takes for time travel.
+ */
+export function publicConfigurable(configurable: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(configurable).filter(
+      ([key, value]) => !key.startsWith("__pregel_") && !(key.startsWith("checkpoint_") && value == null),
+    ),
+  );
+}
+
+export interface RunOptions {
+  configurable: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  interruptBefore?: "*" | string[];
+  interruptAfter?: "*" | string[];
+  [key: string]: unknown;
+}

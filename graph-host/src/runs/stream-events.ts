@@ -1,0 +1,100 @@
+import { INTERRUPT } from "@langchain/langgraph";
+import type { Graph } from "../graphs/graph.ts";
+import type { RunKwargs } from "../protocol.ts";
+import { MessageEvents, type Emit } from "./message-events.ts";
+import { checkpointPayload, debugPayload } from "./debug-payloads.ts";
+
+interface StreamInput {
+  graph: Graph;
+  input: unknown;
+  options: Record<string, unknown>;
+  kwargs: Pick<RunKwargs, "stream_mode" | "subgraphs">;
+  runId: string;
+  emit: Emit;
+  /** Something to wait for before the next event is asked for. */
+  pause: () => Promise<void> | undefined;
+}
+
+/** Runs the graph and emits the events of contract agent-server §8, of the requested modes and no others. */
+export async function streamRun(run: StreamInput): Promise<void> {
+  const emitChunk = chunkEmitter(run.kwargs, run.emit);
+  const streamMode = libraryModes(run.kwargs.stream_mode);
+  const options = { ...run.options, streamMode, subgraphs: run.kwargs.subgraphs };
+  if (!run.kwargs.stream_mode.includes("events")) {
+    for await (const chunk of await run.graph.stream(run.input, options)) {
+      emitChunk(chunk as unknown[]);
+      const pause = run.pause();
+      if (pause) await pause;
+    }
+    return;
+  }
+  for await (const event of run.graph.streamEvents(run.input, { ...options, version: "v2" })) {
+    if (event.event === "on_chain_stream" && event.run_id === run.runId) emitChunk(event.data.chunk as unknown[]);
+    else if (!event.tags?.includes("langsmith:hidden")) run.emit("events", event);
+    const pause = run.pause();
+    if (pause) await pause;
+  }
+}
+
+/** LangGraph's names of the modes that the requested ones are made from. */
+function libraryModes(requested: string[]): string[] {
+  const modes = new Set(requested);
+  if (modes.delete("messages-tuple")) modes.add("messages");
+  // messages/complete tells of messages as they appear in the state
+  if (requested.includes("messages")) modes.add("values");
+  modes.delete("events");
+  return [...modes];
+}
+
+/** Of a node's own emissions LangGraph names the node's task too; events are named after the graph alone. */
+const MODES_OF_TASKS = new Set(["messages", "tools"]);
+
+function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknown[]) => void {
+  const wanted = new Set(kwargs.stream_mode);
+  const messages = wanted.has("messages") ? new MessageEvents(emit) : undefined;
+  const questions = new Map<string, unknown[]>();
+
+  return (chunk) => {
+    const [namespace, mode, payload] = (kwargs.subgraphs ? chunk : [[], ...chunk]) as [string[], string, unknown];
+    const path = MODES_OF_TASKS.has(mode) ? namespace.slice(0, -1) : namespace;
+    const name = path.length > 0 ? `${mode}|${path.join("|")}` : mode;
+    switch (mode) {
+      case "messages":
+        if (wanted.has("messages-tuple")) emit(name, payload);
+        return messages?.token(payload as never);
+      case "values":
+        if (wanted.has("values")) emit(name, withEarlierQuestions(questions, name, payload));
+        return path.length === 0 ? messages?.values(payload) : undefined;
+      case "checkpoints":
+        // LangGraph also puts a mere pointer to the checkpoint before each values chunk
+        return wanted.has("checkpoints") && isFullCheckpoint(payload)
+          ? emit(name, checkpointPayload(payload))
+          : undefined;
+      case "debug":
+        return emit(name, debugPayload(payload as never));
+      default:
+        return wanted.has(mode) ? emit(name, payload) : undefined;
+    }
+  };
+}
+
+function isFullCheckpoint(payload: unknown): payload is { values: unknown; metadata: unknown; next: string[] } {
+  return typeof payload === "object" && payload !== null && "values" in payload;
+}
+
+/**
+ * LangGraph sends one chunk for each task that asks, and the last values are a run's answer: so each carries
+ * the questions before it, and the last one all of them.
+ */
+function withEarlierQuestions(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
+  if (!isInterrupted(payload)) return payload;
+  const questions = [...(asked.get(name) ?? []), ...payload[INTERRUPT]];
+  asked.set(name, questions);
+  return { [INTERRUPT]: questions };
+}
+
+function isInterrupted(payload: unknown): payload is { [INTERRUPT]: unknown[] } {
+  return (
+    typeof payload === "object" && payload !== null && Array.isArray((payload as Record<string, unknown>)[INTERRUPT])
+  );
+}

@@ -1,0 +1,63 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  MemorySaver,
+  type BaseCheckpointSaver,
+  type Checkpoint,
+  type CheckpointMetadata,
+} from "@langchain/langgraph-checkpoint";
+import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
+import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
+import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
+
+/** Where checkpoints go. One a host process; a saver of it costs little and is made for each use. */
+export interface Savers {
+  forRun(run: SaverRun): Saver;
+  /** For reading, and for states updated by hand. */
+  unfenced(): Saver;
+  close(): Promise<void>;
+}
+
+export interface SaverRun {
+  runId: string;
+  /** Writes are refused once another attempt owns the run. */
+  attempt: number;
+  threadId: string;
+  freshThread: boolean;
+  graph: unknown;
+}
+
+/** `flush` resolves when everything that was put is kept, and rejects if something could not be. */
+export type Saver = BaseCheckpointSaver & { flush(): Promise<void> };
+
+export function openSavers(database: { url: string; socket?: string | undefined } | undefined): Savers {
+  return database ? databaseSavers(new CheckpointDatabase(database.url, { socket: database.socket })) : memorySavers();
+}
+
+function databaseSavers(database: CheckpointDatabase): Savers {
+  return {
+    forRun: ({ runId, attempt, threadId, freshThread, graph }) =>
+      new HeddleSaver(database, {
+        fence: { runId, attempt },
+        ...(freshThread && { freshThread: threadId }),
+        passiveStart: startsWithoutUserCode(graph),
+      }),
+    unfenced: () => new HeddleSaver(database),
+    close: () => database.close(),
+  };
+}
+
+/** For tests of what needs no database: threads live as long as the process. */
+function memorySavers(): Savers {
+  const saver = new ProcessMemorySaver();
+  return { forRun: () => saver, unfenced: () => saver, close: () => Promise.resolve() };
+}
+
+class ProcessMemorySaver extends MemorySaver {
+  override put(config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata): Promise<RunnableConfig> {
+    return super.put(config, checkpoint, { ...config.metadata, ...metadata });
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve();
+  }
+}

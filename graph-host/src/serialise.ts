@@ -1,0 +1,86 @@
+/**
+ * The one way from objects of user code to JSON text: stream events, states, results of calls.
+ *
+ * LangChain messages are flattened wherever they occur (contract agent-server §1.2). The text never holds
+ * what Postgres' jsonb refuses, a null byte or a lone surrogate: both become U+FFFD.
+ * A value is copied only where something in it must change, so that plain states go to the native
+ * JSON.stringify untouched.
+ */
+export function toJson(value: unknown): string {
+  return storable(JSON.stringify(plain(value, [])) ?? "null");
+}
+
+interface Message {
+  toDict(): { type: string; data: Record<string, unknown> };
+}
+
+function plain(value: unknown, ancestors: object[]): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (typeof value !== "object" || value === null) return value;
+  if (ancestors.includes(value)) throw new TypeError("A value that refers to itself cannot be sent as JSON.");
+  ancestors.push(value);
+  const result = Array.isArray(value) ? plainArray(value, ancestors) : plainObject(value, ancestors);
+  ancestors.pop();
+  return result;
+}
+
+function plainArray(array: unknown[], ancestors: object[]): unknown[] {
+  let copy: unknown[] | undefined;
+  for (let i = 0; i < array.length; i++) {
+    const item = plain(array[i], ancestors);
+    if (item === array[i]) continue;
+    copy ??= array.slice();
+    copy[i] = item;
+  }
+  return copy ?? array;
+}
+
+function plainObject(object: object, ancestors: object[]): unknown {
+  if ("toDict" in object && typeof object.toDict === "function") {
+    const { type, data } = (object as Message).toDict();
+    return plainFields({ ...data, type }, ancestors);
+  }
+  if (object instanceof Error) return { name: errorName(object), message: object.message };
+  if (object instanceof Map) return plain(fromMap(object), ancestors);
+  if (object instanceof Set) return plainArray([...object], ancestors);
+  if (object instanceof Uint8Array) return Buffer.from(object).toString("base64");
+  if ("toJSON" in object && typeof object.toJSON === "function") {
+    const replacement: unknown = object.toJSON();
+    if (replacement !== object) return plain(replacement, ancestors);
+  }
+  return plainFields(object as Record<string, unknown>, ancestors);
+}
+
+function plainFields(object: Record<string, unknown>, ancestors: object[]): Record<string, unknown> {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(object)) {
+    const field = plain(object[key], ancestors);
+    if (field === object[key]) continue;
+    copy ??= { ...object };
+    copy[key] = field;
+  }
+  return copy ?? object;
+}
+
+/** An object where the keys allow it, else the list of pairs. */
+function fromMap(map: Map<unknown, unknown>): unknown {
+  const entries = [...map];
+  return entries.every(([key]) => typeof key === "string")
+    ? Object.fromEntries(entries as [string, unknown][])
+    : entries;
+}
+
+// An escaped backslash is matched first, by the last alternative, so that the text \\u0000 (six
+// characters that a user wrote) stays what it is. V8 prints lone surrogates in lower case.
+const ESCAPE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
+
+function storable(json: string): string {
+  if (!json.includes("\\u0000") && !json.includes("\\ud")) return json;
+  return json.replace(ESCAPE, (escape) => (escape.length === 6 ? "\uFFFD" : escape));
+}
+
+/** The class name where nobody set a better one: `class Boo extends Error` is named "Error" by JavaScript. */
+export function errorName(error: Error): string {
+  if (error.name !== "Error" && error.name) return error.name;
+  return error.constructor?.name || "Error";
+}

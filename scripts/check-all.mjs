@@ -1,0 +1,50 @@
+// npm run check: every static check, all of them even when one fails, with a line each.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tool = (path, ...args) => [process.execPath, [`node_modules/${path}`, ...args]];
+const folders = ["server", "graph-host", "cli", "examples", "conformance", "bench", "scripts", "test"];
+const checks = {
+  format: tool("oxfmt/bin/oxfmt", "--check"),
+  lint: tool("oxlint/bin/oxlint", "--type-aware"),
+  types: tool("typescript-native/bin/tsc", "-p", "tsconfig.json"),
+  imports: tool(
+    "dependency-cruiser/bin/dependency-cruise.mjs",
+    "--config",
+    ".dependency-cruiser.cjs",
+    ...folders.filter((folder) => existsSync(`${root}/${folder}`)),
+  ),
+  dependencies: [process.execPath, ["scripts/check-dependencies.mjs"]],
+  schema: [process.execPath, ["--import", "tsx", "scripts/check-schema.ts"]],
+};
+
+/** Runs one check; its output is shown only when it fails. */
+function run(name) {
+  const [command, args] = checks[name];
+  const started = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const output = [];
+    child.stdout.on("data", (chunk) => output.push(chunk));
+    child.stderr.on("data", (chunk) => output.push(chunk));
+    child.on("error", (error) => output.push(Buffer.from(String(error))));
+    child.on("close", (code) => {
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
+      console.log(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(12)} ${seconds} s`);
+      if (code !== 0) console.log(Buffer.concat(output).toString().trimEnd());
+      resolve(code === 0);
+    });
+  });
+}
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !checks[name]);
+if (unknown.length > 0) {
+  console.error(`unknown check: ${unknown.join(", ")}. There are: ${Object.keys(checks).join(", ")}`);
+  process.exit(2);
+}
+let good = true;
+for (const name of asked.length > 0 ? asked : Object.keys(checks)) good = (await run(name)) && good;
+process.exitCode = good ? 0 : 1;

@@ -1,0 +1,76 @@
+// The continuous integration run: static checks, then each test suite in its own process, then the sum.
+// A suite counts by vitest's own report; a suite that ends without one counts as one failure.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const reports = mkdtempSync(join(tmpdir(), "heddle-ci-"));
+const vitest = (report, ...args) => [
+  "node_modules/vitest/vitest.mjs",
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${report}`,
+  ...args,
+];
+
+const suites = [
+  { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)] },
+  { name: "package", args: (report) => vitest(report, "--project", "package") },
+  { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts") },
+  { name: "crash", args: (report) => vitest(report, "--project", "crash") },
+];
+
+function run(args) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+    child.on("error", () => resolve(1));
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+const lines = [];
+function count(name, seconds, { passed, failed, skipped }) {
+  total.passed += passed;
+  total.failed += failed;
+  total.skipped += skipped;
+  lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds.toFixed(0)} s)`);
+}
+
+async function timed(work) {
+  const started = Date.now();
+  const code = await work();
+  return { code, seconds: (Date.now() - started) / 1000 };
+}
+
+{
+  const { code, seconds } = await timed(() => run(["scripts/check-all.mjs"]));
+  count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+}
+for (const { name, args } of suites) {
+  const report = join(reports, `${name}.json`);
+  console.log(`\n== ${name}`);
+  const { code, seconds } = await timed(() => run(args(report)));
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const json = JSON.parse(readFileSync(report, "utf8"));
+    counts.passed = json.numPassedTests;
+    counts.failed = json.numFailedTests;
+    counts.skipped = json.numPendingTests + (json.numTodoTests ?? 0);
+  } catch {
+    console.error(`${name}: vitest wrote no report`);
+  }
+  // a failed import, a failed hook or a leak fails the run without failing a test; no test at all is no success
+  const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
+  if (silent) counts.failed = 1;
+  count(name, seconds, counts);
+}
+rmSync(reports, { recursive: true, force: true });
+
+console.log(`\n${lines.join("\n")}`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 ? 1 : 0;

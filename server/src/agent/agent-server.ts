@@ -1,0 +1,163 @@
+/**
+ * The agent server's life: what starts in which order, and what stops in which.
+ *
+ *     database -> lease -> queue and graph hosts -> (HTTP) -> ... -> queue drained -> hosts gone -> lease given back
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { GraphStatus } from "../../../graph-host/src/protocol.ts";
+import { connect, type DatabaseAddress, type Sql } from "../base/db/connect.ts";
+import { migrate } from "../base/db/migrate.ts";
+import { createFaultPoint } from "../base/fault-point.ts";
+import { uuid7 } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
+import type { AgentDeps } from "./deps.ts";
+import { HostPool } from "./hosts/host-pool.ts";
+import type { Project } from "./hosts/project.ts";
+import { watchProject } from "./hosts/watch-project.ts";
+import { RunFollower } from "./runs/run-follower.ts";
+import { RunQueue } from "./runs/run-queue.ts";
+import { RunStreams } from "./runs/run-streams.ts";
+import { ServerLease } from "./servers/server-lease.ts";
+import type { AgentSettings } from "./settings.ts";
+import { runStoreOperations } from "./store/run-operations.ts";
+import { runDurations } from "./system/agent-metrics.ts";
+
+export interface AgentServerOptions {
+  settings: AgentSettings;
+  log: Log;
+  project: Project;
+  database: DatabaseAddress;
+  dataDir: string;
+  /** Where other servers reach this one. */
+  internalUrl: string;
+  reload: boolean;
+  /** Told when graphs were loaded, at start and after each reload. */
+  onGraphs(graphs: Record<string, GraphStatus>): void;
+}
+
+export interface AgentServer {
+  deps: AgentDeps;
+  /** Stops claiming, waits for runs within the grace period, hands the others back, ends all hosts. */
+  stop(): Promise<void>;
+}
+
+export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
+  const { settings, log, database, dataDir } = options;
+  const serverId = uuid7();
+  const sql = connect(database, { max: settings.databasePool, name: "heddle server" });
+  try {
+    await migrate(sql);
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    throw error;
+  }
+  const metrics = createMetrics();
+  const streams = new RunStreams({
+    dataDir,
+    serverId,
+    ttlSecs: settings.streamTtlSecs,
+    memoryMb: settings.streamMemoryMb,
+  });
+  const follower = new RunFollower(sql, streams, log);
+  const lease: ServerLease = new ServerLease({
+    sql,
+    log,
+    serverId,
+    leaseMs: settings.leaseMs,
+    maxFailures: settings.maxFailures,
+    internalUrl: options.internalUrl,
+    onLost: () => queue.loseAll(),
+    onReleased: () => queue.wake(),
+  });
+  const queue: RunQueue = new RunQueue({
+    sql,
+    log,
+    settings,
+    serverId,
+    streams,
+    follower,
+    fault: createFaultPoint(settings.faultPoints),
+    alone: () => lease.alone,
+    onEnded: runDurations(metrics.registry),
+  });
+  const hosts = new HostPool(
+    {
+      project: options.project,
+      database,
+      memoryMb: settings.hostMemoryMb,
+      blockMs: settings.hostBlockMs,
+      // a frozen server's hosts must be gone before its lease is: it ends 0.8 leases after the freeze at the earliest
+      silenceMs: settings.leaseMs * 0.6,
+      count: settings.hosts,
+      log,
+    },
+    {
+      onEvent: (runId, event, data) => queue.onHostEvent(runId, event, data),
+      onRunEnd: (end, result) => queue.onRunEnd(end, result),
+      onStoreCall: (operations) => runStoreOperations(sql, operations),
+      onExit: (host, reason) => {
+        if (reason !== "drained" && reason !== "the server stopped")
+          log.warn({ pid: host.pid }, `A graph host ${reason}.`);
+        queue.onHostExit(host, reason);
+      },
+      onCapacity: () => queue.onCapacity(),
+      onGraphs: (graphs) => options.onGraphs(graphs),
+    },
+  );
+  const deps: AgentDeps = {
+    sql,
+    log,
+    settings,
+    dataDir,
+    serverId,
+    project: options.project,
+    hosts,
+    queue,
+    streams,
+    follower,
+    metrics,
+  };
+
+  // user code takes longest to start, so it starts first
+  hosts.start();
+  await registerSystemAssistants(deps);
+  await lease.start();
+  queue.start(hosts);
+  const listening = await listen(sql, queue, follower);
+
+  const watcher = options.reload
+    ? watchProject(options.project, dataDir, log, (project) => {
+        deps.project = project;
+        void registerSystemAssistants(deps)
+          .then(() => hosts.reload(project))
+          .catch((error: unknown) => log.error({ err: error }, "the project could not be loaded again"));
+      })
+    : undefined;
+
+  return {
+    deps,
+    async stop() {
+      await watcher?.close();
+      await queue.stop();
+      follower.stop();
+      await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>
+        log.warn({ err: error }, "the lease could not be given back; it will expire"),
+      );
+      await Promise.race([Promise.allSettled(listening.map((one) => one.unlisten())), sleep(500)]);
+      await streams.stop();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}
+
+/** Other servers, and statements of this one, tell of new work, cancellations and ends. Polling is the safety net. */
+function listen(sql: Sql, queue: RunQueue, follower: RunFollower) {
+  return Promise.all([
+    sql.listen("heddle_queue", () => queue.wake()),
+    sql.listen("heddle_cancel", (runId) => queue.onCancelNotice(runId)),
+    sql.listen("heddle_done", (runId) => follower.onDone(runId)),
+  ]);
+}

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { notFound, unavailable } from "../../base/errors.ts";
+import type { AgentDeps } from "../deps.ts";
+import { deleteThread } from "../threads/delete-thread.ts";
+import { assistantExists, cancelRunsOfAssistant, deleteAssistantRow, selectThreadsOfAssistant } from "./sql.ts";
+
+const STOP_MS = 10_000;
+
+/**
+ * Stops the assistant's runs, then deletes it with its versions and runs, and on demand the threads that bear
+ * its id. Runs are stopped before anything is gone: when one does not stop, nothing was deleted.
+ */
+export async function deleteAssistant(deps: AgentDeps, id: string, withThreads: boolean): Promise<void> {
+  if (!(await assistantExists(deps.sql, id))) throw notFound("Assistant not found");
+  const deadline = Date.now() + STOP_MS;
+  while ((await cancelRunsOfAssistant(deps.sql, id)) > 0) {
+    if (Date.now() > deadline) throw unavailable("A run of the assistant does not stop.", 5);
+    await sleep(50);
+  }
+  if (withThreads) {
+    for (const threadId of await selectThreadsOfAssistant(deps.sql, id)) await deleteThread(deps, threadId);
+  }
+  if (!(await deleteAssistantRow(deps.sql, id))) throw notFound("Assistant not found");
+}

@@ -1,0 +1,198 @@
+import { z } from "zod";
+
+import { conflict, notFound } from "../../base/errors.ts";
+import { jsonObject } from "../../base/http/fields.ts";
+import { paginationHeaders } from "../../base/http/pagination.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { AgentDeps } from "../deps.ts";
+import { resolveAssistantId } from "./assistant-id.ts";
+import { deleteAssistant } from "./delete-assistant.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
+
+const DRAWING_TIMEOUT_MS = 30_000;
+const shared = { tag: "Assistants", access: "assistants", params: schema.assistantParams } as const;
+
+export function assistantRoutes(deps: AgentDeps): Route[] {
+  const { sql } = deps;
+  const idOf = (given: string): string => {
+    const id = resolveAssistantId(deps.project, given);
+    if (id === undefined) throw notFound("Assistant not found");
+    return id;
+  };
+  const found = <T>(one: T | undefined): T => {
+    if (one === undefined) throw notFound("Assistant not found");
+    return one;
+  };
+  const rowOf = async (given: string) => {
+    const row = found(await rows.selectAssistantRow(sql, idOf(given)));
+    return { graph_id: row.graph_id, config: row.config ?? {} };
+  };
+
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/assistants",
+      params: undefined,
+      summary: "Create an assistant",
+      body: schema.createBody,
+      out: { 200: schema.assistant },
+      async handler({ body }) {
+        const id = body.assistant_id ?? uuid7();
+        deps.hosts.checkGraph(body.graph_id);
+        const { graph_id, config, context, metadata } = body;
+        const name = body.name ?? "Untitled";
+        const one = {
+          assistant_id: id,
+          graph_id,
+          name,
+          description: body.description ?? null,
+          config,
+          context,
+          metadata,
+        };
+        const made = await rows.insertAssistant(sql, one);
+        if (made !== undefined) return rawJson(made);
+        if (body.if_exists !== "do_nothing") throw conflict("Assistant already exists");
+        return rawJson(found(await rows.findAssistant(sql, id)));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/assistants/search",
+      params: undefined,
+      summary: "Search assistants",
+      body: schema.searchBody,
+      out: { 200: z.array(schema.assistant.partial()) },
+      async handler({ body }) {
+        const page = await rows.searchAssistants(sql, body);
+        return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/assistants/count",
+      params: undefined,
+      summary: "Count assistants",
+      body: schema.countBody,
+      out: { 200: z.int() },
+      handler: async ({ body, c }) => c.json(await rows.countAssistants(sql, body)),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/assistants/:assistant_id",
+      summary: "Get an assistant",
+      out: { 200: schema.assistant },
+      handler: async ({ params }) => rawJson(found(await rows.findAssistant(sql, idOf(params.assistant_id)))),
+    }),
+    route({
+      ...shared,
+      method: "PATCH",
+      path: "/assistants/:assistant_id",
+      summary: "Change an assistant; every change is a new version",
+      body: schema.patchBody,
+      out: { 200: schema.assistant },
+      async handler({ params, body }) {
+        const id = idOf(params.assistant_id);
+        if (body.graph_id) deps.hosts.checkGraph(body.graph_id);
+        return rawJson(found(await rows.patchAssistant(sql, id, body)));
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/assistants/:assistant_id",
+      summary: "Delete an assistant, its versions and its runs",
+      query: schema.deleteQuery,
+      out: { 200: z.array(z.guid()) },
+      async handler({ params, query, c }) {
+        const id = idOf(params.assistant_id);
+        await deleteAssistant(deps, id, query.delete_threads);
+        return c.json([id]);
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/assistants/:assistant_id/graph",
+      summary: "Draw the assistant's graph",
+      query: schema.drawingQuery,
+      out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
+      async handler({ params, query }) {
+        const row = await rowOf(params.assistant_id);
+        return rawJson(
+          await deps.hosts.call("graph.drawing", { ...row, xray: query.xray }, { timeoutMs: DRAWING_TIMEOUT_MS }),
+        );
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/assistants/:assistant_id/schemas",
+      summary: "JSON schemas of the assistant's graph",
+      out: { 200: jsonObject },
+      handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/assistants/:assistant_id/subgraphs",
+      summary: "Schemas of the graph's subgraphs",
+      query: schema.subgraphsQuery,
+      out: { 200: jsonObject },
+      async handler({ params, query }) {
+        return rawJson(
+          await deps.hosts.call("graph.subgraphs", { ...(await rowOf(params.assistant_id)), recurse: query.recurse }),
+        );
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/assistants/:assistant_id/subgraphs/:namespace",
+      params: schema.subgraphsParams,
+      summary: "Schemas of the subgraphs below a namespace",
+      query: schema.subgraphsQuery,
+      out: { 200: jsonObject },
+      async handler({ params, query }) {
+        const row = await rowOf(params.assistant_id);
+        const { namespace } = params;
+        return rawJson(await deps.hosts.call("graph.subgraphs", { ...row, namespace, recurse: query.recurse }));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/assistants/:assistant_id/versions",
+      summary: "List an assistant's versions, newest first",
+      body: schema.versionsBody,
+      out: { 200: z.array(schema.assistantVersion) },
+      async handler({ params, body }) {
+        const unknown = notFound(`Assistant "${params.assistant_id}" not found.`);
+        const id = resolveAssistantId(deps.project, params.assistant_id);
+        if (id === undefined) throw unknown;
+        const items = await rows.listVersions(sql, id, body);
+        if (items === "[]" && !(await rows.assistantExists(sql, id))) throw unknown;
+        return rawJson(items);
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/assistants/:assistant_id/latest",
+      summary: "Make an earlier version the current one",
+      body: schema.latestBody,
+      out: { 200: schema.assistant },
+      async handler({ params, body }) {
+        const restored = await rows.restoreVersion(sql, idOf(params.assistant_id), body.version);
+        if (restored === undefined) throw notFound("Assistant version not found");
+        return rawJson(restored);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,160 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { contains } from "../../base/db/containment.ts";
+import { jsonObjectOf } from "../../base/db/json-object.ts";
+import type { Page } from "../../base/http/pagination.ts";
+import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
+
+/** What the host needs of an assistant. */
+export interface AssistantRow {
+  assistant_id: string;
+  graph_id: string;
+  config: Record<string, unknown> | null;
+}
+
+export interface NewAssistant {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+  config: unknown;
+  context: unknown;
+  metadata: Record<string, unknown>;
+}
+
+/** On the wire's name, the column of `assistants a` or `assistant_versions a`. */
+const COLUMNS = {
+  assistant_id: "a.assistant_id",
+  graph_id: "a.graph_id",
+  name: "a.name",
+  description: "a.description",
+  config: "a.config",
+  context: "a.context",
+  metadata: "a.metadata",
+  version: "a.version",
+  created_at: "a.created_at",
+};
+const ASSISTANT_COLUMNS = { ...COLUMNS, updated_at: "a.updated_at" };
+
+const jsonOrNull = (value: unknown): string | null =>
+  value === null || value === undefined ? null : JSON.stringify(value);
+
+/** Inserts an assistant and its first version. @returns its JSON, or undefined when the id is taken */
+export async function insertAssistant(sql: Sql, one: NewAssistant): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    with made as (
+      insert into assistants (assistant_id, graph_id, name, description, config, context, metadata)
+      values (${one.assistant_id}, ${one.graph_id}, ${one.name}, ${one.description},
+              ${jsonOrNull(one.config)}::text::jsonb, ${jsonOrNull(one.context)}::text::jsonb,
+              ${JSON.stringify(one.metadata)}::text::jsonb)
+      on conflict do nothing
+      returning assistants.*, assistant_wire(assistants)::text as wire
+    ), first_version as (
+      insert into assistant_versions (assistant_id, version, graph_id, name, description, config, context, metadata)
+      select assistant_id, version, graph_id, name, description, config, context, metadata from made
+    )
+    select wire from made`;
+  return row?.wire;
+}
+
+export async function findAssistant(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    select assistant_wire(a)::text as wire from assistants a where assistant_id = ${id}`;
+  return row?.wire;
+}
+
+export async function selectAssistantRow(sql: Sql, id: string): Promise<AssistantRow | undefined> {
+  const [row] = await sql<AssistantRow[]>`
+    select assistant_id, graph_id, config from assistants where assistant_id = ${id}`;
+  return row;
+}
+
+/** Merges a patch and makes a version of it. @returns its JSON, or undefined when there is no such assistant */
+export async function patchAssistant(
+  sql: Sql,
+  id: string,
+  patch: Record<string, unknown>,
+): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string | null }[]>`
+    select patch_assistant(${id}, ${JSON.stringify(patch)}::text::jsonb)::text as wire`;
+  return row?.wire ?? undefined;
+}
+
+/** Makes an earlier version the current one, all of it. */
+export async function restoreVersion(sql: Sql, id: string, version: number): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    update assistants a
+    set version = v.version, graph_id = v.graph_id, name = v.name, description = v.description,
+        config = v.config, context = v.context, metadata = v.metadata, updated_at = now()
+    from assistant_versions v
+    where a.assistant_id = ${id} and v.assistant_id = a.assistant_id and v.version = ${version}
+    returning assistant_wire(a)::text as wire`;
+  return row?.wire;
+}
+
+const matching = (sql: Sql, filter: AssistantFilter) => sql`
+  ${contains(sql, "a.metadata", filter.metadata)}
+  and ${typeof filter.graph_id === "string" ? sql`a.graph_id = ${filter.graph_id}` : sql`true`}
+  and ${typeof filter.name === "string" ? sql`strpos(lower(a.name), lower(${filter.name})) > 0` : sql`true`}`;
+
+/** assistants_by_creation serves the default order, assistants_by_metadata the filter. */
+export async function searchAssistants(sql: Sql, search: AssistantSearch): Promise<Page> {
+  const where = matching(sql, search);
+  const descending = search.sort_order !== "asc";
+  const [row] = await sql<Page[]>`
+    with page as (
+      select ${jsonObjectOf(sql, ASSISTANT_COLUMNS, search.select)} as item
+      from assistants a where ${where}
+      order by a.${sql(search.sort_by ?? "created_at")} ${sql.unsafe(descending ? "desc" : "asc")},
+               a.assistant_id ${sql.unsafe(descending ? "asc" : "desc")}
+      limit ${search.limit} offset ${search.offset}
+    ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
+    select items, case
+      when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
+      else (select count(*)::int from assistants a where ${where}) end as total
+    from found`;
+  return row!;
+}
+
+export async function countAssistants(sql: Sql, filter: AssistantFilter): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from assistants a where ${matching(sql, filter)}`;
+  return row!.n;
+}
+
+/** Newest first. */
+export async function listVersions(sql: Sql, id: string, search: VersionSearch): Promise<string> {
+  const [row] = await sql<{ items: string }[]>`
+    select coalesce(json_agg(item), '[]')::text as items from (
+      select ${jsonObjectOf(sql, COLUMNS)} as item
+      from assistant_versions a
+      where a.assistant_id = ${id} and ${contains(sql, "a.metadata", search.metadata)}
+      order by a.version desc
+      limit ${search.limit} offset ${search.offset}
+    ) page`;
+  return row!.items;
+}
+
+export async function assistantExists(sql: Sql, id: string): Promise<boolean> {
+  return (await sql`select 1 from assistants where assistant_id = ${id}`).length > 0;
+}
+
+/** Asks the assistant's runs to stop: pending ones end at once, running ones are signalled. @returns how many run */
+export async function cancelRunsOfAssistant(sql: Sql, id: string): Promise<number> {
+  const [row] = await sql<{ running: number }[]>`
+    select count(*) filter (where c.outcome = 'signalled')::int as running
+    from (select run_id, thread_id from runs
+          where assistant_id = ${id} and status in ('pending', 'running') order by thread_id, seq) r,
+         cancel_run(r.run_id, r.thread_id, 'interrupt', 'its assistant was deleted') c`;
+  return row!.running;
+}
+
+export async function selectThreadsOfAssistant(sql: Sql, id: string): Promise<string[]> {
+  const rows = await sql<{ thread_id: string }[]>`
+    select thread_id from threads where metadata @> ${JSON.stringify({ assistant_id: id })}::text::jsonb`;
+  return rows.map((row) => row.thread_id);
+}
+
+/** Deletes the assistant with its versions and runs, and settles the threads of these runs. */
+export async function deleteAssistantRow(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql<{ deleted: boolean }[]>`select delete_assistant(${id}) as deleted`;
+  return row!.deleted;
+}

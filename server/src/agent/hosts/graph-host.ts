@@ -1,0 +1,313 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+
+import {
+  encodeFrame,
+  FrameReader,
+  type GraphStatus,
+  type HostCalls,
+  type HostFrame,
+  PROTOCOL_VERSION,
+  type RunEnd,
+  type RunStart,
+  type ServerFrame,
+  type StoreOperation,
+} from "../../../../graph-host/src/protocol.ts";
+import type { DatabaseAddress } from "../../base/db/connect.ts";
+import { deferred, type Deferred } from "../../base/deferred.ts";
+import { AppError, coerceError, unavailable } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { Project } from "./project.ts";
+
+/** What a host tells its owner. Called in the order of the frames. */
+export interface HostEvents {
+  onReady(host: GraphHost): void;
+  onEvent(runId: string, event: string, data: Buffer): void;
+  onRunEnd(end: RunEnd, result: Buffer): void;
+  onStoreCall(operations: StoreOperation[]): Promise<unknown[]>;
+  /** The process is gone; `runs` are those it had not ended. */
+  onExit(host: GraphHost, reason: string): void;
+}
+
+export interface HostOptions {
+  project: Project;
+  database: DatabaseAddress;
+  memoryMb: number;
+  blockMs: number;
+  silenceMs: number;
+  log: Log;
+}
+
+// in a checkout both sides are TypeScript, in the published package both are compiled
+const SELF = fileURLToPath(import.meta.url);
+const ENTRY = fileURLToPath(
+  new URL(`../../../../graph-host/src/main${SELF.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
+);
+const TSX = import.meta.resolve("tsx");
+const PRELOAD = new URL("../../../../graph-host/preload.mjs", import.meta.url).href;
+
+const READY_TIMEOUT_MS = 120_000;
+/** A host that is silent for this long gets no new work; `blockMs` later, or earlier, it is ended. */
+const SUSPECT_MS = 1000;
+
+/**
+ * One graph host process. Starts with `start()`, is of use after `onReady`, ends with `kill()`, by itself after
+ * `drain()`, or because user code brought it down; `onExit` is called exactly once in every case.
+ */
+export class GraphHost {
+  readonly runs = new Map<string, { attempt: number; threadId: string }>();
+  graphs: Record<string, GraphStatus> = {};
+  langgraphVersion = "";
+  /** Serves one suspect run alone and is ended afterwards. */
+  isolated = false;
+  state: "starting" | "ready" | "draining" | "dead" = "starting";
+  rss = 0;
+  /** What nobody learns is no reason; set before a kill. */
+  #killReason: string | undefined;
+  #stderrTail = "";
+  readonly #options: HostOptions;
+  readonly #events: HostEvents;
+  #child: ChildProcess | undefined;
+  #socket: Socket | undefined;
+  #watchdog: Socket | undefined;
+  #calls = new Map<number, { method: string; done: Deferred<Buffer> }>();
+  #nextCall = 1;
+  #startedAt = Date.now();
+  #lastPing = 0;
+  #lastPong = 0;
+
+  constructor(options: HostOptions, events: HostEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** Known once it has exited by itself. */
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** True when new work may be given to it. */
+  get usable(): boolean {
+    return this.state === "ready" && !this.suspect;
+  }
+
+  /** True when it has not answered for a while. */
+  get suspect(): boolean {
+    return this.state === "ready" && this.#silentFor > SUSPECT_MS;
+  }
+
+  get #silentFor(): number {
+    return this.#lastPing > this.#lastPong ? Date.now() - this.#lastPong : 0;
+  }
+
+  start(): void {
+    const { project, database, memoryMb, silenceMs, log } = this.#options;
+    const child = spawn(
+      process.execPath,
+      [
+        "--experimental-import-meta-resolve",
+        ...["--import", PRELOAD, "--import", TSX],
+        "--enable-source-maps",
+        `--max-old-space-size=${memoryMb}`,
+        ENTRY,
+      ],
+      {
+        cwd: project.dir,
+        stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+        env: {
+          ...project.env,
+          ...process.env,
+          HEDDLE_HOST_PROJECT: JSON.stringify({ dir: project.dir, graphs: project.graphs }),
+          HEDDLE_HOST_DATABASE: database.uri,
+          HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
+          HEDDLE_HOST_SILENCE_MS: String(silenceMs),
+        },
+      },
+    );
+    this.#child = child;
+    child.on("error", (error) => this.#exited(`could not be started: ${error.message}`));
+    child.on("exit", (code, signal) => this.#exited(this.#describeExit(code, signal)));
+    child.stdout!.on("data", (chunk: Buffer) => process.stdout.write(chunk));
+    child.stderr!.on("data", (chunk: Buffer) => {
+      this.#stderrTail = (this.#stderrTail + chunk.toString()).slice(-4000);
+      process.stderr.write(chunk);
+    });
+
+    this.#socket = child.stdio[3] as Socket;
+    this.#watchdog = child.stdio[4] as Socket;
+    const reader = new FrameReader<HostFrame>((frame, body) => this.#receive(frame, body));
+    this.#socket.on("data", (chunk: Buffer) => {
+      try {
+        reader.push(chunk);
+      } catch (error) {
+        log.error({ err: error }, "a graph host broke the protocol");
+        this.kill(`broke the protocol: ${coerceError(error).message}`);
+      }
+    });
+    // the exit event tells all there is to tell
+    for (const stream of [this.#socket, this.#watchdog]) stream.on("error", () => {});
+  }
+
+  startRun(start: RunStart, kwargs: string): void {
+    this.runs.set(start.run_id, { attempt: start.attempt, threadId: start.thread_id });
+    this.#send(start, kwargs);
+  }
+
+  cancelRun(runId: string, reason: string): void {
+    this.#send({ t: "run.cancel", run_id: runId, reason });
+  }
+
+  /** Raw JSON text of the result. Errors: what the host says, or 503 when it dies or takes too long. */
+  call<M extends keyof HostCalls>(method: M, params: HostCalls[M]["params"], timeoutMs: number): Promise<Buffer> {
+    const id = this.#nextCall++;
+    const done = deferred<Buffer>();
+    const timer = setTimeout(() => {
+      this.#calls.delete(id);
+      done.reject(unavailable(`The graph host did not answer ${method} within ${timeoutMs / 1000} s.`));
+    }, timeoutMs);
+    this.#calls.set(id, { method, done });
+    this.#send({ t: "call", id, method }, JSON.stringify(params));
+    return done.promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Takes nothing new, finishes what runs, exits. */
+  drain(): void {
+    if (this.state === "dead" || this.state === "draining") return;
+    if (this.state === "starting") return this.kill("replaced before it was ready");
+    this.state = "draining";
+    this.#send({ t: "drain" });
+  }
+
+  kill(reason: string): void {
+    this.#killReason ??= reason;
+    this.#child?.kill("SIGKILL");
+  }
+
+  /** One beat of the owner's clock: ask for a sign of life, feed the watchdog, end what is beyond its limits. */
+  tick(): void {
+    if (this.state === "dead") return;
+    if (this.#watchdog?.writable && this.#watchdog.writableLength === 0) this.#watchdog.write("\n");
+    if (this.state === "starting") {
+      if (Date.now() - this.#startedAt > READY_TIMEOUT_MS) {
+        this.kill(
+          `was not ready after ${READY_TIMEOUT_MS / 1000} s: does a module wait for something when it is loaded?`,
+        );
+      }
+      return;
+    }
+    const { blockMs, memoryMb } = this.#options;
+    const rss = residentBytes(this.pid) ?? this.rss;
+    if (this.#silentFor > blockMs) {
+      // close to the limit it is the garbage collector that blocks
+      const full = rss > memoryMb * 0.9 * 1024 * 1024;
+      if (full) this.kill(`outgrew its memory limit of ${memoryMb} MB and no longer answered`);
+      else this.kill(`did not answer for ${blockMs / 1000} s: something blocked its event loop`);
+      return;
+    }
+    // off-heap memory (buffers, wasm) does not count against V8's limit
+    if (rss > (memoryMb * 1.25 + 256) * 1024 * 1024) {
+      this.kill(`outgrew its memory limit of ${memoryMb} MB`);
+      return;
+    }
+    if (this.#lastPong >= this.#lastPing) {
+      this.#lastPing = Date.now();
+      this.#send({ t: "ping", n: this.#lastPing });
+    }
+  }
+
+  /** After a pause of the server itself, silence of a host proves nothing. */
+  forgiveSilence(): void {
+    this.#lastPong = Date.now();
+    this.#lastPing = 0;
+  }
+
+  #send(frame: ServerFrame, body?: string): void {
+    if (this.#socket?.writable) this.#socket.write(encodeFrame(frame, body));
+  }
+
+  #receive(frame: HostFrame, body: Buffer): void {
+    switch (frame.t) {
+      case "ready":
+        if (frame.protocol !== PROTOCOL_VERSION)
+          return this.kill(`speaks protocol ${frame.protocol}, not ${PROTOCOL_VERSION}`);
+        this.graphs = frame.graphs;
+        this.langgraphVersion = frame.langgraph_version;
+        if (this.state === "starting") this.state = "ready";
+        this.forgiveSilence();
+        return this.#events.onReady(this);
+      case "pong":
+        this.rss = frame.rss;
+        this.#lastPong = Date.now();
+        return;
+      case "event":
+        if (this.runs.has(frame.run_id)) this.#events.onEvent(frame.run_id, frame.event, body);
+        return;
+      case "run.end":
+        // an attempt that was overtaken by the next one on this very host ends late
+        if (this.runs.get(frame.run_id)?.attempt === frame.attempt) this.runs.delete(frame.run_id);
+        return this.#events.onRunEnd(frame, body);
+      case "result": {
+        const call = this.#calls.get(frame.id);
+        this.#calls.delete(frame.id);
+        if (frame.error) call?.done.reject(new AppError(frame.error.status, frame.error.message));
+        else call?.done.resolve(body);
+        return;
+      }
+      case "store.call":
+        return void this.#answerStore(frame.id, body);
+      case "fault":
+        this.#killReason ??= `threw outside of any run's promise: ${frame.message}`;
+        return;
+    }
+  }
+
+  async #answerStore(id: number, body: Buffer): Promise<void> {
+    try {
+      const results = await this.#events.onStoreCall(JSON.parse(body.toString()) as StoreOperation[]);
+      this.#send({ t: "store.result", id }, JSON.stringify(results));
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      const status = thrown instanceof AppError ? thrown.status : 500;
+      this.#send({ t: "store.result", id, error: { status, name: error.name, message: error.message } });
+    }
+  }
+
+  #describeExit(code: number | null, signal: NodeJS.Signals | null): string {
+    if (this.#killReason) return this.#killReason;
+    if (/heap out of memory|Reached heap limit/.test(this.#stderrTail)) {
+      return `outgrew its memory limit of ${this.#options.memoryMb} MB`;
+    }
+    if (signal) return `was ended by ${signal}`;
+    if (code === 0 && this.state === "draining") return "drained";
+    return `exited with code ${code}${this.state === "starting" ? ` before it was ready: ${lastLines(this.#stderrTail)}` : ""}`;
+  }
+
+  #exited(reason: string): void {
+    if (this.state === "dead") return;
+    this.state = "dead";
+    this.#socket?.destroy();
+    this.#watchdog?.destroy();
+    for (const { method, done } of this.#calls.values()) {
+      done.reject(unavailable(`The graph host ${reason} during ${method}.`));
+    }
+    this.#calls.clear();
+    this.#events.onExit(this, reason);
+  }
+}
+
+const lastLines = (text: string): string => text.trim().split("\n").slice(-6).join("\n");
+
+/** Resident memory of a process, where /proc tells it. */
+function residentBytes(pid: number | undefined): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * 4096;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * The graph hosts of one server.
+ *
+ * There are `count` hosts that take runs and one warm reserve. A host that dies or falls silent is replaced at
+ * once, by the reserve; a silent one that recovers is kept until it is idle. When a host dies, nobody can tell
+ * which of its runs did it: all of them go to the reserve, away from the others, and those that lose it too get
+ * a host for themselves, so that the guilty one can only harm itself. Questions that are no runs go to the idlest host, mostly the reserve, so that they are answered however busy the others are. On
+ * reload a whole new generation starts; work goes to it as soon as one of its hosts is ready, and the old
+ * generation finishes what it has.
+ */
+import type { GraphStatus, HostCalls, RunStart } from "../../../../graph-host/src/protocol.ts";
+import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
+import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
+
+const TICK_MS = 250;
+const MAX_RESTART_PAUSE_MS = 5000;
+/** A host that exits with this has told what the project lacks; trying again changes nothing before that does. */
+const EXIT_CONFIG = 78;
+
+export interface HostPoolEvents extends Omit<HostEvents, "onReady"> {
+  /** A host can take work that had to wait. */
+  onCapacity(): void;
+  /** A generation has loaded its graphs for the first time. */
+  onGraphs(graphs: Record<string, GraphStatus>): void;
+}
+
+/** What a run's past says of it: nothing, that it may have brought a host down, that it is the last chance. */
+export type Suspicion = "none" | "apart" | "alone";
+
+export class HostPool {
+  #options: HostOptions & { count: number };
+  readonly #events: HostPoolEvents;
+  #hosts = new Set<GraphHost>();
+  #generation = new Set<GraphHost>();
+  /** The generation before, serving until the new one is ready. */
+  #previous: GraphHost[] = [];
+  #graphs: Record<string, GraphStatus> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastTick = Date.now();
+  #failedStarts = 0;
+  #stopping = false;
+  #lastFailure = "";
+  /** Hosts wanted beyond the usual number, for runs that must be alone. */
+  #spawnFor = 0;
+
+  constructor(options: HostOptions & { count: number }, events: HostPoolEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#ensure();
+  }
+
+  /** Which graphs loaded, or undefined while the first host starts. */
+  get graphs(): Record<string, GraphStatus> | undefined {
+    return this.#graphs;
+  }
+
+  get all(): readonly GraphHost[] {
+    return [...this.#hosts];
+  }
+
+  get langgraphVersion(): string | undefined {
+    return [...this.#hosts].find((host) => host.langgraphVersion)?.langgraphVersion;
+  }
+
+  /** True when `startRun` would find a host right now. */
+  get hasCapacity(): boolean {
+    return this.#pickForRun() !== undefined;
+  }
+
+  /** Throws what a caller should hear when the graph cannot run: 404 unknown, 422 not loadable. */
+  checkGraph(graphId: string): void {
+    if (!Object.hasOwn(this.#options.project.graphs, graphId)) throw notFound(`Graph "${graphId}" not found.`);
+    const status = this.#graphs?.[graphId];
+    if (status && !status.ok) throw unprocessable(`Graph "${graphId}" could not be loaded: ${status.error}`);
+  }
+
+  /** Hands a run to a host. False when none can take it; `onCapacity` will tell when to try again. */
+  startRun(start: RunStart, kwargs: string, suspicion: Suspicion): boolean {
+    const host =
+      suspicion === "alone" ? this.#pickAlone() : suspicion === "apart" ? this.#idlest() : this.#pickForRun();
+    if (!host) return false;
+    host.isolated = suspicion === "alone";
+    host.startRun(start, kwargs);
+    // an isolated host no longer counts among those that take work
+    if (host.isolated) this.#ensure();
+    return true;
+  }
+
+  cancelRun(runId: string, reason: string): GraphHost | undefined {
+    for (const host of this.#hosts) {
+      if (!host.runs.has(runId)) continue;
+      host.cancelRun(runId, reason);
+      return host;
+    }
+    return undefined;
+  }
+
+  /** Has a run stopped that belongs to somebody else now; nothing of it is heard any more. */
+  dropRun(runId: string): void {
+    const host = this.cancelRun(runId, "lost");
+    host?.runs.delete(runId);
+  }
+
+  /**
+   * Asks any host. A host that dies during a question that changes nothing costs a second try.
+   * @returns raw JSON text
+   */
+  async call<M extends keyof HostCalls>(
+    method: M,
+    params: HostCalls[M]["params"],
+    options: { timeoutMs?: number } = {},
+  ): Promise<Buffer> {
+    const timeoutMs = options.timeoutMs ?? 30_000;
+    this.checkGraph(params.graph_id);
+    for (let attempt = 1; ; attempt++) {
+      const host = this.#idlest() ?? (await this.#untilUsable(timeoutMs));
+      this.checkGraph(params.graph_id);
+      try {
+        return await host.call(method, params, timeoutMs);
+      } catch (error) {
+        const lost = error instanceof AppError && error.status === 503 && host.state === "dead";
+        if (!lost || attempt === 3 || method === "state.update") throw error;
+      }
+    }
+  }
+
+  /** Loads the project anew in new processes. Runs that go on keep their hosts. */
+  reload(project: HostOptions["project"]): void {
+    this.#options = { ...this.#options, project };
+    // a generation that never got ready is of no use to anybody
+    for (const host of this.#generation) {
+      if (host.state === "starting") host.kill("replaced before it was ready");
+      else this.#previous.push(host);
+    }
+    this.#generation = new Set();
+    this.#failedStarts = 0;
+    this.#ensure();
+  }
+
+  /** Ends all hosts at once. The caller has seen to their runs. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    const gone = [...this.#hosts].map(
+      (host) =>
+        new Promise<void>((resolve) => {
+          const check = setInterval(() => {
+            if (host.state !== "dead") return;
+            clearInterval(check);
+            resolve();
+          }, 10);
+          host.kill("the server stopped");
+        }),
+    );
+    await Promise.all(gone);
+  }
+
+  /** The least busy of the `count` busiest, so that one host stays idle. */
+  #pickForRun(): GraphHost | undefined {
+    const hosts = usable(this.#generation);
+    if (hosts.length === 0) return usable(this.#previous).sort(byRuns)[0];
+    return hosts
+      .sort((a, b) => byRuns(b, a))
+      .slice(0, this.#options.count)
+      .at(-1);
+  }
+
+  #idlest(): GraphHost | undefined {
+    return usable(this.#generation).sort(byRuns)[0] ?? usable(this.#previous).sort(byRuns)[0];
+  }
+
+  #pickAlone(): GraphHost | undefined {
+    const idle = usable(this.#generation).find((host) => host.runs.size === 0);
+    if (idle) this.#spawnFor = Math.max(this.#spawnFor - 1, 0);
+    else this.#spawnFor = Math.min(this.#spawnFor + 1, 4);
+    this.#ensure();
+    return idle;
+  }
+
+  async #untilUsable(timeoutMs: number): Promise<GraphHost> {
+    const deadline = Date.now() + Math.min(timeoutMs, 20_000);
+    while (Date.now() < deadline && !this.#stopping) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const host = this.#idlest();
+      if (host) return host;
+    }
+    throw unavailable(`No graph host is ready.${this.#lastFailure && ` The last one ${this.#lastFailure}`}`, 2);
+  }
+
+  #ensure(): void {
+    if (this.#stopping) return;
+    const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
+    // one after the other: a start takes a whole core, which the runs that wait for the first one need, too
+    if (able.some((host) => host.state === "starting")) return;
+    if (able.length < this.#options.count + 1 + this.#spawnFor) this.#spawn();
+  }
+
+  #spawn(): void {
+    const host: GraphHost = new GraphHost(this.#options, {
+      ...this.#events,
+      onReady: () => this.#ready(host),
+      onRunEnd: (end, result) => {
+        this.#events.onRunEnd(end, result);
+        this.#retire(host);
+      },
+      onExit: (_, reason) => this.#exited(host, reason),
+    });
+    this.#hosts.add(host);
+    this.#generation.add(host);
+    host.start();
+  }
+
+  #ready(host: GraphHost): void {
+    this.#failedStarts = 0;
+    if (this.#generation.has(host)) {
+      for (const old of this.#previous.splice(0)) old.drain();
+      if (this.#graphs === undefined || JSON.stringify(this.#graphs) !== JSON.stringify(host.graphs)) {
+        this.#graphs = host.graphs;
+        this.#events.onGraphs(host.graphs);
+      }
+    }
+    this.#ensure();
+    this.#events.onCapacity();
+  }
+
+  /** Lets go of hosts that are idle and no longer needed. */
+  #retire(host: GraphHost): void {
+    if (host.runs.size > 0) return;
+    if (host.isolated) {
+      // the suspect has proved itself harmless
+      host.isolated = false;
+    }
+    const able = usable(this.#generation);
+    if (able.length > this.#options.count + 1 && able.includes(host) && this.#generation.delete(host)) host.drain();
+    this.#events.onCapacity();
+  }
+
+  #exited(host: GraphHost, reason: string): void {
+    this.#hosts.delete(host);
+    this.#previous = this.#previous.filter((one) => one !== host);
+    const current = this.#generation.delete(host);
+    if (reason !== "drained") this.#lastFailure = reason;
+    this.#events.onExit(host, reason);
+    if (!current || this.#stopping) return;
+    if (Object.keys(host.graphs).length > 0) return this.#ensure();
+    // it died before it was ready: the next one probably will, too
+    this.#failedStarts += 1;
+    this.#reportUnloadable(reason);
+    if (host.exitCode === EXIT_CONFIG) return;
+    const pause = Math.min(100 * 2 ** this.#failedStarts, MAX_RESTART_PAUSE_MS);
+    setTimeout(() => this.#ensure(), pause).unref();
+  }
+
+  /** Nobody could even try to load the graphs; callers and the developer should hear why. */
+  #reportUnloadable(error: string): void {
+    if (this.#previous.length > 0 || this.#generation.size > 0) return;
+    const { graphs } = this.#options.project;
+    this.#graphs = Object.fromEntries(
+      Object.entries(graphs).map(([id, { description }]) => [
+        id,
+        { ok: false, description, error: `the graph host ${error}` },
+      ]),
+    );
+    this.#events.onGraphs(this.#graphs);
+  }
+
+  #tick(): void {
+    const late = Date.now() - this.#lastTick > 4 * TICK_MS;
+    this.#lastTick = Date.now();
+    for (const host of this.#hosts) {
+      if (late && host.state === "ready") host.forgiveSilence();
+      host.tick();
+    }
+    if (this.#failedStarts === 0) this.#ensure();
+  }
+}
+
+const usable = (hosts: Iterable<GraphHost>): GraphHost[] => [...hosts].filter((host) => host.usable && !host.isolated);
+
+const byRuns = (a: GraphHost, b: GraphHost): number => a.runs.size - b.runs.size;

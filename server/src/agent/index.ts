@@ -1,0 +1,13 @@
+import type { Route } from "../base/http/route.ts";
+import { assistantRoutes } from "./assistants/routes.ts";
+import type { AgentDeps } from "./deps.ts";
+import { runRoutes } from "./runs/routes.ts";
+import { storeRoutes } from "./store/routes.ts";
+import { systemRoutes } from "./system/routes.ts";
+import { threadRoutes } from "./threads/routes.ts";
+
+/** All endpoints of the agent server. The system's come last: its document describes the others. */
+export function agentRoutes(deps: AgentDeps): Route[] {
+  const routes = [...runRoutes(deps), ...assistantRoutes(deps), ...threadRoutes(deps), ...storeRoutes(deps)];
+  return [...routes, ...systemRoutes(deps, routes)];
+}

@@ -1,0 +1,44 @@
+import type { RunStart } from "../../../../graph-host/src/protocol.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import type { Log } from "../../base/log.ts";
+import type { Suspicion } from "../hosts/host-pool.ts";
+import type { AgentSettings } from "../settings.ts";
+import type { RunFollower } from "./run-follower.ts";
+import type { RunStreams } from "./run-streams.ts";
+
+/** A run that this server has claimed and not yet ended. */
+export interface ActiveRun {
+  runId: string;
+  threadId: string;
+  graphId: string | null;
+  attempt: number;
+  suspicion: Suspicion;
+  start: RunStart;
+  kwargs: string;
+  timeout: NodeJS.Timeout | undefined;
+  /** `performance.now()` of the claim. */
+  claimedAt: number;
+}
+
+/** Since the start of the server. */
+export interface RunCounts {
+  started: number;
+  finished: number;
+  released: number;
+  lost: number;
+}
+
+export interface RunQueueOptions {
+  sql: Sql;
+  log: Log;
+  settings: AgentSettings;
+  serverId: string;
+  streams: RunStreams;
+  follower: RunFollower;
+  fault: FaultPoint;
+  /** True when no other server shares the database: nobody needs to be told of anything. */
+  alone(): boolean;
+  /** Told of every run that ended here, for the metrics; seconds since its claim. */
+  onEnded(graphId: string, outcome: string, seconds: number): void;
+}

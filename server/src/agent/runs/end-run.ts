@@ -1,0 +1,151 @@
+/**
+ * How runs end: the final status, or the way back into the queue. Everything here is written by the database
+ * under the fence of the attempt; what the readers of a run learn comes after the commit.
+ */
+import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+import type { GroupCommit } from "../../base/db/group-commit.ts";
+import { whileAway } from "../../base/db/retry.ts";
+import type { HostPool } from "../hosts/host-pool.ts";
+import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
+import { answerOf } from "./answer.ts";
+import { refreshThreadHead } from "./refresh-thread.ts";
+import { sortedGroupCommit } from "./sorted-commit.ts";
+import {
+  type FinishedRun,
+  type FinishOutcome,
+  finishRuns,
+  releaseRun,
+  selectCancelRequest,
+  selectRunState,
+} from "./sql.ts";
+
+/** The database may be away for this long when a run ends; afterwards the lease decides. */
+const FINISH_PATIENCE_MS = 60_000;
+
+export interface RunEndingsOptions extends RunQueueOptions {
+  counts: RunCounts;
+  hosts(): HostPool;
+  /** The run is no longer executed here. */
+  leave(run: ActiveRun): void;
+  /** The run belongs to somebody else. */
+  lose(run: ActiveRun): void;
+  /** There may be something to claim. */
+  wake(): void;
+}
+
+export class RunEndings {
+  readonly #o: RunEndingsOptions;
+  readonly #commits: GroupCommit<FinishedRun, FinishOutcome>;
+  #underWay = new Set<Promise<void>>();
+
+  constructor(options: RunEndingsOptions) {
+    this.#o = options;
+    this.#commits = sortedGroupCommit((runs) => {
+      options.fault("before-final-status");
+      return finishRuns(options.sql, runs, !options.alone());
+    });
+  }
+
+  /** Resolves when what is under way is written, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#underWay]);
+  }
+
+  /** Follows an ending that nobody waits for. */
+  track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) =>
+        this.#o.log.error({ err: error }, "the end of a run could not be written; its lease will expire"),
+      )
+      .finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  async finish(run: ActiveRun, end: Pick<RunEnd, "outcome" | "error">, result: Buffer | undefined): Promise<void> {
+    const state = result && result.length > 2 ? result.toString() : null;
+    const timedOut = end.outcome === "cancelled" ? await this.#timeoutError(run) : undefined;
+    const error = end.error ?? timedOut;
+    if (error && (timedOut || result === undefined)) {
+      // the host has not said it
+      this.#o.streams.open(run.runId).append("error", JSON.stringify({ error: error.error, message: error.message }));
+    }
+    const finished = await whileAway(
+      () =>
+        this.#commits.call({
+          runId: run.runId,
+          threadId: run.threadId,
+          attempt: run.attempt,
+          outcome: end.outcome,
+          error: error ? JSON.stringify(error) : null,
+          state,
+        }),
+      FINISH_PATIENCE_MS,
+    );
+    if (finished.outcome === "lost") {
+      // a commit whose answer was lost on the way looks the same as a lease that was lost
+      const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
+      if (row && (row.status === "pending" || row.status === "running")) return this.#o.lose(run);
+      finished.outcome = row?.status ?? "deleted";
+    }
+    if (state === null && finished.outcome !== "deleted") await this.#refreshHead(run);
+    this.#end(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
+    if (finished.waiting) this.#o.wake();
+  }
+
+  #end(
+    run: ActiveRun,
+    outcome: Exclude<FinishOutcome["outcome"], "lost">,
+    error: { error: string; message: string } | undefined,
+    state: string | null,
+  ): void {
+    this.#o.counts.finished += 1;
+    this.#o.onEnded(run.graphId ?? "", outcome, (performance.now() - run.claimedAt) / 1000);
+    this.#o.leave(run);
+    const stream = this.#o.streams.open(run.runId);
+    this.#o.streams.end(run.runId, { status: outcome, answer: answerOf(outcome, error, stream.lastValues, state) });
+  }
+
+  /** A cancelled run that ran out of time is told so; other cancelled runs end without a word (contract §8). */
+  async #timeoutError(run: ActiveRun): Promise<{ error: string; message: string } | undefined> {
+    const row = await selectCancelRequest(this.#o.sql, run.runId);
+    if (row?.cancel_action !== "timeout") return undefined;
+    return { error: "RunTimeoutError", message: row.cancel_reason ?? "The run took too long." };
+  }
+
+  async release(run: ActiveRun, blame: boolean, reason: string): Promise<void> {
+    this.#o.counts.released += 1;
+    const released = await whileAway(
+      () =>
+        releaseRun(this.#o.sql, {
+          runId: run.runId,
+          attempt: run.attempt,
+          blame,
+          maxFailures: this.#o.settings.maxFailures,
+          reason,
+          notify: !this.#o.alone(),
+        }),
+      FINISH_PATIENCE_MS,
+    );
+    if (released.outcome === "pending") {
+      this.#o.leave(run);
+      // its stream stays open for the next attempt, here or elsewhere
+      this.#o.follower.follow(run.runId);
+      this.#o.wake();
+    } else if (released.outcome === "lost") this.#o.lose(run);
+    else {
+      const error = released.outcome === "error" ? { error: "RunFailed", message: reason } : undefined;
+      if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
+      if (released.outcome !== "deleted") await this.#refreshHead(run);
+      this.#end(run, released.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, null);
+      this.#o.wake();
+    }
+  }
+
+  /** Reads the thread's state through a host when the run's own host could not tell it. Best effort. */
+  async #refreshHead(run: ActiveRun): Promise<void> {
+    if (run.graphId === null) return;
+    await refreshThreadHead(this.#o.sql, this.#o.hosts(), run.threadId, run.graphId).catch((error: unknown) =>
+      this.#o.log.debug({ err: error, thread_id: run.threadId }, "the thread's state could not be read"),
+    );
+  }
+}

@@ -1,0 +1,127 @@
+/** Runs across the life of servers: shut down, shared databases, time limits, delays. Real servers, real hosts. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+import { testDatabase } from "../../../test/db.ts";
+
+const PROJECT = fileURLToPath(new URL("../../../test/fixtures/unruly-project/langgraph.json", import.meta.url));
+const dir = mkdtempSync(join(tmpdir(), "heddle-lifecycle-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function newThread(server: TestAgentServer): Promise<string> {
+  return (await server.call("POST", "/threads", {})).json.thread_id as string;
+}
+
+async function background(server: TestAgentServer, threadId: string, graph: string, input: object, more: object = {}) {
+  const answer = await server.call("POST", `/threads/${threadId}/runs`, { assistant_id: graph, input, ...more });
+  expect(answer.status).toBe(200);
+  return `/threads/${threadId}/runs/${answer.json.run_id}`;
+}
+
+async function until<T>(what: () => Promise<T | undefined | false>, ms = 15_000): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const found = await what();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error("it did not happen in time");
+    await sleep(30);
+  }
+}
+
+const noted = (file: string): string[] => {
+  try {
+    return readFileSync(file, "utf8").trim().split("\n");
+  } catch {
+    return [];
+  }
+};
+
+test("a server that stops lets short runs finish, and hands long ones back without using up an attempt", async () => {
+  const db = await testDatabase();
+  const env = { HEDDLE_SHUTDOWN_GRACE_SECS: "1" };
+  const first = await testAgentServer(env, PROJECT, { db });
+  const file = join(dir, "handed-back");
+  const short = await background(first, await newThread(first), "good", { ms: 300 });
+  const long = await background(first, await newThread(first), "patient", { file, ms: 2500 });
+  await until(async () => noted(file).includes("b start"));
+  await first.stop();
+
+  const rows = await db.sql<{ status: string; failures: number; attempt: number }[]>`
+    select status, failures, attempt from runs order by seq`;
+  expect([...rows]).toEqual([
+    { status: "success", failures: 0, attempt: 1 },
+    { status: "pending", failures: 0, attempt: 1 },
+  ]);
+  expect((await db.sql`select 1 from servers`).length).toBe(0);
+
+  const second = await testAgentServer(env, PROJECT, { db });
+  expect((await second.call("GET", short)).json.status).toBe("success");
+  const joined = await second.call("GET", `${long}/join`);
+  expect(joined.json.done).toEqual(["a", "b", "c"]);
+  // the step that was cut is run again, those before it are not
+  expect(noted(file)).toEqual(["a start", "a end", "b start", "b start", "b end", "c start", "c end"]);
+});
+
+test("of two servers on one database either can wait for, follow and cancel a run of the other", async () => {
+  const db = await testDatabase();
+  const one = await testAgentServer({}, PROJECT, { db });
+  const other = await testAgentServer({}, PROJECT, { db });
+  // heartbeats have met
+  await sleep(1500);
+  const file = join(dir, "shared");
+  const run = await background(one, await newThread(one), "patient", { file, ms: 400 });
+  expect((await other.call("GET", `${run}/join`)).json.done).toEqual(["a", "b", "c"]);
+  const cut = await background(one, await newThread(one), "patient", { file: join(dir, "cut"), ms: 20_000 });
+  await until(async () => (await other.call("GET", cut)).json.status === "running");
+  const began = Date.now();
+  expect((await other.call("POST", `${cut}/cancel?wait=1`)).status).toBe(204);
+  expect(Date.now() - began).toBeLessThan(5000);
+  expect((await one.call("GET", cut)).json.status).toBe("interrupted");
+});
+
+test("a run beyond its time limit ends as timeout, with an error frame that says so", async () => {
+  const server = await testAgentServer({ HEDDLE_RUN_TIMEOUT_SECS: "1" }, PROJECT);
+  const threadId = await newThread(server);
+  const { text } = await server.call("POST", `/threads/${threadId}/runs/stream`, {
+    assistant_id: "good",
+    input: { ms: 20_000 },
+  });
+  expect(text).toMatch(/event: error\ndata: \{"error":"RunTimeoutError","message":"The run took longer than 1 s."\}/);
+  const [run] = (await server.call("GET", `/threads/${threadId}/runs`)).json;
+  expect(run.status).toBe("timeout");
+  expect((await server.call("GET", `/threads/${threadId}`)).json.status).toBe("error");
+});
+
+test("after_seconds delays a run, and is kept to within a second", async () => {
+  const server = await testAgentServer({}, PROJECT);
+  // its host is up
+  await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
+  const began = Date.now();
+  const run = await background(server, await newThread(server), "good", { ms: 0 }, { after_seconds: 1 });
+  expect((await server.call("GET", run)).json.status).toBe("pending");
+  expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
+  expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
+  expect(Date.now() - began).toBeLessThan(4000);
+});
+
+test("more runs than slots wait their turn, and all of them end", async () => {
+  const server = await testAgentServer({ N_JOBS_PER_WORKER: "3" }, PROJECT);
+  const runs = await Promise.all(
+    Array.from({ length: 15 }, async () => background(server, await newThread(server), "good", { ms: 100 })),
+  );
+  let most = 0;
+  await until(async () => {
+    const [row] = await server.sql<{ running: number; done: number }[]>`
+      select count(*) filter (where status = 'running')::int as running,
+             count(*) filter (where status = 'success')::int as done from runs`;
+    most = Math.max(most, row!.running);
+    return row!.done === runs.length;
+  });
+  expect(most).toBe(3);
+});

@@ -1,0 +1,296 @@
+import { z } from "zod";
+
+import { AppError, conflict, notFound } from "../../base/errors.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import { threadExists } from "../threads/sql.ts";
+import { cancelMany, cancelOne } from "./cancel-run.ts";
+import { type AcceptedRun, createRun } from "./create-run.ts";
+import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";
+import { refreshThreadHead } from "./refresh-thread.ts";
+import {
+  cancelManyBody,
+  cancelQuery,
+  joinQuery,
+  joinStreamQuery,
+  listQuery,
+  runBatchBody,
+  type RunBody,
+  runBody,
+  runParams,
+  runSchema,
+  threadParams,
+  threadRunParams,
+} from "./schema.ts";
+import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
+
+const SSE = "text/event-stream";
+const anyJson = z.unknown();
+
+/** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
+const singular = (path: string): string[] => [path.replace("/threads/", "/thread/")];
+
+export function runRoutes(deps: AgentDeps): Route[] {
+  const base = { tag: "Runs", access: "threads" } as const;
+
+  async function accept(
+    threadId: string | null,
+    body: RunBody,
+    request: Request,
+    describe = false,
+  ): Promise<AcceptedRun> {
+    return createRun(deps, { threadId, body, headers: request.headers, describe });
+  }
+
+  /** Where the run is, for clients that want it before the first byte of the body, and for reconnects. */
+  function locations(run: AcceptedRun, threadId: string | null, suffix?: "stream" | "join"): Record<string, string> {
+    const path = threadId === null ? `/runs/${run.runId}` : `/threads/${threadId}/runs/${run.runId}`;
+    return { "Content-Location": path, ...(suffix && { Location: `${path}/${suffix}` }) };
+  }
+
+  function cancelOnLeave(threadId: string, runId: string, wanted: boolean): (() => void) | undefined {
+    if (!wanted) return undefined;
+    return () =>
+      void deps.queue
+        .cancel(threadId, runId, "interrupt", "the client disconnected")
+        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled"));
+  }
+
+  async function stream(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
+    const run = await accept(threadId, body, request);
+    return streamResponse(acceptedStream(deps, run.runId), {
+      headers: locations(run, threadId, body.stream_resumable && threadId !== null ? "stream" : undefined),
+      onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
+    });
+  }
+
+  async function wait(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
+    const run = await accept(threadId, body, request);
+    return waitResponse(acceptedStream(deps, run.runId), {
+      headers: locations(run, threadId, threadId !== null ? "join" : undefined),
+      onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
+    });
+  }
+
+  return [
+    route({
+      ...base,
+      method: "POST",
+      path: "/runs/batch",
+      summary: "Create several stateless runs",
+      body: runBatchBody,
+      out: { 200: z.array(runSchema) },
+      async handler({ body, c }) {
+        const runs: string[] = [];
+        for (const one of body) runs.push((await accept(null, one, c.req.raw, true)).run);
+        return rawJson(`[${runs.join(",")}]`);
+      },
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/runs/cancel",
+      summary: "Cancel runs by status, or several of one thread",
+      query: cancelQuery.pick({ action: true }),
+      body: cancelManyBody,
+      out: { 204: null },
+      async handler({ body, query, c }) {
+        await cancelMany(deps, body, query.action);
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/runs/stream",
+      summary: "Create a stateless run and stream its output",
+      body: runBody,
+      out: { 200: SSE },
+      handler: ({ body, c }) => stream(null, body, c.req.raw),
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/runs/wait",
+      summary: "Create a stateless run and wait for its output",
+      body: runBody,
+      out: { 200: anyJson },
+      handler: ({ body, c }) => wait(null, body, c.req.raw),
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/runs",
+      summary: "Create a stateless run in the background",
+      body: runBody,
+      out: { 200: runSchema },
+      async handler({ body, c }) {
+        const run = await accept(null, body, c.req.raw, true);
+        return rawJson(run.run, locations(run, null));
+      },
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/runs/:run_id/stream",
+      summary: "Join the stream of a stateless run",
+      params: runParams,
+      query: joinStreamQuery,
+      out: { 200: SSE },
+      handler: ({ params, query, c }) =>
+        joinStream(deps, null, params.run_id, c.req.raw, {
+          headers: { "Content-Location": `/runs/${params.run_id}` },
+          lastEventId: c.req.header("last-event-id"),
+          modes: query.stream_mode,
+        }),
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/runs/:run_id/join",
+      summary: "Wait for the output of a stateless run",
+      params: runParams,
+      out: { 200: anyJson },
+      handler: ({ params }) => joinRun(deps, null, params.run_id),
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/runs/stream",
+      aliases: singular("/threads/:thread_id/runs/stream"),
+      summary: "Create a run on a thread and stream its output",
+      params: threadParams,
+      body: runBody,
+      out: { 200: SSE },
+      handler: ({ params, body, c }) => stream(params.thread_id, body, c.req.raw),
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/runs/wait",
+      aliases: singular("/threads/:thread_id/runs/wait"),
+      summary: "Create a run on a thread and wait for its output",
+      params: threadParams,
+      body: runBody,
+      out: { 200: anyJson },
+      handler: ({ params, body, c }) => wait(params.thread_id, body, c.req.raw),
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/runs",
+      aliases: singular("/threads/:thread_id/runs"),
+      summary: "Create a run on a thread in the background",
+      params: threadParams,
+      body: runBody,
+      out: { 200: runSchema },
+      async handler({ params, body, c }) {
+        const run = await accept(params.thread_id, body, c.req.raw, true);
+        return rawJson(run.run, locations(run, params.thread_id));
+      },
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/threads/:thread_id/runs",
+      aliases: singular("/threads/:thread_id/runs"),
+      summary: "List the runs of a thread, newest first",
+      params: threadParams,
+      query: listQuery,
+      out: { 200: z.array(runSchema) },
+      async handler({ params, query }) {
+        const runs = await selectRuns(deps.sql, params.thread_id, query);
+        if (runs === "[]" && !(await threadExists(deps.sql, params.thread_id))) {
+          throw notFound(`Thread with ID ${params.thread_id} not found`);
+        }
+        return rawJson(query.select === undefined ? runs : selectFields(runs, query.select));
+      },
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/threads/:thread_id/runs/:run_id",
+      aliases: singular("/threads/:thread_id/runs/:run_id"),
+      summary: "Get a run",
+      params: threadRunParams,
+      out: { 200: runSchema },
+      async handler({ params }) {
+        const run = await selectRun(deps.sql, params.thread_id, params.run_id);
+        if (run === undefined) throw notFound("Run not found");
+        return rawJson(run);
+      },
+    }),
+    route({
+      ...base,
+      method: "DELETE",
+      path: "/threads/:thread_id/runs/:run_id",
+      aliases: singular("/threads/:thread_id/runs/:run_id"),
+      summary: "Delete a finished run and its checkpoints",
+      params: threadRunParams,
+      out: { 204: null },
+      async handler({ params, c }) {
+        const outcome = await deleteFinishedRun(deps.sql, params.thread_id, params.run_id);
+        if (outcome === "not_found") throw notFound("Run not found");
+        if (outcome === "unfinished") throw conflict("Run is not finished: cancel it first.");
+        await refreshThreadHead(deps.sql, deps.hosts, params.thread_id).catch((error: unknown) => {
+          if (!(error instanceof AppError)) throw error;
+        });
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/runs/:run_id/cancel",
+      aliases: singular("/threads/:thread_id/runs/:run_id/cancel"),
+      summary: "Cancel a run: interrupt keeps what it did, rollback undoes it",
+      params: threadRunParams,
+      query: cancelQuery,
+      out: { 202: null, 204: null },
+      async handler({ params, query, c }) {
+        await cancelOne(deps, { threadId: params.thread_id, runId: params.run_id, ...query });
+        return c.body(null, query.wait ? 204 : 202);
+      },
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/threads/:thread_id/runs/:run_id/join",
+      aliases: singular("/threads/:thread_id/runs/:run_id/join"),
+      summary: "Wait for the output of a run",
+      params: threadRunParams,
+      query: joinQuery,
+      out: { 200: anyJson },
+      handler: ({ params, query }) =>
+        joinRun(
+          deps,
+          params.thread_id,
+          params.run_id,
+          cancelOnLeave(params.thread_id, params.run_id, query.cancel_on_disconnect),
+        ),
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/threads/:thread_id/runs/:run_id/stream",
+      aliases: singular("/threads/:thread_id/runs/:run_id/stream"),
+      summary: "Join the stream of a run",
+      params: threadRunParams,
+      query: joinStreamQuery,
+      out: { 200: SSE },
+      handler: ({ params, query, c }) =>
+        joinStream(deps, params.thread_id, params.run_id, c.req.raw, {
+          lastEventId: c.req.header("last-event-id"),
+          modes: query.stream_mode,
+          onDisconnect: cancelOnLeave(params.thread_id, params.run_id, query.cancel_on_disconnect),
+        }),
+    }),
+  ];
+}
+
+function selectFields(runs: string, select: string | string[]): string {
+  const fields =
+    typeof select === "string" && select.startsWith("[") ? (JSON.parse(select) as string[]) : [select].flat();
+  const rows = JSON.parse(runs) as Record<string, unknown>[];
+  return JSON.stringify(rows.map((row) => Object.fromEntries(fields.filter((f) => f in row).map((f) => [f, row[f]]))));
+}

@@ -1,0 +1,154 @@
+import { z } from "zod";
+
+import { jsonObject, queryFlag } from "../../base/http/fields.ts";
+
+/** Stream modes of contract §8. */
+export const STREAM_MODES = [
+  "values",
+  "messages",
+  "messages-tuple",
+  "updates",
+  "events",
+  "tasks",
+  "checkpoints",
+  "debug",
+  "custom",
+  "tools",
+] as const;
+
+const streamMode = z.enum(STREAM_MODES);
+const send = z.object({ node: z.string(), input: z.unknown().optional() });
+
+export const commandSchema = z.object({
+  update: z.union([jsonObject, z.array(z.tuple([z.string(), z.unknown()]))]).nullish(),
+  resume: z.unknown().optional(),
+  goto: z.union([z.string(), send, z.array(z.union([z.string(), send]))]).nullish(),
+});
+
+export const checkpointSchema = z.object({
+  checkpoint_id: z.string().nullish(),
+  checkpoint_ns: z.string().nullish(),
+  checkpoint_map: jsonObject.nullish(),
+});
+
+const interruptNodes = z.union([z.literal("*"), z.array(z.string())]).nullish();
+
+export const configSchema = z
+  .object({
+    tags: z.array(z.string()).nullish(),
+    recursion_limit: z.int().min(1).nullish(),
+    configurable: jsonObject.nullish(),
+  })
+  .loose();
+
+/** Run-create body, contract §7.1. Unknown keys are dropped. */
+export const runBody = z.object({
+  assistant_id: z.string().describe("A graph id, or the UUID of an assistant."),
+  input: z.unknown().optional().describe("null or absent: go on from the thread's state."),
+  command: commandSchema.nullish().describe("Resume, update or redirect instead of new input."),
+  config: configSchema.nullish(),
+  context: z.unknown().optional(),
+  metadata: jsonObject.nullish(),
+  checkpoint_id: z.string().nullish(),
+  checkpoint: checkpointSchema.nullish(),
+  interrupt_before: interruptNodes,
+  interrupt_after: interruptNodes,
+  stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
+  stream_subgraphs: z.boolean().nullish(),
+  stream_resumable: z.boolean().nullish(),
+  multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]).nullish(),
+  on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+  on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
+  if_not_exists: z.enum(["reject", "create"]).nullish(),
+  after_seconds: z.number().min(0).max(31_536_000).nullish(),
+  durability: z.enum(["sync", "async", "exit"]).nullish(),
+  checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
+  langsmith_tracer: z.object({ project_name: z.string().nullish(), example_id: z.string().nullish() }).nullish(),
+  webhook: z.unknown().optional().describe("Not supported yet: refused."),
+  feedback_keys: z.array(z.string()).nullish().describe("Not supported yet: refused unless empty."),
+  strict_resume: z.boolean().nullish().describe("Not supported yet: refused unless false."),
+});
+export type RunBody = z.output<typeof runBody>;
+
+export const runBatchBody = z.array(runBody).min(1).max(1000);
+
+export const runSchema = z
+  .object({
+    run_id: z.uuid(),
+    thread_id: z.uuid(),
+    assistant_id: z.uuid(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    status: z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]),
+    metadata: jsonObject,
+    kwargs: jsonObject,
+    multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]),
+    error: z.object({ error: z.string(), message: z.string() }).loose().nullable(),
+    cancel_reason: z.string().nullable(),
+  })
+  .meta({ id: "Run" });
+
+export const threadParams = z.object({ thread_id: z.uuid() });
+export const threadRunParams = z.object({ thread_id: z.uuid(), run_id: z.uuid() });
+export const runParams = z.object({ run_id: z.uuid() });
+
+export const cancelQuery = z.object({
+  wait: queryFlag,
+  action: z.enum(["interrupt", "rollback"]).default("interrupt"),
+  reason: z.string().max(1000).optional(),
+});
+
+export const joinQuery = z.object({ cancel_on_disconnect: queryFlag });
+
+/** `stream_mode`: one, several as a JSON array, or the parameter several times. */
+export const joinStreamQuery = z.object({
+  cancel_on_disconnect: queryFlag,
+  stream_mode: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .transform((given, context) => {
+      const text = given === undefined ? [] : typeof given === "string" ? parseList(given) : given;
+      const parsed = z.array(streamMode).safeParse(text);
+      if (parsed.success) return parsed.data;
+      context.addIssue({ code: "custom", message: `must be stream modes: ${STREAM_MODES.join(", ")}` });
+      return z.NEVER;
+    }),
+});
+
+function parseList(text: string): unknown {
+  if (!text.startsWith("[")) return text === "" ? [] : text.split(",");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const metadataFilter = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    if (text === undefined || text === "") return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
+    } catch {
+      // the issue below says it
+    }
+    context.addIssue({ code: "custom", message: "must be a JSON object" });
+    return z.NEVER;
+  });
+
+export const listQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(1000).default(10),
+  offset: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
+  status: z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]).optional(),
+  metadata: metadataFilter,
+  select: z.union([z.string(), z.array(z.string())]).optional(),
+});
+
+/** Exactly one form: by status, or by thread and run ids. */
+export const cancelManyBody = z.union([
+  z.object({ status: z.enum(["pending", "running", "all"]) }).strict(),
+  z.object({ thread_id: z.uuid(), run_ids: z.array(z.uuid()).min(1).max(1000) }).strict(),
+]);

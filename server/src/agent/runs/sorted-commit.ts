@@ -1,0 +1,18 @@
+import { GroupCommit } from "../../base/db/group-commit.ts";
+
+/**
+ * Groups calls into statements that go through their threads sorted by id. All statements that lock several
+ * threads do, so that no two of them can deadlock.
+ */
+export function sortedGroupCommit<In extends { threadId: string }, Out>(
+  run: (inputs: In[]) => Promise<Out[]>,
+): GroupCommit<In, Out> {
+  return new GroupCommit<In, Out>(async (inputs) => {
+    if (inputs.length === 1) return run(inputs);
+    const order = inputs.map((_, i) => i).sort((a, b) => (inputs[a]!.threadId < inputs[b]!.threadId ? -1 : 1));
+    const outputs = await run(order.map((i) => inputs[i]!));
+    const back: Out[] = Array.from({ length: inputs.length });
+    order.forEach((i, at) => (back[i] = outputs[at]!));
+    return back;
+  });
+}

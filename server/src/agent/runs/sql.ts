@@ -1,0 +1,261 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+
+export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
+export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
+export type CancelAction = "interrupt" | "rollback" | "timeout";
+
+/** JSON texts are bound as text and cast, so that they cross unparsed. */
+export interface NewRun {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+  kwargs: string;
+  metadata: string;
+  strategy: MultitaskStrategy;
+  createThread: boolean;
+  afterSeconds: number;
+  /** The thread goes when the run ends. */
+  temporary: boolean;
+  /** Whether the answer shall hold the run as on the wire. */
+  describe: boolean;
+  serverId: string;
+  claim: boolean;
+}
+
+export interface CreatedRun {
+  outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked";
+  /** JSON text, where it was asked for. */
+  run: string;
+  graph_id: string;
+  claimed: boolean;
+  /** JSON text, merged with assistant and thread; only of a claimed run. */
+  kwargs: string;
+  fresh_thread: boolean;
+  /** Runs that the strategy stopped, the running one among them. */
+  cancelled: string[];
+}
+
+/**
+ * Several at once, in the order given; callers sort by thread, so that two such statements lock in one order.
+ * Without `wait`, a thread that somebody holds gives `locked`: the others must not wait for it.
+ */
+export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise<CreatedRun[]> {
+  return sql<CreatedRun[]>`
+    select c.* from unnest(
+      ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
+      ${runs.map((r) => r.assistantId)}::uuid[], ${runs.map((r) => r.kwargs)}::text[],
+      ${runs.map((r) => r.metadata)}::text[], ${runs.map((r) => r.strategy)}::text[],
+      ${runs.map((r) => String(r.createThread))}::text[]::boolean[], ${runs.map((r) => r.afterSeconds)}::float8[],
+      ${runs.map((r) => String(r.temporary))}::text[]::boolean[],
+      ${runs.map((r) => r.serverId)}::uuid[], ${runs.map((r) => String(r.claim))}::text[]::boolean[],
+      ${runs.map((r) => String(r.describe))}::text[]::boolean[]
+    ) with ordinality as u(run_id, thread_id, assistant_id, kwargs, metadata, strategy, create_thread, after, temporary, server, claim, describe, n)
+    cross join lateral create_run(u.run_id, u.thread_id, u.assistant_id, u.kwargs::jsonb, u.metadata::jsonb,
+                                  u.strategy, u.create_thread, u.after, u.temporary, u.server, u.claim,
+                                  u.describe, ${String(wait)}::text::boolean) c
+    order by u.n`;
+}
+
+export interface ClaimedRun {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  /** null when the assistant is gone. */
+  graph_id: string | null;
+  attempt: number;
+  failures: number;
+  kwargs: string;
+  fresh_thread: boolean;
+  cancel_action: CancelAction | null;
+}
+
+export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<ClaimedRun[]> {
+  return sql<ClaimedRun[]>`select * from claim_runs(${serverId}, ${limit})`;
+}
+
+export interface FinishedRun {
+  runId: string;
+  threadId: string;
+  attempt: number;
+  outcome: RunEnd["outcome"];
+  /** JSON texts, or null. */
+  error: string | null;
+  state: string | null;
+}
+
+export interface FinishOutcome {
+  outcome: RunStatus | "deleted" | "lost";
+  waiting: boolean;
+}
+
+export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean): Promise<FinishOutcome[]> {
+  return sql<FinishOutcome[]>`
+    select f.outcome, f.waiting from unnest(
+      ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
+      ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
+      ${runs.map((r) => r.error)}::text[], ${runs.map((r) => r.state)}::text[]
+    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, n)
+    cross join lateral finish_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb, ${notify}) f
+    order by u.n`;
+}
+
+export async function releaseRun(
+  sql: Sql,
+  run: { runId: string; attempt: number; blame: boolean; maxFailures: number; reason: string; notify: boolean },
+): Promise<{ outcome: RunStatus | "deleted" | "lost"; thread_id: string }> {
+  const [row] = await sql<{ outcome: RunStatus | "deleted" | "lost"; thread_id: string }[]>`
+    select * from release_run(${run.runId}, ${run.attempt}, ${run.blame}, ${run.maxFailures}, ${run.reason}, ${run.notify})`;
+  return row!;
+}
+
+export async function cancelRunRow(
+  sql: Sql,
+  run: { runId: string; threadId: string; action: CancelAction; reason: string | null },
+): Promise<{ outcome: "not_found" | "finished" | "cancelled" | "signalled"; server_id: string | null }> {
+  const [row] = await sql<
+    { outcome: "not_found" | "finished" | "cancelled" | "signalled"; server_id: string | null }[]
+  >`
+    select * from cancel_run(${run.runId}, ${run.threadId}, ${run.action}, ${run.reason})`;
+  return row!;
+}
+
+/** When the next delayed run of this server is due, in milliseconds from now; null when there is none. */
+export async function selectNextDue(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select extract(epoch from min(available_at) - now())::float8 * 1000 as ms
+    from runs where status = 'pending' and available_at > now()`;
+  return row!.ms;
+}
+
+export async function selectRun(sql: Sql, threadId: string | null, runId: string): Promise<string | undefined> {
+  const [row] = await sql<{ run: string }[]>`
+    select run_wire(r)::text as run from runs r
+    where r.run_id = ${runId} and (${threadId}::uuid is null or r.thread_id = ${threadId})`;
+  return row?.run;
+}
+
+export interface RunState {
+  run_id: string;
+  thread_id: string;
+  status: RunStatus;
+  server_id: string | null;
+  attempt: number;
+  /** JSON texts. */
+  error: string | null;
+  values: string | null;
+}
+
+/** What a reader of a run needs to know of it. */
+export async function selectRunState(sql: Sql, threadId: string | null, runId: string): Promise<RunState | undefined> {
+  const [row] = await sql<RunState[]>`
+    select r.run_id, r.thread_id, r.status, r.server_id, r.attempt, r.error::text as error,
+           case when r.status not in ('pending', 'running') then t.values::text end as values
+    from runs r join threads t on t.thread_id = r.thread_id
+    where r.run_id = ${runId} and (${threadId}::uuid is null or r.thread_id = ${threadId})`;
+  return row;
+}
+
+/** Newest first. Index runs_by_thread. */
+export async function selectRuns(
+  sql: Sql,
+  threadId: string,
+  filter: { status?: RunStatus | undefined; metadata?: object | undefined; limit: number; offset: number },
+): Promise<string> {
+  const [row] = await sql<{ runs: string }[]>`
+    select coalesce(json_agg(run_wire(r)), '[]')::text as runs from (
+      select * from runs
+      where thread_id = ${threadId}
+        ${filter.status ? sql`and status = ${filter.status}` : sql``}
+        ${filter.metadata ? sql`and metadata @> ${JSON.stringify(filter.metadata)}::text::jsonb` : sql``}
+      order by seq desc limit ${filter.limit} offset ${filter.offset}
+    ) r`;
+  return row!.runs;
+}
+
+export async function checkpointExists(sql: Sql, threadId: string, checkpointId: string): Promise<boolean> {
+  const rows =
+    await sql`select 1 from checkpoints where thread_id = ${threadId} and checkpoint_id = ${checkpointId} limit 1`;
+  return rows.length > 0;
+}
+
+/** Ids of unfinished runs, for cancel-many. */
+export async function selectCancellable(
+  sql: Sql,
+  filter: { threadId?: string | undefined; runIds?: string[] | undefined; statuses: ("pending" | "running")[] },
+): Promise<{ run_id: string; thread_id: string }[]> {
+  return sql<{ run_id: string; thread_id: string }[]>`
+    select run_id, thread_id from runs
+    where status = any(${filter.statuses})
+      ${filter.threadId ? sql`and thread_id = ${filter.threadId}` : sql``}
+      ${filter.runIds ? sql`and run_id = any(${filter.runIds}::uuid[])` : sql``}
+    order by seq limit 10000`;
+}
+
+/** Deletes a finished run with its checkpoints. Deletes nothing when it has not finished. */
+export async function deleteFinishedRun(
+  sql: Sql,
+  threadId: string,
+  runId: string,
+): Promise<"deleted" | "unfinished" | "not_found"> {
+  return sql.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = ${threadId} for update`;
+    const [run] = await tx<{ status: RunStatus }[]>`
+      select status from runs where run_id = ${runId} and thread_id = ${threadId}`;
+    if (!run) return "not_found" as const;
+    if (run.status === "pending" || run.status === "running") return "unfinished" as const;
+    await tx`select delete_run_checkpoints(${threadId}, ${runId})`;
+    await tx`delete from runs where run_id = ${runId}`;
+    return "deleted" as const;
+  });
+}
+
+/** The thread's head as a graph host reads it; not while a run owns the thread, whose end will tell. */
+export async function updateThreadHead(sql: Sql, threadId: string, state: string): Promise<void> {
+  await sql`
+    update threads t
+    set values = s.state -> 'values', interrupts = s.state -> 'interrupts', state_updated_at = now(), updated_at = now(),
+        settled_status = case when t.settled_status = 'error' then 'error'
+                              when jsonb_array_length(s.state -> 'next') > 0 then 'interrupted' else 'idle' end,
+        status = case when t.status = 'busy' then 'busy' when t.settled_status = 'error' then 'error'
+                      when jsonb_array_length(s.state -> 'next') > 0 then 'interrupted' else 'idle' end
+    from (select ${state}::text::jsonb as state) s
+    where t.thread_id = ${threadId} and t.running_run_id is null`;
+}
+
+export async function selectThreadGraph(sql: Sql, threadId: string): Promise<string | undefined> {
+  const [row] = await sql<{ graph_id: string | null }[]>`
+    select metadata ->> 'graph_id' as graph_id from threads where thread_id = ${threadId}`;
+  return row?.graph_id ?? undefined;
+}
+
+export async function selectCancelRequest(
+  sql: Sql,
+  runId: string,
+): Promise<{ cancel_action: CancelAction | null; cancel_reason: string | null } | undefined> {
+  const [row] = await sql<{ cancel_action: CancelAction | null; cancel_reason: string | null }[]>`
+    select cancel_action, cancel_reason from runs where run_id = ${runId}`;
+  return row;
+}
+
+export interface FollowedRun {
+  run_id: string;
+  status: RunStatus;
+  error: { error: string; message: string } | null;
+  /** JSON text of the thread's values, once the run is final. */
+  values: string | null;
+}
+
+export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
+  return sql<FollowedRun[]>`
+    select r.run_id, r.status, r.error,
+           case when r.status not in ('pending', 'running') then t.values::text end as values
+    from runs r join threads t on t.thread_id = r.thread_id where r.run_id = any(${runIds}::uuid[])`;
+}
+
+/** Running runs whose server has no row. */
+export function selectOrphans(sql: Sql): Promise<{ run_id: string; attempt: number }[]> {
+  return sql<{ run_id: string; attempt: number }[]>`
+    select run_id, attempt from runs r
+    where status = 'running' and not exists (select 1 from servers s where s.server_id = r.server_id) limit 1000`;
+}

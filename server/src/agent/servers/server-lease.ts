@@ -1,0 +1,128 @@
+/**
+ * This server's place among those that share the database.
+ *
+ * A row in `servers` with a heartbeat is the lease on all runs that the server executes: one small write a
+ * second, however many runs there are. A server is gone when its heartbeat is older than the lease, or at once
+ * when it was a process of this machine that no longer lives. Whoever finds that out puts its running runs back
+ * into the queue; their attempt goes up with the next claim, so that nothing of the old server can be written.
+ *
+ * A heartbeat that could not be written because Postgres itself was down proves nothing, so Postgres must have
+ * been up for a whole lease before age counts.
+ */
+import { hostname } from "node:os";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { identifyProcess, processLives, type ProcessIdentity } from "../../base/db/process-identity.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { releaseRun, selectOrphans } from "../runs/sql.ts";
+import { deleteServer, selectOtherServers, updateHeartbeat, upsertServer } from "./sql.ts";
+
+/** Runs that were lost with so many servers in a row end as error. */
+const MAX_ATTEMPTS = 25;
+
+export interface ServerLeaseOptions {
+  sql: Sql;
+  log: Log;
+  serverId: string;
+  leaseMs: number;
+  maxFailures: number;
+  internalUrl: string;
+  /** The others have taken this server for dead: it must stop what it does. */
+  onLost(): void;
+  /** Runs were put back into the queue. */
+  onReleased(): void;
+}
+
+export class ServerLease {
+  readonly #o: ServerLeaseOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #others = 0;
+  #beating = false;
+  #stopped = false;
+
+  constructor(options: ServerLeaseOptions) {
+    this.#o = options;
+  }
+
+  /** True when no other server shares the database. */
+  get alone(): boolean {
+    return this.#others === 0;
+  }
+
+  async start(): Promise<void> {
+    await this.#register();
+    await this.#sweep();
+    this.#timer = setInterval(() => void this.#beat(), Math.max(this.#o.leaseMs / 5, 200));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await deleteServer(this.#o.sql, this.#o.serverId);
+  }
+
+  async #register(): Promise<void> {
+    const { sql, serverId, internalUrl } = this.#o;
+    await upsertServer(sql, { serverId, hostName: hostname(), process: ownProcess(), internalUrl });
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#beating) return;
+    this.#beating = true;
+    try {
+      const { sql, serverId, log } = this.#o;
+      const held = await updateHeartbeat(sql, serverId);
+      if (this.#stopped) return;
+      if (!held) {
+        log.error("this server's lease was lost: it was silent for too long, others have its runs");
+        this.#o.onLost();
+        await this.#register();
+      }
+      await this.#sweep();
+    } catch (error) {
+      if (!isDatabaseAway(error)) this.#o.log.error({ err: error }, "the heartbeat failed");
+    } finally {
+      this.#beating = false;
+    }
+  }
+
+  /** Takes away the runs of servers that are gone. */
+  async #sweep(): Promise<void> {
+    const { sql, serverId, leaseMs, log } = this.#o;
+    const others = await selectOtherServers(sql, serverId, leaseMs / 1000);
+    const gone = others.filter(
+      (other) => other.expired || (other.host_name === hostname() && isDeadProcess(other.process)),
+    );
+    this.#others = others.length - gone.length;
+    for (const { server_id, expired } of gone) {
+      log.warn({ server_id, expired }, "a server is gone; its runs go back into the queue");
+      await deleteServer(sql, server_id);
+    }
+    // also those whose server's row is gone since a sweep that died half-way
+    const orphans = await selectOrphans(sql);
+    for (const { run_id, attempt } of orphans) {
+      await releaseRun(sql, {
+        runId: run_id,
+        attempt,
+        blame: attempt >= MAX_ATTEMPTS,
+        maxFailures: attempt >= MAX_ATTEMPTS ? 1 : this.#o.maxFailures,
+        reason: "The server that executed it was lost too often.",
+        notify: !this.alone,
+      });
+    }
+    if (orphans.length > 0 || gone.length > 0) this.#o.onReleased();
+  }
+}
+
+/** The process as its row names it. */
+const ownProcess = (): string => JSON.stringify(identifyProcess(process.pid));
+
+function isDeadProcess(text: string): boolean {
+  try {
+    const identity = JSON.parse(text) as ProcessIdentity | null;
+    return identity !== null && !processLives(identity);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+import { choice, flag, integer, text, type Options } from "../base/config/options.ts";
+
+/** Settings of the agent server. Names that peers use are accepted beside ours. */
+export const agentOptions = {
+  errors: choice({
+    env: ["HEDDLE_ERRORS"],
+    default: "text",
+    of: ["text", "detail"],
+    description: 'Shape of error bodies: bare text, or {"detail": message}.',
+  }),
+  maxBodyBytes: integer({
+    env: ["HEDDLE_MAX_BODY_BYTES"],
+    default: 64 * 1024 * 1024,
+    min: 1024,
+    description: "Largest request body in bytes; a larger one gets 413.",
+  }),
+  hosts: integer({
+    env: ["HEDDLE_HOSTS"],
+    default: 2,
+    min: 1,
+    max: 64,
+    description: "Graph host processes that take runs; one more is kept in reserve.",
+  }),
+  jobs: integer({
+    env: ["HEDDLE_JOBS", "N_JOBS_PER_WORKER"],
+    default: 100,
+    min: 1,
+    max: 10_000,
+    description: "Runs that this server executes at the same time, over all of its graph hosts.",
+  }),
+  hostMemoryMb: integer({
+    env: ["HEDDLE_HOST_MEMORY_MB"],
+    default: 2048,
+    min: 64,
+    description: "Memory limit of one graph host in MB; a host beyond it is ended and its runs are retried.",
+  }),
+  hostBlockMs: integer({
+    env: ["HEDDLE_HOST_BLOCK_MS"],
+    default: 10_000,
+    min: 500,
+    description: "A graph host that does not answer for this long (a blocked event loop) is ended.",
+  }),
+  maxFailures: integer({
+    env: ["HEDDLE_RUN_MAX_ATTEMPTS"],
+    default: 3,
+    min: 1,
+    description: "Attempts that a run may lose with its host before it ends as error.",
+  }),
+  runTimeoutSecs: integer({
+    env: ["HEDDLE_RUN_TIMEOUT_SECS", "BG_JOB_TIMEOUT_SECS"],
+    default: 3600,
+    min: 1,
+    description: "A run that takes longer ends with status timeout.",
+  }),
+  shutdownGraceSecs: integer({
+    env: ["HEDDLE_SHUTDOWN_GRACE_SECS", "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS"],
+    default: 5,
+    description: "At shutdown, how long runs may go on before they are handed back to the queue.",
+  }),
+  leaseMs: integer({
+    env: ["HEDDLE_LEASE_MS"],
+    default: 8000,
+    min: 1000,
+    description: "A server whose heartbeat is older than this has lost its runs to the others.",
+  }),
+  multitaskStrategy: choice({
+    env: ["HEDDLE_MULTITASK_STRATEGY"],
+    default: "enqueue",
+    of: ["enqueue", "reject", "interrupt", "rollback"],
+    description: "What happens to a run on a busy thread when the request does not say.",
+  }),
+  durability: choice({
+    env: ["HEDDLE_DURABILITY"],
+    default: "sync",
+    of: ["sync", "async", "exit"],
+    description: "When checkpoints are written when the request does not say; sync: before the next step starts.",
+  }),
+  streamTtlSecs: integer({
+    env: ["RESUMABLE_STREAM_TTL_SECONDS"],
+    default: 120,
+    description: "How long the frames of a finished run can still be read.",
+  }),
+  streamMemoryMb: integer({
+    env: ["HEDDLE_STREAM_MEMORY_MB"],
+    default: 32,
+    min: 1,
+    description: "Memory for stream frames; what is beyond it is kept in files under the data directory.",
+  }),
+  databasePool: integer({
+    env: ["HEDDLE_DATABASE_POOL"],
+    default: 10,
+    min: 2,
+    description: "Connections to Postgres.",
+  }),
+  logLevel: choice({
+    env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
+    default: "warn",
+    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    description: "Least severe log line that is written to stderr.",
+  }),
+  faultPoints: text({
+    env: ["HEDDLE_FAULT_POINTS"],
+    default: undefined,
+    description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
+  }),
+  reload: flag({ env: ["HEDDLE_RELOAD"], default: true, description: "Load graphs again when their files change." }),
+  langgraphConfig: text({
+    env: ["LANGGRAPH_CONFIG"],
+    default: undefined,
+    description: "JSON by graph id: config and context of the default assistants.",
+  }),
+};
+
+export type AgentSettings = Options<typeof agentOptions>;

@@ -1,0 +1,30 @@
+import { unprocessable } from "../../base/errors.ts";
+
+const OPERATORS = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin"];
+
+/** One test of an item's value; all of a filter must hold. */
+export interface Condition {
+  key: string;
+  op: string;
+  operand: unknown;
+}
+
+/**
+ * LangGraph's store filter: `{key: value}` for equality, `{key: {$gt: value, …}}` for comparisons. An object
+ * without operators is compared as a whole.
+ */
+export function toConditions(filter: Record<string, unknown> | null | undefined): Condition[] {
+  return Object.entries(filter ?? {}).flatMap(([key, wanted]) => {
+    if (wanted === null || typeof wanted !== "object" || Array.isArray(wanted))
+      return [{ key, op: "$eq", operand: wanted }];
+    const names = Object.keys(wanted);
+    if (!names.some((name) => name.startsWith("$"))) return [{ key, op: "$eq", operand: wanted }];
+    return Object.entries(wanted).map(([op, operand]) => {
+      if (!OPERATORS.includes(op)) throw unprocessable(`filter.${key}: "${op}" is none of ${OPERATORS.join(", ")}`);
+      if ((op === "$in" || op === "$nin") && !Array.isArray(operand)) {
+        throw unprocessable(`filter.${key}: "${op}" takes an array`);
+      }
+      return { key, op, operand };
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+import type { AgentDeps } from "../deps.ts";
+import { selectQueueDepth } from "./sql.ts";
+
+const HOST_STATES = ["starting", "ready", "draining", "dead"] as const;
+
+/** Graph ids are those of langgraph.json, so there are few. */
+export function runDurations(registry: Registry): (graphId: string, outcome: string, seconds: number) => void {
+  const histogram = new Histogram({
+    name: "heddle_run_duration_seconds",
+    help: "Time from the claim of a run to its final status, by graph and outcome.",
+    labelNames: ["graph", "outcome"],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 3600],
+    registers: [registry],
+  });
+  return (graph, outcome, seconds) => histogram.observe({ graph, outcome }, seconds);
+}
+
+/** Gauges that are read when somebody asks; between scrapes they cost nothing. */
+export function registerAgentMetrics(
+  registry: Registry,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log">,
+): void {
+  const registers = [registry];
+
+  const oldest = new Gauge({
+    name: "heddle_queue_oldest_seconds",
+    help: "How long the oldest run that could start has waited, over all servers.",
+    registers,
+  });
+  void new Gauge({
+    name: "heddle_queue_runs",
+    help: "Runs in the queue of all servers: due, later (not before its time), running.",
+    labelNames: ["state"],
+    registers,
+    async collect() {
+      this.reset();
+      oldest.reset();
+      try {
+        const depth = await selectQueueDepth(deps.sql);
+        for (const state of ["due", "later", "running"] as const) this.set({ state }, depth[state]);
+        oldest.set(depth.oldest_due);
+      } catch (error) {
+        // the other figures matter most when the database is away
+        deps.log.warn({ err: error }, "the queue's depth cannot be measured");
+      }
+    },
+  });
+  void new Gauge({
+    name: "heddle_server_runs",
+    help: "Runs that this server executes now.",
+    registers,
+    collect() {
+      this.set(deps.queue.activeCount);
+    },
+  });
+  void new Counter({
+    name: "heddle_server_runs_total",
+    help: "What became of the runs of this server since it started.",
+    labelNames: ["event"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [event, count] of Object.entries(deps.queue.counts)) this.inc({ event }, count);
+    },
+  });
+  void new Gauge({
+    name: "heddle_graph_hosts",
+    help: "Graph host processes by state.",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      for (const state of HOST_STATES) {
+        this.set({ state }, deps.hosts.all.filter((host) => host.state === state).length);
+      }
+    },
+  });
+  void new Gauge({
+    name: "heddle_graph_hosts_resident_memory_bytes",
+    help: "Resident memory of all graph hosts.",
+    registers,
+    collect() {
+      this.set(deps.hosts.all.reduce((sum, host) => sum + host.rss, 0));
+    },
+  });
+  void new Gauge({
+    name: "heddle_graphs",
+    help: "Declared graphs by whether they loaded.",
+    labelNames: ["loaded"],
+    registers,
+    collect() {
+      const all = Object.values(deps.hosts.graphs ?? {});
+      const loaded = all.filter((status) => status.ok).length;
+      this.set({ loaded: "true" }, loaded);
+      this.set({ loaded: "false" }, all.length - loaded);
+    },
+  });
+}

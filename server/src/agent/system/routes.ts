@@ -1,0 +1,95 @@
+import { z } from "zod";
+
+import { openApiDocument } from "../../base/http/openapi.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import { registerAgentMetrics } from "./agent-metrics.ts";
+import { docsPage } from "./docs-page.ts";
+import { checkHealth } from "./health.ts";
+import * as schema from "./schema.ts";
+import { readVersion } from "./version.ts";
+
+const shared = { tag: "System", access: "public" } as const;
+
+/** `others`: the endpoints that the document describes besides these. */
+export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
+  const version = readVersion();
+  const { registry } = deps.metrics;
+  registerAgentMetrics(registry, deps);
+  let document: string | undefined;
+
+  const routes: Route[] = [
+    route({
+      ...shared,
+      method: "GET",
+      path: "/ok",
+      summary: "Health",
+      query: schema.okQuery,
+      out: { 200: schema.ok },
+      handler: async ({ query, c }) =>
+        c.json(query.check_db ? { ok: true, checks: await checkHealth(deps) } : { ok: true }),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/info",
+      summary: "Version and abilities of this server",
+      out: { 200: schema.info },
+      handler: ({ c }) =>
+        c.json({
+          version,
+          langgraph_js_version: deps.hosts.langgraphVersion ?? null,
+          context: "js",
+          // what is built, not what is planned
+          flags: { assistants: true, crons: false, langsmith: false, langsmith_tracing_replicas: false },
+          metadata: { server: "heddle" },
+        }),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/openapi.json",
+      summary: "This document",
+      out: { 200: z.looseObject({ openapi: z.string() }) },
+      handler() {
+        const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
+        document ??= JSON.stringify(
+          openApiDocument([...others, ...routes], { title: "Heddle agent server", version, description }),
+        );
+        return rawJson(document);
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/docs",
+      summary: "This document as a page",
+      out: { 200: "text/html" },
+      handler: ({ c }) => c.html(docsPage),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/metrics",
+      summary: "Figures for monitoring",
+      query: schema.metricsQuery,
+      out: { 200: "text/plain" },
+      async handler({ query, c }) {
+        if (query.format === "json") return c.json(await registry.getMetricsAsJSON());
+        return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/",
+      summary: "Where to look",
+      out: { 200: z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() }) },
+      handler({ c }) {
+        if (c.req.header("accept")?.includes("text/html")) return c.redirect("/docs");
+        return c.json({ name: "heddle", version, docs: "/docs", openapi: "/openapi.json" });
+      },
+    }),
+  ];
+  return routes;
+}

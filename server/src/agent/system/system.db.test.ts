@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+
+const { call } = await testAgentServer();
+
+test("ok is ok, and on demand says what it depends on", async () => {
+  expect((await call("GET", "/ok")).json).toEqual({ ok: true });
+  const { json } = await call("GET", "/ok?check_db=1");
+  expect(json).toMatchObject({ ok: true, checks: { database: { ok: true, ms: expect.any(Number) } } });
+});
+
+test("info promises what is built", async () => {
+  expect((await call("GET", "/info")).json).toMatchObject({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    context: "js",
+    flags: { assistants: true, crons: false },
+  });
+});
+
+test("the OpenAPI document describes the endpoints, and its references lead somewhere", async () => {
+  const { json: document } = await call("GET", "/openapi.json");
+  expect(document.openapi).toBe("3.1.0");
+  expect(document.paths["/threads/{thread_id}/state"]).toHaveProperty("post.requestBody");
+  expect(document.paths["/threads/{thread_id}"].get.parameters).toMatchObject([
+    { name: "thread_id", in: "path", required: true },
+  ]);
+  expect(document.components.schemas.Thread.properties).toHaveProperty("thread_id");
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
+  expect(references.length).toBeGreaterThan(5);
+  const names = references.map((reference) => /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1]);
+  expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
+  const ids = Object.values(document.paths as Record<string, Record<string, { operationId: string }>>).flatMap((path) =>
+    Object.values(path).map((operation) => operation.operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("the documentation page needs nothing from outside", async () => {
+  const page = await call("GET", "/docs");
+  expect(page.headers.get("content-type")).toContain("text/html");
+  expect(page.text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  expect((await call("GET", "/", undefined, { accept: "text/html" })).headers.get("location")).toBe("/docs");
+  expect((await call("GET", "/")).json).toMatchObject({ name: "heddle", docs: "/docs" });
+});
+
+test("metrics tell the queue's depth and label requests by route, not by path", async () => {
+  const { json: thread } = await call("POST", "/threads", {});
+  await call("POST", `/threads/${thread.thread_id}/runs`, { assistant_id: "trail", input: {}, after_seconds: 600 });
+  await call("GET", `/threads/${thread.thread_id}`);
+  await call("GET", "/no/such/route");
+  await call("POST", "/runs/wait", { assistant_id: "trail", input: { topic: "t" } });
+  const { text, headers } = await call("GET", "/metrics");
+  expect(headers.get("content-type")).toContain("text/plain");
+  expect(text).toContain('heddle_queue_runs{state="later"} 1');
+  expect(text).toContain(
+    'heddle_http_request_duration_seconds_count{method="GET",route="/threads/:thread_id",status="200"} 1',
+  );
+  expect(text).toContain('route="none",status="404"');
+  expect(text).toContain('heddle_run_duration_seconds_count{graph="trail",outcome="success"} 1');
+  expect(text).not.toContain(thread.thread_id);
+  expect(text).not.toContain("/no/such/route");
+  const { json } = await call("GET", "/metrics?format=json");
+  expect(json.map((metric: { name: string }) => metric.name)).toContain("heddle_graph_hosts");
+  expect((await call("GET", "/metrics?format=xml")).status).toBe(422);
+});

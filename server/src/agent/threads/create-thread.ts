@@ -1,0 +1,68 @@
+import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
+import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { AppError, conflict, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { AgentDeps } from "../deps.ts";
+import type { ThreadCreate } from "./schema.ts";
+import { deleteCheckpoints, findThread, insertThread, settleUpdatedState } from "./sql.ts";
+import { UPDATE_TIMEOUT_MS } from "./update-state.ts";
+
+type Supersteps = HostCalls["state.update"]["params"]["supersteps"];
+
+/** @returns the thread's JSON */
+export async function createThread(
+  deps: Pick<AgentDeps, "sql" | "hosts">,
+  updates: ConcurrencyLimit,
+  body: ThreadCreate,
+): Promise<string> {
+  const id = body.thread_id ?? uuid7();
+  const metadata = metadataOf(body);
+  const supersteps = (body.supersteps ?? []) as Supersteps;
+  const made =
+    supersteps.length > 0
+      ? await updates.run(() => insertWithState(deps, id, metadata, supersteps))
+      : await insertThread(deps.sql, id, metadata);
+  if (made !== undefined) return made;
+  const existing = body.if_exists === "do_nothing" ? await findThread(deps.sql, id) : undefined;
+  if (existing === undefined) throw conflict("Thread already exists");
+  return existing;
+}
+
+function metadataOf(body: ThreadCreate): Record<string, unknown> {
+  const metadata = body.metadata ?? {};
+  if (typeof body.graph_id !== "string") return metadata;
+  const named = metadata["graph_id"];
+  if (named !== undefined && named !== null && named !== body.graph_id) {
+    throw unprocessable(`graph_id "${body.graph_id}" differs from metadata.graph_id ${JSON.stringify(named)}`);
+  }
+  return { ...metadata, graph_id: body.graph_id };
+}
+
+/**
+ * The thread becomes visible only with its state. The host writes checkpoints over a connection of its own,
+ * so these are removed when the rest fails.
+ */
+async function insertWithState(
+  deps: Pick<AgentDeps, "sql" | "hosts">,
+  id: string,
+  metadata: Record<string, unknown>,
+  supersteps: Supersteps,
+): Promise<string | undefined> {
+  const graphId = metadata["graph_id"];
+  if (typeof graphId !== "string") throw new AppError(400, `Thread ${id} has no graph ID`);
+  deps.hosts.checkGraph(graphId);
+  let inserted = false;
+  try {
+    return await deps.sql.begin(async (tx) => {
+      if ((await insertThread(tx, id, metadata)) === undefined) return undefined;
+      inserted = true;
+      const params = { graph_id: graphId, thread_id: id, config: {}, supersteps };
+      const result = await deps.hosts.call("state.update", params, { timeoutMs: UPDATE_TIMEOUT_MS });
+      await settleUpdatedState(tx, id, result.toString());
+      return findThread(tx, id);
+    });
+  } catch (error) {
+    if (inserted) await deleteCheckpoints(deps.sql, id);
+    throw error;
+  }
+}

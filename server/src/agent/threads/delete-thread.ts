@@ -1,0 +1,10 @@
+import type { AgentDeps } from "../deps.ts";
+import { deleteThreadRows, threadExists } from "./sql.ts";
+
+/** Stops the thread's runs, then deletes it and all that belongs to it. @returns false when there is none */
+export async function deleteThread(deps: Pick<AgentDeps, "sql" | "queue">, threadId: string): Promise<boolean> {
+  if (!(await threadExists(deps.sql, threadId))) return false;
+  await deps.queue.stopThread(threadId);
+  await deleteThreadRows(deps.sql, threadId);
+  return true;
+}

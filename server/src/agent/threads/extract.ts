@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+import { storableText } from "../../base/http/fields.ts";
+
+const PATH = /^(values|metadata|config|interrupts)((?:\.[^.[\]]+|\[-?\d{1,9}\])*)$/;
+const SEGMENT = /\.([^.[\]]+)|\[(-?\d+)\]/g;
+
+/** One alias of `extract`: a column and the path below it, as Postgres' `#>` takes it (-1 is the last of a list). */
+export interface Extract {
+  alias: string;
+  column: string;
+  path: string[];
+}
+
+/** `{"last": "values.messages[-1].content"}`: parts of a thread under names of the caller's (contract §5). */
+export const extractPaths = z
+  .record(
+    storableText,
+    storableText.regex(
+      PATH,
+      "must start with values, metadata, config or interrupts, like values.messages[-1].content",
+    ),
+  )
+  .refine((paths) => Object.keys(paths).length <= 10, "must not hold more than 10 paths")
+  .transform((paths): Extract[] => Object.entries(paths).map(([alias, path]) => ({ alias, ...parsePath(path) })));
+
+function parsePath(text: string): { column: string; path: string[] } {
+  const [, column, rest] = PATH.exec(text)!;
+  return { column: column!, path: [...rest!.matchAll(SEGMENT)].map((match) => match[1] ?? match[2]!) };
+}

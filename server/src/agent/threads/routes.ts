@@ -1,0 +1,124 @@
+import { z } from "zod";
+
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { conflict, notFound } from "../../base/errors.ts";
+import { paginationHeaders } from "../../base/http/pagination.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { AgentDeps } from "../deps.ts";
+import { createThread } from "./create-thread.ts";
+import { deleteThread } from "./delete-thread.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
+import { threadStateRoutes } from "./state-routes.ts";
+
+const shared = { tag: "Threads", access: "threads" } as const;
+
+export const unknownThread = (id: string) => notFound(`Thread with ID ${id} not found`);
+
+export function threadRoutes(deps: AgentDeps): Route[] {
+  const { sql } = deps;
+  // each holds a connection while user code may run, which may itself need one for the store
+  const updates = new ConcurrencyLimit(Math.max(1, Math.floor(deps.settings.databasePool / 2)));
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads",
+      summary: "Create a thread",
+      body: schema.createBody,
+      out: { 200: schema.thread },
+      handler: async ({ body }) => rawJson(await createThread(deps, updates, body)),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/search",
+      summary: "Search threads",
+      body: schema.searchBody,
+      out: { 200: z.array(schema.thread.partial()) },
+      async handler({ body }) {
+        const page = await rows.searchThreads(sql, body);
+        return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/count",
+      summary: "Count threads",
+      body: schema.countBody,
+      out: { 200: z.int() },
+      handler: async ({ body, c }) => c.json(await rows.countThreads(sql, body)),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/prune",
+      summary: "Delete threads, or all but their latest checkpoint",
+      body: schema.pruneBody,
+      out: { 200: z.object({ pruned_count: z.int() }) },
+      async handler({ body, c }) {
+        if (body.strategy === "keep_latest")
+          return c.json({ pruned_count: await rows.pruneThreads(sql, body.thread_ids) });
+        let pruned = 0;
+        for (const id of new Set(body.thread_ids)) if (await deleteThread(deps, id)) pruned += 1;
+        return c.json({ pruned_count: pruned });
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/threads/:thread_id",
+      summary: "Get a thread",
+      params: schema.threadParams,
+      out: { 200: schema.thread },
+      async handler({ params }) {
+        const wire = await rows.findThread(sql, params.thread_id);
+        if (wire === undefined) throw unknownThread(params.thread_id);
+        return rawJson(wire);
+      },
+    }),
+    route({
+      ...shared,
+      method: "PATCH",
+      path: "/threads/:thread_id",
+      summary: "Merge into a thread's metadata",
+      params: schema.threadParams,
+      body: schema.patchBody,
+      out: { 200: schema.thread, 204: null },
+      async handler({ params, body, c }) {
+        const wire = await rows.patchThread(sql, params.thread_id, body.metadata ?? {});
+        if (wire === undefined) throw notFound("Thread not found");
+        if (/\breturn=minimal\b/.test(c.req.header("prefer") ?? "")) return c.body(null, 204);
+        return rawJson(wire);
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/threads/:thread_id",
+      summary: "Delete a thread; its runs are cancelled first",
+      params: schema.threadParams,
+      out: { 204: null },
+      async handler({ params, c }) {
+        if (!(await deleteThread(deps, params.thread_id))) throw unknownThread(params.thread_id);
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/:thread_id/copy",
+      summary: "Copy a thread with its history",
+      params: schema.threadParams,
+      out: { 200: schema.thread },
+      async handler({ params }) {
+        const copy = await rows.copyThread(sql, params.thread_id, uuid7());
+        if (copy === undefined) throw conflict("Thread not found");
+        return rawJson(copy);
+      },
+    }),
+    ...threadStateRoutes(deps, updates),
+  ];
+}

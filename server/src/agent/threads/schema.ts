@@ -1,0 +1,81 @@
+import { z } from "zod";
+
+import { jsonObject, limit, notBuilt, offset, uuid } from "../../base/http/fields.ts";
+import { extractPaths } from "./extract.ts";
+
+export const threadParams = z.object({ thread_id: uuid });
+
+const status = z.enum(["idle", "busy", "interrupted", "error"]);
+
+export const thread = z
+  .looseObject({
+    thread_id: z.guid(),
+    created_at: z.iso.datetime({ offset: true }),
+    updated_at: z.iso.datetime({ offset: true }),
+    state_updated_at: z.iso.datetime({ offset: true }),
+    metadata: jsonObject,
+    status,
+    /** Absent in the answer to the creation of a thread that has none. */
+    config: jsonObject.optional(),
+    values: z.unknown(),
+    /** Keyed by the id of the task that was interrupted. */
+    interrupts: z.record(z.string(), z.array(z.unknown())),
+    error: z.unknown(),
+  })
+  .meta({ id: "Thread" });
+
+export const threadFields = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "context",
+  "status",
+  "values",
+  "interrupts",
+  "error",
+] as const;
+
+const stateUpdate = z.object({ values: z.unknown(), command: jsonObject.nullish(), as_node: z.string() });
+
+export const createBody = z
+  .object({
+    thread_id: uuid.nullish(),
+    metadata: jsonObject.nullish(),
+    /** Kept as `metadata.graph_id`. */
+    graph_id: z.string().nullish(),
+    if_exists: z.enum(["raise", "do_nothing"]).nullish(),
+    supersteps: z.array(z.object({ updates: z.array(stateUpdate).min(1) })).nullish(),
+    ttl: notBuilt("ttl"),
+  })
+  .meta({ id: "ThreadCreate" });
+
+export const patchBody = z.object({ metadata: jsonObject.nullish(), ttl: notBuilt("ttl") }).meta({ id: "ThreadPatch" });
+
+const filter = { metadata: jsonObject.nullish(), values: jsonObject.nullish(), status: status.nullish() };
+
+export const searchBody = z
+  .object({
+    ...filter,
+    ids: z.array(uuid).max(1000).nullish(),
+    limit: limit(10),
+    offset,
+    sort_by: z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"]).nullish(),
+    sort_order: z.enum(["asc", "desc"]).nullish(),
+    select: z.array(z.enum(threadFields)).nullish(),
+    extract: extractPaths.nullish(),
+  })
+  .meta({ id: "ThreadSearch" });
+
+export const countBody = z.object(filter).meta({ id: "ThreadCount" });
+
+export const pruneBody = z.object({
+  thread_ids: z.array(uuid).max(10_000),
+  strategy: z.enum(["delete", "keep_latest"]).nullish(),
+});
+
+export type ThreadCreate = z.output<typeof createBody>;
+export type ThreadFilter = z.output<typeof countBody> & { ids?: string[] | null };
+export type ThreadSearch = z.output<typeof searchBody>;

@@ -1,0 +1,174 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { contains } from "../../base/db/containment.ts";
+import { jsonObjectOf } from "../../base/db/json-object.ts";
+import type { Page } from "../../base/http/pagination.ts";
+import type { Extract } from "./extract.ts";
+import type { ThreadFilter, ThreadSearch } from "./schema.ts";
+
+/** On the wire's name, the column of `threads t`. */
+const COLUMNS = {
+  thread_id: "t.thread_id",
+  created_at: "t.created_at",
+  updated_at: "t.updated_at",
+  state_updated_at: "t.state_updated_at",
+  metadata: "t.metadata",
+  status: "t.status",
+  config: "t.config",
+  values: "coalesce(t.values, '{}')",
+  interrupts: "t.interrupts",
+  error: "t.error",
+};
+/** Threads have no context of their own; the name is accepted because the contract lists it. */
+const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
+
+/** @returns the new thread's JSON, without `config`; undefined when the id is taken */
+export async function insertThread(
+  sql: Sql | Transaction,
+  id: string,
+  metadata: Record<string, unknown>,
+): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    insert into threads as t (thread_id, metadata) values (${id}, ${JSON.stringify(metadata)}::text::jsonb)
+    on conflict do nothing
+    returning (thread_wire(t)::jsonb - 'config')::text as wire`;
+  return row?.wire;
+}
+
+export async function findThread(sql: Sql | Transaction, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    select thread_wire(t)::text as wire from threads t where thread_id = ${id}`;
+  return row?.wire;
+}
+
+export async function threadExists(sql: Sql, id: string): Promise<boolean> {
+  return (await sql`select 1 from threads where thread_id = ${id}`).length > 0;
+}
+
+export async function patchThread(
+  sql: Sql,
+  id: string,
+  metadata: Record<string, unknown>,
+): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    update threads t set metadata = t.metadata || ${JSON.stringify(metadata)}::text::jsonb, updated_at = now()
+    where thread_id = ${id}
+    returning thread_wire(t)::text as wire`;
+  return row?.wire;
+}
+
+/** Deletes the thread with its runs, checkpoints and their writes. */
+export async function deleteThreadRows(sql: Sql, id: string): Promise<void> {
+  await sql`select delete_thread(${id})`;
+}
+
+/** @returns the copy's JSON, or undefined when there is no such source */
+export async function copyThread(sql: Sql, source: string, target: string): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string | null }[]>`select copy_thread(${source}, ${target})::text as wire`;
+  return row?.wire ?? undefined;
+}
+
+/** Keeps of each thread the latest checkpoint only. @returns how many threads there were; busy ones are left alone */
+export async function pruneThreads(sql: Sql, ids: string[]): Promise<number> {
+  const [row] = await sql<{ pruned: number }[]>`
+    select count(*) filter (where prune_thread(id))::int as pruned
+    from (select distinct id from unnest(${ids}::uuid[]) id order by id) ids`;
+  return row!.pruned;
+}
+
+const matching = (sql: Sql, filter: ThreadFilter) => sql`
+  ${contains(sql, "t.metadata", filter.metadata)}
+  and ${contains(sql, "t.values", filter.values)}
+  and ${filter.status ? sql`t.status = ${filter.status}` : sql`true`}
+  and ${filter.ids ? sql`t.thread_id = any(${filter.ids}::uuid[])` : sql`true`}`;
+
+function extracted(sql: Sql, extracts: Extract[]) {
+  const pairs = extracts.map(
+    ({ alias, column, path }) =>
+      sql`json_build_object(${alias}::text, ${sql("t." + column)} #> ${path}::text[])::jsonb`,
+  );
+  return pairs.reduce((all, one) => sql`${all} || ${one}`, sql`'{}'::jsonb`);
+}
+
+/**
+ * threads_by_creation and threads_by_update serve the usual orders, threads_by_metadata the filter. The page is
+ * found first, by keys alone: printing a thread reads its values, and that only ten of many are worth it the
+ * planner does not know.
+ */
+export async function searchThreads(sql: Sql, search: ThreadSearch): Promise<Page> {
+  const where = matching(sql, search);
+  const selected = search.select && search.select.length > 0 ? search.select : Object.keys(COLUMNS);
+  const item = jsonObjectOf(sql, SELECTABLE, selected);
+  const descending = search.sort_order !== "asc";
+  const order = sql`t.${sql(search.sort_by ?? "created_at")} ${sql.unsafe(descending ? "desc" : "asc")},
+                    t.thread_id ${sql.unsafe(descending ? "asc" : "desc")}`;
+  const [row] = await sql<Page[]>`
+    with page as materialized (
+      select t.thread_id from threads t where ${where} order by ${order} limit ${search.limit} offset ${search.offset}
+    ), found as (
+      select count(*)::int as n, coalesce(json_agg(${
+        search.extract && search.extract.length > 0
+          ? sql`${item}::jsonb || jsonb_build_object('extracted', ${extracted(sql, search.extract)})`
+          : item
+      } order by ${order}), '[]')::text as items
+      from page join threads t using (thread_id)
+    )
+    select items, case
+      when n < ${search.limit} and (n > 0 or ${search.offset}::int = 0) then ${search.offset}::int + n
+      else (select count(*)::int from threads t where ${where}) end as total
+    from found`;
+  return row!;
+}
+
+export async function countThreads(sql: Sql, filter: ThreadFilter): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from threads t where ${matching(sql, filter)}`;
+  return row!.n;
+}
+
+/** What a read of the state needs. */
+export interface StateRow {
+  graph_id: string | null;
+  config: Record<string, unknown>;
+}
+
+export async function selectStateRow(sql: Sql, id: string): Promise<StateRow | undefined> {
+  const [row] = await sql<StateRow[]>`
+    select metadata ->> 'graph_id' as graph_id, config from threads where thread_id = ${id}`;
+  return row;
+}
+
+/** Locks the thread: no run starts on it, and no other update, until the transaction ends. */
+export async function lockStateRow(tx: Transaction, id: string): Promise<(StateRow & { busy: boolean }) | undefined> {
+  const [locked] = await tx`select 1 from threads where thread_id = ${id} for update`;
+  if (!locked) return undefined;
+  // a statement of its own, so that it sees the runs that were accepted while it waited for the lock
+  const [row] = await tx<(StateRow & { busy: boolean })[]>`
+    select metadata ->> 'graph_id' as graph_id, config,
+           exists (select 1 from runs r where r.thread_id = t.thread_id and r.status in ('pending', 'running')) as busy
+    from threads t where thread_id = ${id}`;
+  return row;
+}
+
+/**
+ * Stores the head state after an update by hand. `result` is the host's answer to `state.update` as it came.
+ * @returns the new checkpoint as JSON text
+ */
+export async function settleUpdatedState(tx: Transaction, id: string, result: string): Promise<string> {
+  const [row] = await tx<{ checkpoint: string }[]>`
+    with answer as (select ${result}::text::jsonb as json),
+    settled as (
+      update threads t
+      set values = coalesce(json -> 'state' -> 'values', t.values),
+          interrupts = coalesce(nullif(json -> 'state' -> 'interrupts', 'null'), '{}'),
+          settled_status = case when json -> 'state' -> 'next' ->> 0 is null then 'idle' else 'interrupted' end,
+          status = case when json -> 'state' -> 'next' ->> 0 is null then 'idle' else 'interrupted' end,
+          error = null, updated_at = now(), state_updated_at = now()
+      from answer where t.thread_id = ${id}
+    )
+    select json ->> 'checkpoint' as checkpoint from answer`;
+  return row!.checkpoint;
+}
+
+/** Removes what a host wrote for a thread whose creation failed. */
+export async function deleteCheckpoints(sql: Sql, id: string): Promise<void> {
+  await sql`select delete_thread_data(${id})`;
+}

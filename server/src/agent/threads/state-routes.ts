@@ -1,0 +1,99 @@
+import { z } from "zod";
+
+import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { notFound } from "../../base/errors.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import { readHistory, readState } from "./read-state.ts";
+import { patchBody, thread, threadParams } from "./schema.ts";
+import { patchThread } from "./sql.ts";
+import * as schema from "./state-schema.ts";
+import { updateState } from "./update-state.ts";
+
+const shared = { tag: "Threads", access: "threads", params: threadParams } as const;
+
+/** `updates` bounds how many updates by hand are under way. */
+export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): Route[] {
+  return [
+    route({
+      ...shared,
+      method: "GET",
+      path: "/threads/:thread_id/state",
+      summary: "Get a thread's current state",
+      query: schema.stateQuery,
+      out: { 200: schema.threadState.partial() },
+      handler: async ({ params, query }) => rawJson(await readState(deps, params.thread_id, query)),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/threads/:thread_id/state/:checkpoint_id",
+      summary: "Get a thread's state at a checkpoint",
+      params: schema.checkpointParams,
+      query: schema.stateQuery,
+      out: { 200: schema.threadState.partial() },
+      async handler({ params: { thread_id, checkpoint_id }, query }) {
+        return rawJson(await readState(deps, thread_id, { ...query, checkpoint: { checkpoint_id } }));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/:thread_id/state/checkpoint",
+      summary: "Get a thread's state at a checkpoint, also of a subgraph",
+      body: schema.checkpointBody,
+      out: { 200: schema.threadState.partial() },
+      async handler({ params, body }) {
+        return rawJson(await readState(deps, params.thread_id, { ...body, subgraphs: body.subgraphs ?? false }));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/:thread_id/state",
+      summary: "Update a thread's state by hand",
+      body: schema.updateBody,
+      out: { 200: schema.updatedState },
+      async handler({ params, body }) {
+        return rawJson(await updates.run(() => updateState(deps, params.thread_id, body)));
+      },
+    }),
+    route({
+      ...shared,
+      method: "PATCH",
+      path: "/threads/:thread_id/state",
+      summary: "Merge into a thread's metadata; the same as PATCH of the thread",
+      body: patchBody,
+      out: { 200: thread },
+      async handler({ params, body }) {
+        const wire = await patchThread(deps.sql, params.thread_id, body.metadata ?? {});
+        if (wire === undefined) throw notFound(`Thread with ID ${params.thread_id} not found`);
+        return rawJson(wire);
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/threads/:thread_id/history",
+      summary: "List a thread's states, newest first",
+      query: schema.historyQuery,
+      out: { 200: z.array(schema.threadState) },
+      async handler({ params, query: { limit, before } }) {
+        const read = { limit, ...(before && { before: { checkpoint_id: before } }) };
+        return rawJson(await readHistory(deps, params.thread_id, read));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/:thread_id/history",
+      summary: "Search a thread's states, newest first",
+      body: schema.historyBody,
+      out: { 200: z.array(schema.threadState) },
+      async handler({ params, body }) {
+        const { limit, before, metadata, checkpoint } = body;
+        return rawJson(await readHistory(deps, params.thread_id, { limit, before, filter: metadata, checkpoint }));
+      },
+    }),
+  ];
+}

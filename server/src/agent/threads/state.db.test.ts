@@ -1,0 +1,173 @@
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+
+const { call, sql } = await testAgentServer();
+const UNKNOWN = "00000000-0000-0000-0000-000000000000";
+
+const create = async (body: object = {}) => (await call("POST", "/threads", body)).json.thread_id as string;
+const run = (threadId: string, body: object) => call("POST", `/threads/${threadId}/runs/wait`, body);
+const state = async (threadId: string, query = "") => (await call("GET", `/threads/${threadId}/state${query}`)).json;
+const update = (threadId: string, body: object) => call("POST", `/threads/${threadId}/state`, body);
+
+test("a thread that no graph has run on has the empty state and no history", async () => {
+  const id = await create();
+  const empty = { values: {}, next: [], tasks: [], created_at: null, checkpoint: null, parent_checkpoint: null };
+  expect(await state(id)).toEqual(empty);
+  expect((await call("GET", `/threads/${id}/history`)).json).toEqual([]);
+  expect((await call("POST", `/threads/${id}/history`, {})).json).toEqual([]);
+  expect((await call("GET", `/threads/${id}/state/${UNKNOWN}`)).status).toBe(404);
+  const refused = await update(id, { values: { topic: "t" } });
+  expect([refused.status, refused.text]).toEqual([400, `Thread ${id} has no graph ID`]);
+  // the same before the first run of a graph that is known
+  expect(await state(await create({ graph_id: "trail" }))).toMatchObject(empty);
+});
+
+test("a state carries its checkpoint, its parent and what its metadata promises", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  const head = await state(id);
+  expect(head).toMatchObject({ values: { topic: "t", log: ["first:t", "second"] }, next: [], tasks: [] });
+  expect(head.checkpoint).toMatchObject({ thread_id: id, checkpoint_id: head.checkpoint_id, checkpoint_ns: "" });
+  expect(head.metadata).toMatchObject({
+    thread_id: id,
+    checkpoint_id: head.checkpoint_id,
+    graph_id: "trail",
+    source: "loop",
+    step: 2,
+    writes: { second: { log: ["second"] } },
+    parents: {},
+  });
+  const { json: states } = await call("GET", `/threads/${id}/history`);
+  expect(states.map((one: { metadata: { step: number } }) => one.metadata.step)).toEqual([2, 1, 0, -1]);
+  expect(states[0].parent_checkpoint_id).toBe(states[1].checkpoint_id);
+});
+
+test("a state is read at a checkpoint, by path and by body; an unknown one is 404", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  const { json: states } = await call("POST", `/threads/${id}/history`, {});
+  const checkpoint_id = states[1].checkpoint_id;
+  expect((await state(id, `/${checkpoint_id}`)).values).toEqual(states[1].values);
+  const byBody = await call("POST", `/threads/${id}/state/checkpoint`, {
+    checkpoint: { checkpoint_id },
+    subgraphs: true,
+  });
+  expect(byBody.json.next).toEqual(["second"]);
+  expect((await call("POST", `/threads/${id}/state/checkpoint`, { subgraphs: "false" })).json.next).toEqual([]);
+  expect((await call("GET", `/threads/${id}/state/${UNKNOWN}`)).status).toBe(404);
+  expect(
+    (await call("POST", `/threads/${id}/state/checkpoint`, { checkpoint: { checkpoint_id: UNKNOWN } })).status,
+  ).toBe(404);
+  expect((await call("POST", `/threads/${id}/state/checkpoint`, { checkpoint: { checkpoint_id: "x" } })).status).toBe(
+    422,
+  );
+});
+
+test("select keeps the parts that were asked for", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  expect(await state(id, `?select=${encodeURIComponent('["next","values.topic"]')}`)).toEqual({
+    next: [],
+    values: { topic: "t" },
+  });
+  expect(await state(id, "?select=next&select=tasks")).toEqual({ next: [], tasks: [] });
+  const byBody = await call("POST", `/threads/${id}/state/checkpoint`, { select: ["values.none"] });
+  expect(byBody.json).toEqual({ values: {} });
+  expect((await call("GET", `/threads/${id}/state?select=config`)).status).toBe(422);
+});
+
+test("history takes `before` in every form, a limit, and a metadata filter", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  const { json: states } = await call("POST", `/threads/${id}/history`, {});
+  const steps = async (body: object) =>
+    (await call("POST", `/threads/${id}/history`, body)).json.map(
+      (one: { metadata: { step: number } }) => one.metadata.step,
+    );
+  const checkpoint_id = states[1].checkpoint_id;
+  expect(await steps({ limit: 2 })).toEqual([2, 1]);
+  for (const before of [checkpoint_id, { checkpoint_id }, { configurable: { checkpoint_id, thread_id: id } }]) {
+    expect(await steps({ before })).toEqual([0, -1]);
+  }
+  expect((await call("GET", `/threads/${id}/history?limit=1&before=${checkpoint_id}`)).json).toHaveLength(1);
+  expect(await steps({ metadata: { source: "input" } })).toEqual([-1]);
+});
+
+test("an update by hand runs reducers, moves the head and settles the thread's row", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "ask", input: { topic: "t" } });
+  const waiting = (await call("GET", `/threads/${id}`)).json;
+  expect(waiting.status).toBe("interrupted");
+
+  const { status, json } = await update(id, { values: { log: ["by hand"] }, as_node: "question" });
+  expect(status).toBe(200);
+  const head = await state(id);
+  expect(json.checkpoint).toMatchObject({ thread_id: id, checkpoint_ns: "", checkpoint_id: head.checkpoint_id });
+  expect(head).toMatchObject({ values: { log: ["by hand"] }, next: [], metadata: { source: "update" } });
+  const row = (await call("GET", `/threads/${id}`)).json;
+  expect(row).toMatchObject({ status: "idle", values: { topic: "t", log: ["by hand"] }, interrupts: {} });
+  expect(row.state_updated_at > waiting.state_updated_at).toBe(true);
+});
+
+test("an update at an older checkpoint makes a branch, and null values go with as_node", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  const { json: states } = await call("POST", `/threads/${id}/history`, {});
+  const forked = await update(id, {
+    values: { topic: "other" },
+    checkpoint: { checkpoint_id: states[1].checkpoint_id },
+  });
+  expect(forked.status).toBe(200);
+  const head = await state(id);
+  expect(head.parent_checkpoint_id).toBe(states[1].checkpoint_id);
+  expect(head).toMatchObject({ values: { topic: "other", log: ["first:t"] }, next: ["second"] });
+  expect((await update(id, { values: null, as_node: "second" })).status).toBe(200);
+  expect((await state(id)).next).toEqual([]);
+});
+
+test("an update of a busy thread is 409, of an unknown node or checkpoint 4xx, and changes nothing", async () => {
+  const id = await create();
+  await run(id, { assistant_id: "trail", input: { topic: "t" } });
+  const before = await state(id);
+  expect((await update(id, { values: { topic: "x" }, as_node: "nowhere" })).status).toBe(422);
+  expect((await update(id, { values: { topic: "x" }, checkpoint_id: UNKNOWN })).status).toBe(404);
+  expect((await update(id, { values: "text" })).status).toBe(422);
+  await call("POST", `/threads/${id}/runs`, { assistant_id: "trail", input: {}, after_seconds: 600 });
+  const busy = await update(id, { values: { topic: "x" } });
+  expect([busy.status, busy.text]).toEqual([409, "Thread is busy"]);
+  expect(await state(id)).toEqual(before);
+});
+
+test("updates at the same time are applied one after the other", async () => {
+  const id = await create({ graph_id: "trail" });
+  const updates = Array.from({ length: 12 }, (_, i) => update(id, { values: { log: [`n${i}`] }, as_node: "second" }));
+  expect((await Promise.all(updates)).every(({ status }) => status === 200)).toBe(true);
+  expect((await state(id)).values.log).toHaveLength(12);
+});
+
+test("supersteps build a thread's state when it is created", async () => {
+  const supersteps = [
+    { updates: [{ values: { topic: "t" }, as_node: "__start__" }] },
+    { updates: [{ values: { log: ["a"] }, as_node: "first" }] },
+    { updates: [{ values: { log: ["b"] }, as_node: "second" }] },
+  ];
+  const { json } = await call("POST", "/threads", { graph_id: "trail", supersteps });
+  expect(json).toMatchObject({ status: "idle", values: { topic: "t", log: ["a", "b"] } });
+  expect((await state(json.thread_id)).values).toEqual({ topic: "t", log: ["a", "b"] });
+  expect((await call("GET", `/threads/${json.thread_id}/history`)).json).toHaveLength(3);
+});
+
+test("supersteps that fail leave no thread and no checkpoint", async () => {
+  const thread_id = "11111111-1111-4111-8111-111111111111";
+  const good = { updates: [{ values: { topic: "t" }, as_node: "__start__" }] };
+  const bad = { updates: [{ values: { log: ["x"] }, as_node: "nowhere" }] };
+  const refused = async (body: object) => (await call("POST", "/threads", { thread_id, ...body })).status;
+  expect(await refused({ supersteps: [good] })).toBe(400);
+  expect(await refused({ supersteps: [good], graph_id: "unknown" })).toBe(404);
+  expect(await refused({ supersteps: [good], graph_id: "broken" })).toBe(422);
+  expect(await refused({ supersteps: [good, bad], graph_id: "trail" })).toBe(422);
+  expect(await refused({ supersteps: [{ updates: [{ values: {} }] }], graph_id: "trail" })).toBe(422);
+  expect(await sql`select 1 from threads where thread_id = ${thread_id}`).toHaveLength(0);
+  expect(await sql`select 1 from checkpoints where thread_id = ${thread_id}`).toHaveLength(0);
+});

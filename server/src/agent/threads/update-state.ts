@@ -1,0 +1,39 @@
+import { AppError, conflict, notFound } from "../../base/errors.ts";
+import type { AgentDeps } from "../deps.ts";
+import { lockStateRow, settleUpdatedState } from "./sql.ts";
+import type { StateUpdate } from "./state-schema.ts";
+
+/** The thread stays locked while the host works. */
+export const UPDATE_TIMEOUT_MS = 15_000;
+
+/**
+ * Writes a checkpoint by hand. The thread's row is locked meanwhile: a run that is accepted at the same time
+ * waits and then starts from the updated state, and of two updates the second one sees the first.
+ * @returns `{"checkpoint": …}` as JSON text
+ */
+export async function updateState(
+  deps: Pick<AgentDeps, "sql" | "hosts">,
+  threadId: string,
+  update: StateUpdate,
+): Promise<string> {
+  return deps.sql.begin(async (tx) => {
+    const thread = await lockStateRow(tx, threadId);
+    if (!thread) throw notFound(`Thread with ID ${threadId} not found`);
+    if (thread.busy) throw conflict("Thread is busy");
+    if (thread.graph_id === null) throw new AppError(400, `Thread ${threadId} has no graph ID`);
+    const checkpoint = { ...(update.checkpoint_id && { checkpoint_id: update.checkpoint_id }), ...update.checkpoint };
+    const one = { values: update.values ?? null, ...(update.as_node && { as_node: update.as_node }) };
+    const result = await deps.hosts.call(
+      "state.update",
+      {
+        graph_id: thread.graph_id,
+        thread_id: threadId,
+        config: thread.config,
+        ...(Object.keys(checkpoint).length > 0 && { checkpoint }),
+        supersteps: [{ updates: [one] }],
+      },
+      { timeoutMs: UPDATE_TIMEOUT_MS },
+    );
+    return `{"checkpoint":${await settleUpdatedState(tx, threadId, result.toString())}}`;
+  });
+}

@@ -1,0 +1,44 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+
+export interface OsUser {
+  uid: number;
+  gid: number;
+}
+
+const ACCOUNT = "postgres";
+
+/**
+ * The operating system's user that Postgres must run as: null for the current one. Postgres refuses to run as
+ * root, so root hands it to the owner of an existing cluster, else to the account `postgres`, made if need be.
+ */
+export function clusterOwner(clusterDir: string): OsUser | null {
+  if (process.getuid?.() !== 0) return null;
+  if (process.platform !== "linux") {
+    throw new Error("Postgres does not run as root. Start as an ordinary user, or set DATABASE_URI.");
+  }
+  if (existsSync(clusterDir)) {
+    const { uid, gid } = statSync(clusterDir);
+    if (uid !== 0) return { uid, gid };
+  }
+  const known = lookUp();
+  if (known) return known;
+  spawnSync("groupadd", ["--system", ACCOUNT]);
+  spawnSync("useradd", ["--system", "--gid", ACCOUNT, "--no-create-home", "--shell", "/usr/sbin/nologin", ACCOUNT]);
+  const made = lookUp();
+  if (made) return made;
+  throw new Error(
+    `Postgres does not run as root, and the account "${ACCOUNT}" could not be made. ` +
+      "Make one, start as an ordinary user, or set DATABASE_URI.",
+  );
+}
+
+function lookUp(): OsUser | null {
+  try {
+    const id = (flag: string) =>
+      Number(execFileSync("id", [flag, ACCOUNT], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+    return { uid: id("-u"), gid: id("-g") };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,33 @@
+import postgres from "postgres";
+
+import { ARRAY_TYPES } from "./array-types.ts";
+
+export type Sql = postgres.Sql<Record<string, never>>;
+export type Transaction = postgres.TransactionSql<Record<string, never>>;
+
+export interface DatabaseAddress {
+  uri: string;
+  /** Directory of the unix socket, which is faster than TCP; null where there is none. */
+  socket: string | null;
+}
+
+/**
+ * A pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps printed by Postgres inside JSON
+ * are UTC.
+ */
+export function connect(database: DatabaseAddress, options: { max?: number; name?: string } = {}): Sql {
+  return postgres(database.uri, {
+    ...(database.socket && { host: database.socket }),
+    max: options.max ?? 10,
+    onnotice: () => {},
+    fetch_types: false,
+    types: ARRAY_TYPES,
+    // connections are kept: opening one costs more than most of our statements
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: 5,
+    // a database that restarts must be found again at once, not after a growing pause
+    backoff: (attempt) => Math.min(0.05 * attempt, 0.5),
+    connection: { application_name: options.name ?? "heddle", TimeZone: "UTC" },
+  });
+}

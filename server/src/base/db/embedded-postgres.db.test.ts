@@ -1,0 +1,294 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createRequire } from "node:module";
+import postgres from "postgres";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { EmbeddedPostgres, stopAbandonedPostgres, type PostgresAddress } from "./embedded-postgres.ts";
+import { findOrphans } from "./postmaster.ts";
+import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+
+const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+
+let made: string;
+let dataDir: string;
+let children: ChildProcess[];
+let opened: EmbeddedPostgres[];
+
+beforeAll(async () => {
+  made = mkdtempSync(join(tmpdir(), "heddle-pg-"));
+  const embedded = new EmbeddedPostgres({ dataDir: made });
+  await embedded.start();
+  await embedded.stop();
+});
+
+afterAll(() => rmSync(made, { recursive: true }));
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "heddle-pg-"));
+  children = [];
+  opened = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(opened.map((embedded) => embedded.stop()));
+  await sleep(20);
+  if (existsSync(join(dataDir, "postgres", "users"))) await stopAbandonedPostgres(dataDir);
+  const left = existsSync(cluster()) ? findOrphans(cluster()) : [];
+  rmSync(dataDir, { recursive: true, force: true });
+  if (left.length > 0) throw new Error(`processes of Postgres that are left: ${left.map(({ pid }) => pid).join(", ")}`);
+});
+
+/** Most tests begin with a cluster, copied because making one takes a second. */
+const withCluster = () => execFileSync("cp", ["-a", `${made}/.`, dataDir]);
+const cluster = () => join(dataDir, "postgres", "data");
+const postmasterPid = () => Number(readFileSync(join(cluster(), "postmaster.pid"), "utf8").split("\n")[0]);
+
+function embed(settings: Record<string, string> = {}, dir = dataDir): EmbeddedPostgres {
+  const embedded = new EmbeddedPostgres({ dataDir: dir, settings });
+  opened.push(embedded);
+  return embedded;
+}
+
+/** Another process that uses the data directory, as the given user. */
+async function useElsewhere(uid?: number): Promise<{ child: ChildProcess; address: PostgresAddress }> {
+  const child = spawn(process.execPath, ["--import", TSX, USER_SCRIPT, dataDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+    ...(uid !== undefined && { uid, gid: uid, env: { PATH: process.env["PATH"] }, cwd: "/" }),
+  });
+  children.push(child);
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout!), "line"),
+    once(child, "exit").then(([code]) => Promise.reject(new Error(`exited with ${code}`))),
+  ])) as [string];
+  return { child, address: JSON.parse(line) as PostgresAddress };
+}
+
+async function query<T>(address: PostgresAddress, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(address.uri, { ...(address.socket && { host: address.socket }), max: 2, onnotice: () => {} });
+  return work(sql).finally(() => sql.end({ timeout: 1 }));
+}
+
+async function gone(identity: ProcessIdentity | null): Promise<boolean> {
+  for (let i = 0; i < 100 && identity && processLives(identity); i++) await sleep(20);
+  return !identity || !processLives(identity);
+}
+
+test("what was written is there after a stop and a start, at the same address", async () => {
+  withCluster();
+  const embedded = embed();
+  const first = await embedded.start();
+  await query(first, (sql) => sql`create table notes as select 'kept' as text`);
+  const postmaster = identifyProcess(postmasterPid());
+  await embedded.stop();
+  expect(await gone(postmaster)).toBe(true);
+
+  const second = await embedded.start();
+  expect(second).toEqual(first);
+  expect(await query(second, (sql) => sql`select text from notes`)).toEqual([{ text: "kept" }]);
+});
+
+test("an acknowledged commit is on disk: fsync and synchronous_commit are on", async () => {
+  withCluster();
+  const address = await embed().start();
+  const [row] = await query(
+    address,
+    (sql) => sql`select current_setting('fsync') f, current_setting('synchronous_commit') s`,
+  );
+  expect(row).toEqual({ f: "on", s: "on" });
+});
+
+test("Postgres outlives a killed server and the next start adopts it", async () => {
+  withCluster();
+  const { child } = await useElsewhere();
+  const pid = postmasterPid();
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const embedded = embed();
+  await embedded.start();
+  expect(postmasterPid()).toBe(pid);
+  await embedded.stop();
+  expect(existsSync(join(cluster(), "postmaster.pid"))).toBe(false);
+});
+
+test("a killed Postgres is running again within two seconds, although a backend of it was busy", async () => {
+  withCluster();
+  const embedded = embed();
+  const address = await embedded.start();
+  await query(address, (sql) => sql`create table kept as select generate_series(1, 100000) as n`);
+  const busy = postgres(address.uri, { max: 1, onnotice: () => {} });
+  // Computes, so that it does not notice by itself that its postmaster is gone.
+  const computing = busy`select count(*) from generate_series(1, 1000000000)`.catch((error: Error) => error);
+  await sleep(200);
+  process.kill(postmasterPid(), "SIGKILL");
+  await sleep(20);
+
+  const began = performance.now();
+  expect(await embedded.ensureRunning()).toEqual(address);
+  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(await query(address, (sql) => sql`select count(*)::int from kept`)).toEqual([{ count: 100_000 }]);
+  expect(await computing).toBeInstanceOf(Error);
+  await busy.end({ timeout: 1 });
+});
+
+test("a start waits for the recovery that another start has begun", async () => {
+  withCluster();
+  const { child, address } = await useElsewhere();
+  await query(
+    address,
+    (sql) => sql`create table big as select n, repeat('x', 500) t from generate_series(1, 100000) n`,
+  );
+  process.kill(postmasterPid(), "SIGKILL");
+  child.kill("SIGKILL");
+  await sleep(50);
+  const [one, other] = await Promise.all([embed().start(), embed().start()]);
+  expect(one).toEqual(other);
+  expect(await query(one, (sql) => sql`select count(*)::int from big`)).toEqual([{ count: 100_000 }]);
+});
+
+test("two servers that start at once on an empty directory share one Postgres, and the last one stops it", async () => {
+  const [one, other] = await Promise.all([useElsewhere(), useElsewhere()]);
+  expect(one.address).toEqual(other.address);
+  const postmaster = identifyProcess(postmasterPid());
+  one.child.kill("SIGTERM");
+  await once(one.child, "exit");
+  expect(await query(other.address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+  other.child.kill("SIGTERM");
+  await once(other.child, "exit");
+  expect(await gone(postmaster)).toBe(true);
+});
+
+test("a killed server does not count as one that uses Postgres", async () => {
+  withCluster();
+  const { child } = await useElsewhere();
+  const embedded = embed();
+  await embedded.start();
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const postmaster = identifyProcess(postmasterPid());
+  await embedded.stop();
+  expect(await gone(postmaster)).toBe(true);
+});
+
+test("a pid file whose pid now belongs to somebody else does not stop a start", async () => {
+  withCluster();
+  const embedded = embed();
+  await embedded.start();
+  const pidFile = readFileSync(join(cluster(), "postmaster.pid"), "utf8");
+  await embedded.stop();
+  const stranger = spawn("sleep", ["60"]);
+  children.push(stranger);
+  writeFileSync(join(cluster(), "postmaster.pid"), pidFile.replace(/^\d+/, String(stranger.pid)));
+  await query(await embedded.start(), (sql) => sql`select 1`);
+  expect(stranger.exitCode).toBe(null);
+});
+
+test("the lock of a process that died is taken over", async () => {
+  withCluster();
+  const dead = spawnSync("true").pid;
+  writeFileSync(join(dataDir, "postgres", "lock"), JSON.stringify({ pid: dead, started: "long ago", token: "x" }));
+  const address = await embed().start();
+  expect(await query(address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+});
+
+test("a set-up that was killed half-way is begun anew", async () => {
+  mkdirSync(join(dataDir, "postgres", "new-1"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(dataDir, "postgres", "new-1", "PG_VERSION"), "18\n");
+  await embed().start();
+  expect(existsSync(join(dataDir, "postgres", "new-1"))).toBe(false);
+});
+
+test("nobody gets in without the password, which only its owner can read", async () => {
+  withCluster();
+  const { uri, socket } = await embed().start();
+  const address = new URL(uri);
+  address.password = "guess";
+  for (const options of [{}, { host: socket! }]) {
+    const guess = postgres(address.href, { ...options, max: 1 });
+    await expect(guess`select 1`).rejects.toMatchObject({ code: "28P01" });
+    await guess.end();
+  }
+  const { mode } = statSync(join(dataDir, "postgres", "password"));
+  expect(mode & 0o777).toBe(0o600);
+});
+
+test("when its port was taken meanwhile, Postgres moves to another one", async () => {
+  withCluster();
+  const embedded = embed();
+  const first = await embedded.start();
+  await embedded.stop();
+  const squatter = createServer().listen(Number(new URL(first.uri).port), "127.0.0.1");
+  await once(squatter, "listening");
+  const second = await embedded.start();
+  expect(new URL(second.uri).port).not.toBe(new URL(first.uri).port);
+  await query({ ...second, socket: null }, (sql) => sql`select 1`);
+  squatter.close();
+});
+
+test("a path too long for a Unix socket leaves TCP", async () => {
+  const long = join(dataDir, "d".repeat(120));
+  const address = await embed({}, long).start();
+  expect(address.socket).toBe(null);
+  await query(address, (sql) => sql`select 1`);
+});
+
+test("a cluster of another major version is refused with both versions named", async () => {
+  mkdirSync(cluster(), { recursive: true, mode: 0o700 });
+  writeFileSync(join(cluster(), "PG_VERSION"), "12\n");
+  await expect(embed().start()).rejects.toThrow(/written by Postgres 12, this is Postgres 18.*DATABASE_URI/);
+});
+
+test("a Postgres that does not start says why", async () => {
+  withCluster();
+  await expect(embed({ shared_buffers: "nonsense" }).start()).rejects.toThrow(
+    /invalid value for parameter "shared_buffers"/,
+  );
+});
+
+test("a data directory that was removed leaves no process behind", async () => {
+  withCluster();
+  const embedded = embed();
+  await embedded.start();
+  const postmaster = identifyProcess(postmasterPid());
+  rmSync(dataDir, { recursive: true, force: true });
+  await embedded.stop();
+  expect(await gone(postmaster)).toBe(true);
+});
+
+/** An ordinary user, where these tests run as root and that user can read them; else the one who runs them. */
+const NOBODY = 65_534;
+const canBeNobody =
+  process.getuid?.() === 0 &&
+  spawnSync("/bin/sh", ["-c", 'test -r "$0" && test -x "$1"', USER_SCRIPT, process.execPath], {
+    uid: NOBODY,
+    gid: NOBODY,
+    cwd: "/",
+  }).status === 0;
+
+test("an ordinary user runs it as itself, and whoever starts next adopts and restarts it", async () => {
+  if (canBeNobody) chownSync(dataDir, NOBODY, NOBODY);
+  const owner =
+    process.getuid?.() === 0 && !canBeNobody ? "postgres" : String(canBeNobody ? NOBODY : process.getuid?.());
+  const ownerNow = () =>
+    execFileSync("ps", ["-o", owner === "postgres" ? "user=" : "uid=", "-p", String(postmasterPid())]);
+  const { child, address } = await useElsewhere(canBeNobody ? NOBODY : undefined);
+  await query(address, (sql) => sql`create table notes as select 'kept' as text`);
+  expect(ownerNow().toString().trim()).toBe(owner);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+
+  const embedded = embed();
+  await embedded.start();
+  await embedded.stop();
+  const again = await embedded.start();
+  expect(await query(again, (sql) => sql`select text from notes`)).toEqual([{ text: "kept" }]);
+  expect(ownerNow().toString().trim()).toBe(owner);
+});

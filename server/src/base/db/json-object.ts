@@ -1,0 +1,16 @@
+import type { Sql, Transaction } from "./connect.ts";
+
+/**
+ * `json_build_object` of the named columns, or of all. `columns` maps the wire's names to SQL expressions that
+ * are ours; `names` was checked against its keys. Columns that were not asked for are not read: a thread's
+ * values can be megabytes.
+ */
+export function jsonObjectOf(
+  sql: Sql | Transaction,
+  columns: Record<string, string>,
+  names?: readonly string[] | null,
+) {
+  const wanted =
+    names && names.length > 0 ? Object.keys(columns).filter((name) => names.includes(name)) : Object.keys(columns);
+  return sql.unsafe(`json_build_object(${wanted.map((name) => `'${name}', ${columns[name]!}`).join(", ")})`);
+}

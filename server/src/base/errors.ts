@@ -1,0 +1,27 @@
+/**
+ * The one error class. Verbs throw it, `base/http/errors.ts` alone turns it into a response.
+ * `status` is an HTTP status; 4xx for what the caller did, because clients re-send after any 5xx.
+ */
+export class AppError extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, message: string, options: { headers?: Record<string, string>; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "AppError";
+    this.status = status;
+    this.headers = options.headers ?? {};
+  }
+}
+
+export const notFound = (message: string): AppError => new AppError(404, message);
+export const conflict = (message: string): AppError => new AppError(409, message);
+export const unprocessable = (message: string): AppError => new AppError(422, message);
+
+/** The server cannot do it now, the caller may try again. `Retry-After` in seconds. */
+export const unavailable = (message: string, retryAfter = 1): AppError =>
+  new AppError(503, message, { headers: { "Retry-After": String(retryAfter) } });
+
+export function coerceError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

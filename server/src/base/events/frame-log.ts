@@ -1,0 +1,194 @@
+/**
+ * The frames of one stream, in order, for any number of readers.
+ *
+ * A log, not a queue: appending never waits, and a reader is only a position in the log, so one that stops
+ * reading costs nothing and slows nobody. Frames are cut into segments; when a log holds more bytes than it
+ * may, its oldest full segments move to a file and are read back from there.
+ *
+ * Frames are numbered from 0. They are kept as the bytes that go over the wire.
+ */
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import { deferred, type Deferred } from "../deferred.ts";
+
+const SEGMENT_BYTES = 128 * 1024;
+
+interface Segment {
+  first: number;
+  /** null once they are in the file. */
+  frames: Buffer[] | null;
+  sizes: number[];
+  names: string[];
+  bytes: number;
+  fileOffset: number;
+}
+
+export interface FrameLogOptions {
+  /** Bytes that may stay in memory before segments move to the file. */
+  memoryBytes: number;
+  file: string;
+}
+
+export class FrameLog {
+  readonly #options: FrameLogOptions;
+  #segments: Segment[] = [];
+  #count = 0;
+  #memory = 0;
+  #closed = false;
+  #more: Deferred<void> = deferred();
+  #waiting = false;
+  #file: FileHandle | undefined;
+  #fileEnd = 0;
+  #spilling: Promise<void> | undefined;
+  #readers = 0;
+  #abandoned = false;
+
+  constructor(options: FrameLogOptions) {
+    this.#options = options;
+  }
+
+  /** Frames so far; also the number that the next frame gets. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Bytes held in memory. */
+  get memory(): number {
+    return this.#memory;
+  }
+
+  append(name: string, frame: Buffer): void {
+    if (this.#closed) return;
+    let segment = this.#segments.at(-1);
+    if (!segment || segment.frames === null || segment.bytes >= SEGMENT_BYTES) {
+      segment = { first: this.#count, frames: [], sizes: [], names: [], bytes: 0, fileOffset: -1 };
+      this.#segments.push(segment);
+    }
+    segment.frames!.push(frame);
+    segment.sizes.push(frame.length);
+    segment.names.push(name);
+    segment.bytes += frame.length;
+    this.#memory += frame.length;
+    this.#count += 1;
+    if (this.#memory > this.#options.memoryBytes) this.#spill();
+    this.#wake();
+  }
+
+  /** No frame will follow: readers end when they have read what is there. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** Resolves when there is a frame with a number of at least `from`, or the log is closed. */
+  async waitFor(from: number): Promise<void> {
+    while (this.#count <= from && !this.#closed) {
+      this.#waiting = true;
+      await this.#more.promise;
+    }
+  }
+
+  /**
+   * Up to about a segment of frames from number `from` on, as one buffer, and the number to go on from.
+   * `keep` chooses by name; a null buffer means that none of them was chosen.
+   */
+  async read(from: number, keep?: (name: string) => boolean): Promise<{ bytes: Buffer | null; next: number }> {
+    const segment = this.#find(from);
+    if (!segment) return { bytes: null, next: Math.max(from, 0) };
+    const start = from - segment.first;
+    const end = segment.sizes.length;
+    const frames = segment.frames ? segment.frames.slice(start, end) : await this.#readBack(segment, start, end);
+    const chosen = keep ? frames.filter((_, i) => keep(segment.names[start + i]!)) : frames;
+    const bytes = chosen.length === 0 ? null : chosen.length === 1 ? chosen[0]! : Buffer.concat(chosen);
+    return { bytes, next: segment.first + end };
+  }
+
+  /** A reader comes; `release` when it goes. Both only matter to `abandon`. */
+  acquire(): void {
+    this.#readers += 1;
+  }
+
+  release(): void {
+    this.#readers -= 1;
+    if (this.#abandoned && this.#readers === 0) void this.dispose();
+  }
+
+  /** Frees everything as soon as the last reader has gone. */
+  abandon(): void {
+    this.#abandoned = true;
+    if (this.#readers === 0) void this.dispose();
+  }
+
+  /** Frees everything now; readers that are still there come to an early end. */
+  async dispose(): Promise<void> {
+    this.close();
+    await this.#spilling;
+    this.#segments = [];
+    this.#memory = 0;
+    if (this.#file) {
+      await this.#file.close();
+      this.#file = undefined;
+      await rm(this.#options.file, { force: true });
+    }
+  }
+
+  #find(from: number): Segment | undefined {
+    if (from >= this.#count) return undefined;
+    // readers are mostly at the end
+    for (let i = this.#segments.length - 1; i >= 0; i--) {
+      if (this.#segments[i]!.first <= from) return this.#segments[i];
+    }
+    return undefined;
+  }
+
+  /** One wake-up for all frames of this turn of the event loop, so that they leave in one piece. */
+  #wake(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    const more = this.#more;
+    this.#more = deferred();
+    setImmediate(() => more.resolve());
+  }
+
+  #spill(): void {
+    this.#spilling ??= this.#spillSegments().finally(() => {
+      this.#spilling = undefined;
+    });
+  }
+
+  async #spillSegments(): Promise<void> {
+    while (this.#memory > this.#options.memoryBytes / 2) {
+      const segment = this.#segments.find((one, i) => one.frames !== null && i < this.#segments.length - 1);
+      if (!segment?.frames) return;
+      if (!this.#file) {
+        await mkdir(dirname(this.#options.file), { recursive: true });
+        this.#file = await open(this.#options.file, "w+");
+      }
+      const bytes = Buffer.concat(segment.frames);
+      await this.#file.write(bytes, 0, bytes.length, this.#fileEnd);
+      segment.fileOffset = this.#fileEnd;
+      this.#fileEnd += bytes.length;
+      segment.frames = null;
+      this.#memory -= bytes.length;
+    }
+  }
+
+  async #readBack(segment: Segment, start: number, end: number): Promise<Buffer[]> {
+    if (!this.#file) return [];
+    const bytes = Buffer.allocUnsafe(segment.bytes);
+    await this.#file.read(bytes, 0, bytes.length, segment.fileOffset);
+    const frames: Buffer[] = [];
+    let offset = 0;
+    for (let i = 0; i < end; i++) {
+      const size = segment.sizes[i]!;
+      if (i >= start) frames.push(bytes.subarray(offset, offset + size));
+      offset += size;
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,119 @@
+import type { FrameLog } from "./frame-log.ts";
+
+/** A server-sent event as bytes: contract §1.5. `data` is JSON text on one line. */
+export function sseFrame(id: number, event: string, data: string | Buffer): Buffer {
+  const head = `event: ${event}\ndata: `;
+  const tail = `\nid: ${id}\n\n`;
+  const dataLength = typeof data === "string" ? Buffer.byteLength(data) : data.length;
+  const frame = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength + tail.length);
+  let offset = frame.write(head, 0, "utf8");
+  offset += typeof data === "string" ? frame.write(data, offset, "utf8") : data.copy(frame, offset);
+  frame.write(tail, offset, "latin1");
+  return frame;
+}
+
+const HEARTBEAT = Buffer.from(": heartbeat\n\n");
+
+/** Proxies buffer and compress what does not forbid it (pains T4). */
+export const SSE_HEADERS: Record<string, string> = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+};
+
+export interface SseOptions {
+  /** Number of the first frame to send. */
+  from: number;
+  keep?: ((name: string) => boolean) | undefined;
+  heartbeatMs?: number;
+  /** A reader that takes nothing for this long, although there is something, is let go. */
+  stallMs?: number;
+  onDisconnect?: (() => void) | undefined;
+}
+
+/**
+ * A log as a response body. Pulled: the next bytes are fetched when the socket has taken the last ones, so a
+ * reader that stalls holds one chunk and a position. A comment is sent after `heartbeatMs` of silence.
+ */
+export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint8Array> {
+  const heartbeatMs = options.heartbeatMs ?? 5000;
+  const stallMs = options.stallMs ?? 300_000;
+  let at = options.from;
+  let gone = false;
+  let lastPull = Date.now();
+  let wakeUp: ((silent: boolean) => void) | undefined;
+  let waiting = false;
+  const timer = setInterval(() => {
+    if (wakeUp) wakeUp(true);
+    else if (Date.now() - lastPull > stallMs) finish();
+  }, heartbeatMs);
+
+  log.acquire();
+  function leave(): void {
+    if (gone) return;
+    gone = true;
+    clearInterval(timer);
+    log.release();
+    wakeUp?.(false);
+  }
+
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  function finish(): void {
+    if (gone) return;
+    leave();
+    try {
+      controller.close();
+    } catch {
+      // the other side has closed it
+    }
+  }
+
+  /** True when nothing came for one interval. One wait on the log outlives any number of heartbeats. */
+  function silence(): Promise<boolean> {
+    return new Promise<boolean>((resolve) => {
+      wakeUp = resolve;
+      if (waiting) return;
+      waiting = true;
+      void log.waitFor(at).then(() => {
+        waiting = false;
+        wakeUp?.(false);
+      });
+    });
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given;
+      },
+      async pull() {
+        lastPull = Date.now();
+        for (;;) {
+          if (gone) return;
+          if (at < log.count) {
+            const { bytes, next } = await log.read(at, options.keep);
+            if (next === at) return finish();
+            at = next;
+            if (!bytes) continue;
+            if (!gone) controller.enqueue(bytes);
+            return;
+          }
+          if (log.closed) return finish();
+          const silent = await silence();
+          wakeUp = undefined;
+          if (gone) return;
+          if (silent && at >= log.count && !log.closed) {
+            controller.enqueue(HEARTBEAT);
+            return;
+          }
+        }
+      },
+      cancel() {
+        const early = !gone && !(log.closed && at >= log.count);
+        leave();
+        if (early) options.onDisconnect?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,46 @@
+import type { ErrorHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
+
+import { databaseAway, isDatabaseAway } from "../db/retry.ts";
+import { AppError } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. Contract §1.3. */
+export type ErrorMode = "text" | "detail";
+
+/** The one place where a thrown error becomes a response. */
+export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
+  return (thrown, c) => {
+    const error = translate(thrown);
+    if (error.status >= 500) log.error({ err: thrown, method: c.req.method, path: c.req.path }, "request failed");
+    return errorResponse(mode, error);
+  };
+}
+
+export function errorResponse(mode: ErrorMode, error: AppError): Response {
+  const init = { status: error.status, headers: error.headers };
+  if (mode === "detail") return Response.json({ detail: error.message }, init);
+  return new Response(error.message, {
+    ...init,
+    headers: { "Content-Type": "text/plain;charset=UTF-8", ...error.headers },
+  });
+}
+
+function translate(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof z.ZodError) return new AppError(422, describeIssues(thrown));
+  if (thrown instanceof HTTPException) return new AppError(thrown.status, thrown.message || "Bad Request");
+  if (isDatabaseAway(thrown)) return databaseAway(thrown);
+  // SQLSTATE class 22, data exception: a value that Postgres cannot hold, such as a number out of range
+  const code = (thrown as { code?: unknown } | null)?.code;
+  if (typeof code === "string" && /^22.{3}$/.test(code)) {
+    return new AppError(422, `The request holds a value that cannot be stored: ${(thrown as Error).message}`);
+  }
+  return new AppError(500, "Internal Server Error", { cause: thrown });
+}
+
+/** `limit: expected number, received string; metadata.x: …` */
+export function describeIssues(error: z.ZodError): string {
+  return error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
+}

@@ -1,0 +1,90 @@
+import { z } from "zod";
+
+import type { Route } from "./route.ts";
+
+type Json = Record<string, unknown>;
+
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description: string;
+}
+
+const TEXT_ERROR = {
+  description: 'The reason, as text or as {"detail": …}',
+  content: { "text/plain": { schema: { type: "string" } } },
+};
+
+/**
+ * The OpenAPI 3.1 document of the declared endpoints. Its schemas are the ones that requests are checked with;
+ * those that bear an id become components.
+ */
+export function openApiDocument(routes: Route[], info: ApiInfo): Json {
+  const schemas: Record<string, Json> = {};
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+  }
+  const tags = [...new Set(routes.map((route) => route.tag))].map((name) => ({ name }));
+  return { openapi: "3.1.0", info, tags, paths, components: { schemas } };
+}
+
+function operation(route: Route, schemas: Record<string, Json>): Json {
+  const parameters = [...parametersOf(route.params, "path", schemas), ...parametersOf(route.query, "query", schemas)];
+  const responses: Json = {};
+  for (const [status, out] of Object.entries(route.out)) responses[status] = response(out, schemas);
+  const mayFail = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  if (mayFail) responses["4XX"] = TEXT_ERROR;
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    tags: [route.tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: { content: { "application/json": { schema: toSchema(route.body, "input", schemas) } } },
+    }),
+    responses,
+  };
+}
+
+/** `post_threads_thread_id_runs` */
+const operationId = (route: Route): string =>
+  `${route.method.toLowerCase()}_${route.path.replace(/[^\w]+/g, "_").replace(/^_|_$/g, "")}`;
+
+function parametersOf(shape: z.ZodType | undefined, where: "path" | "query", schemas: Record<string, Json>): Json[] {
+  if (!shape) return [];
+  const { properties = {}, required = [] } = toSchema(shape, "input", schemas) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: where,
+    required: where === "path" || required.includes(name),
+    schema,
+  }));
+}
+
+function response(out: z.ZodType | string | null, schemas: Record<string, Json>): Json {
+  if (out === null) return { description: "Done; no content" };
+  if (typeof out === "string") return { description: "Success", content: { [out]: { schema: { type: "string" } } } };
+  return { description: "Success", content: { "application/json": { schema: toSchema(out, "output", schemas) } } };
+}
+
+/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks; named parts move to `schemas`. */
+function toSchema(type: z.ZodType, io: "input" | "output", schemas: Record<string, Json>): Json {
+  const text = JSON.stringify(z.toJSONSchema(type, { io, unrepresentable: "any" }));
+  const schema = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json & {
+    $defs?: Record<string, Json>;
+  };
+  for (const [name, definition] of Object.entries(schema.$defs ?? {})) schemas[name] ??= without(definition, ["id"]);
+  const own = without(schema, ["$schema", "$defs"]);
+  const { id } = z.globalRegistry.get(type) ?? {};
+  if (id === undefined || "$ref" in own) return own;
+  schemas[id] ??= without(own, ["id"]);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+const without = (schema: Json, keys: string[]): Json =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)));

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll } from "vitest";
+
+import { type AgentServer, startAgentServer } from "../src/agent/agent-server.ts";
+import { readProject } from "../src/agent/hosts/project.ts";
+import { agentOptions } from "../src/agent/settings.ts";
+import { createApp } from "../src/app.ts";
+import { readOptions } from "../src/base/config/options.ts";
+import type { Sql } from "../src/base/db/connect.ts";
+import { createLog } from "../src/base/log.ts";
+import { type TestDatabase, testDatabase } from "./db.ts";
+
+const PROJECT = fileURLToPath(new URL("fixtures/agent-project/langgraph.json", import.meta.url));
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body, or undefined when it is not JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
+  json: any;
+}
+
+/**
+ * The whole agent server with a real graph host on a database of its own, spoken to without a port:
+ *
+ *     const server = await testAgentServer();
+ *     const { status, json } = await server.call("POST", "/threads", { metadata: {} });
+ */
+export interface TestAgentServer {
+  agent: AgentServer;
+  sql: Sql;
+  call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  /** Ends it before the file's tests are over. */
+  stop: () => Promise<void>;
+}
+
+/** `db`: a database to share with another server, or with the one before. */
+export async function testAgentServer(
+  env: Record<string, string> = {},
+  project = PROJECT,
+  options: { db?: TestDatabase; reload?: boolean } = {},
+): Promise<TestAgentServer> {
+  const db = options.db ?? (await testDatabase());
+  const dataDir = mkdtempSync(join(tmpdir(), "heddle-agent-"));
+  const settings = readOptions(agentOptions, { HEDDLE_HOSTS: "1", HEDDLE_LOG_LEVEL: "error", ...env });
+  const agent = await startAgentServer({
+    settings,
+    log: createLog(settings.logLevel),
+    project: await readProject(project),
+    database: { uri: db.uri, socket: db.options.host ?? null },
+    dataDir,
+    internalUrl: "http://127.0.0.1:1",
+    reload: options.reload ?? false,
+    onGraphs: () => {},
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= agent.stop());
+  afterAll(async () => {
+    await stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const app = createApp(agent.deps);
+
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await app.request(path, {
+      method,
+      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      // an error's text, or an empty body
+    }
+    return { status: response.status, headers: response.headers, text, json };
+  }
+  return { agent, sql: db.sql, call, stop };
+}

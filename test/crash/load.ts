@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { AcknowledgedThread, Ledger } from "./ledger.ts";
+import { LoadClient, Unavailable } from "./load-client.ts";
+
+type Scenario = (load: Load) => Promise<void>;
+
+const show = (value: unknown): string => JSON.stringify(value) ?? "nothing";
+const sameNumbers = (value: unknown, wanted: number[]): boolean => show(value) === show(wanted);
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
+
+/** Runs of every kind, at once, until `stop()`; what the server acknowledged goes into the ledger. */
+export class Load {
+  readonly ledger: Ledger;
+  readonly client: LoadClient;
+  #stopping = false;
+  #workers: Promise<void>[] = [];
+
+  constructor(url: string, ledger: Ledger) {
+    this.ledger = ledger;
+    this.client = new LoadClient(url, ledger);
+  }
+
+  start(scenarios: Scenario[] = SCENARIOS): void {
+    this.#workers = scenarios.map((scenario) => this.#repeat(scenario));
+  }
+
+  /** Ends after the scenarios that are under way. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#workers);
+  }
+
+  async #repeat(scenario: Scenario): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await scenario(this);
+      } catch (error) {
+        // what was wrong is in the ledger; a server that is away gets a moment
+        if (!(error instanceof Unavailable)) this.ledger.countFailure((error as Error).message.slice(0, 80));
+        await sleep(250);
+      }
+      await sleep(20);
+    }
+  }
+
+  /** A new thread that will be checked at the end. */
+  async newThread(check: AcknowledgedThread["check"]): Promise<string> {
+    const tag = randomUUID();
+    const { thread_id: threadId } = await this.client.request<{ thread_id: string }>("POST", "/threads", {
+      metadata: { tag },
+    });
+    this.ledger.threads.set(threadId, { threadId, tag, check });
+    return threadId;
+  }
+
+  /** Notes a run as soon as it is accepted. */
+  accepting(threadId: string, graph: string, steps: number[], onAccepted?: (runId: string) => void) {
+    return (runId: string) => {
+      this.ledger.runs.set(runId, { runId, threadId, graph, steps, stateless: false });
+      onAccepted?.(runId);
+    };
+  }
+}
+
+/** Several waited runs on one thread: it ends with the last of those that were accepted. */
+const echoes: Scenario = async (load) => {
+  let accepted = 0;
+  let sent = 0;
+  const threadId = await load.newThread(({ values }) => {
+    const n = Number(values?.["echoed"] ?? 0);
+    return n >= accepted && n <= sent ? undefined : `echoed ${show(values)}, accepted ${accepted}, sent ${sent}`;
+  });
+  for (let n = 1; n <= 5; n++) {
+    sent = n;
+    const body = { assistant_id: "echo", input: { n } };
+    const onAccepted = load.accepting(threadId, "echo", [1], () => (accepted = n));
+    try {
+      const values = await load.client.request<{ echoed?: number }>(
+        "POST",
+        `/threads/${threadId}/runs/wait`,
+        body,
+        onAccepted,
+      );
+      if (values?.echoed !== n) load.ledger.wrong.push(`wait on ${threadId} for ${n} answered ${show(values)}`);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      await sleep(100);
+    }
+  }
+};
+
+/** A background run of several steps, each with a side effect. */
+const steps =
+  (count: number, pause: number, onAccepted?: (runId: string) => void): Scenario =>
+  async (load) => {
+    let accepted = false;
+    const threadId = await load.newThread(({ values }) =>
+      !accepted || sameNumbers(values?.["done"], range(count))
+        ? undefined
+        : `did ${show(values)} instead of ${count} steps`,
+    );
+    const body = { assistant_id: "steps", input: { steps: count, pause } };
+    const { run_id: runId } = await load.client.request<{ run_id: string }>("POST", `/threads/${threadId}/runs`, body);
+    accepted = true;
+    load.accepting(threadId, "steps", range(count), onAccepted)(runId);
+    await load.client.untilFinal(threadId, runId);
+  };
+
+/** Stops at an interrupt, is resumed. */
+const approval: Scenario = async (load) => {
+  let resumed = false;
+  let asked = false;
+  const threadId = await load.newThread(({ status, values }) => {
+    if (resumed) return sameSent(values) ? undefined : `was resumed, but has ${show(values)}`;
+    if (!asked || status === "interrupted" || sameSent(values)) return undefined;
+    return `waits for nobody: ${status} ${show(values)}`;
+  });
+  const sameSent = (values: Record<string, unknown> | null) => show(values?.["sent"]) === '["a draft"]';
+  const path = `/threads/${threadId}/runs`;
+  const first = await load.client.request<{ run_id: string }>("POST", path, { assistant_id: "approval", input: {} });
+  asked = true;
+  load.accepting(threadId, "approval", [1])(first.run_id);
+  await load.client.untilFinal(threadId, first.run_id);
+  const body = { assistant_id: "approval", command: { resume: "yes" } };
+  const onAccepted = load.accepting(threadId, "approval", [2], () => (resumed = true));
+  await load.client.request("POST", `${path}/wait`, body, onAccepted);
+};
+
+/** A stream that is read to its end, and joined again when it breaks. */
+const stream: Scenario = async (load) => {
+  let accepted: string | undefined;
+  const threadId = await load.newThread(({ values }) =>
+    !accepted || values?.["sent"] === 20 ? undefined : `streamed, but has ${show(values)}`,
+  );
+  const body = { assistant_id: "ticker", input: { frames: 20, pause: 10 }, stream_mode: ["custom", "values"] };
+  const onAccepted = load.accepting(threadId, "ticker", [1], (runId) => (accepted = runId));
+  try {
+    const text = await load.client.text("POST", `/threads/${threadId}/runs/stream`, body, onAccepted);
+    if (/^event: error/m.test(text)) load.ledger.wrong.push(`the stream of ${threadId} brought ${text.slice(-500)}`);
+    // an infrastructure failure may repeat frames, but never leaves one out
+    const seen = new Set([...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1])));
+    if (seen.size !== 20) load.ledger.wrong.push(`the stream of ${threadId} brought ${seen.size} of 20 frames`);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    if (accepted) await load.client.untilFinal(threadId, accepted);
+  }
+};
+
+/** Runs without a thread of their own. */
+const stateless: Scenario = async (load) => {
+  const body = { assistant_id: "echo", input: { n: 7 } };
+  const onAccepted = (runId: string) =>
+    void load.ledger.runs.set(runId, { runId, threadId: "", graph: "echo", steps: [1], stateless: true });
+  const values = await load.client.request<{ echoed?: number }>("POST", "/runs/wait", body, onAccepted);
+  if (values?.echoed !== 7) load.ledger.wrong.push(`a stateless wait answered ${show(values)}`);
+};
+
+/** Several runs that are queued on one thread: each counts once, in the order in which they were accepted. */
+const enqueue: Scenario = async (load) => {
+  const accepted: number[] = [];
+  const unsure = new Set<number>();
+  const threadId = await load.newThread(({ values }) => {
+    const labels = (values?.["labels"] ?? []) as number[];
+    const counted = labels.filter((label) => !unsure.has(label));
+    const right = sameNumbers(counted, accepted) && new Set(labels).size === labels.length;
+    return right ? undefined : `counted ${show(labels)}, accepted ${show(accepted)}, unsure ${show([...unsure])}`;
+  });
+  let last = "";
+  for (const label of range(5)) {
+    try {
+      const body = { assistant_id: "counter", input: { label }, multitask_strategy: "enqueue" };
+      const { run_id: runId } = await load.client.request<{ run_id: string }>(
+        "POST",
+        `/threads/${threadId}/runs`,
+        body,
+      );
+      accepted.push(label);
+      load.accepting(threadId, "counter", [1])(runId);
+      last = runId;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      unsure.add(label);
+      await sleep(50);
+    }
+  }
+  if (last) await load.client.untilFinal(threadId, last);
+};
+
+const SCENARIOS: Scenario[] = [
+  echoes,
+  echoes,
+  steps(6, 30),
+  steps(6, 30),
+  steps(2, 600),
+  approval,
+  stream,
+  stateless,
+  enqueue,
+];
+
+export const stepRuns = steps;

@@ -1,0 +1,19 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+/** What a process needs to load LangGraph on the machine that the limits were set for. */
+const REFERENCE_MS = 700;
+
+/**
+ * How much slower this machine is just now, at least 1: limits in seconds are for a machine that loads
+ * LangGraph in 0.7 s, which is most of what a graph host does when it starts.
+ */
+export async function machineFactor(): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const began = performance.now();
+    await promisify(execFile)(process.execPath, ["--input-type=module", "-e", 'await import("@langchain/langgraph")']);
+    times.push(performance.now() - began);
+  }
+  return Math.max(1, Math.min(...times) / REFERENCE_MS);
+}

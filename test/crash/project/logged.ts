@@ -1,0 +1,28 @@
+import { appendFileSync } from "node:fs";
+
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+
+let executions = 0;
+
+/**
+ * Wraps a node so that each execution leaves two lines in the file that `STEP_LOG` names: the side effects by
+ * which an offline check sees what ran, where, and in which order. Lines are appended with O_APPEND, so that
+ * their order in the file is the order in which things happened, over all processes.
+ */
+export function logged<State, Update>(
+  step: number,
+  node: (state: State, config: LangGraphRunnableConfig) => Promise<Update> | Update,
+): (state: State, config: LangGraphRunnableConfig) => Promise<Update> {
+  return async (state, config) => {
+    const execution = `${process.pid}.${++executions}`;
+    const write = (phase: "start" | "end") => {
+      const run = config.configurable?.["run_id"] as string | undefined;
+      const line = JSON.stringify({ run, step, phase, execution, pid: process.pid, at: Date.now() });
+      if (process.env["STEP_LOG"]) appendFileSync(process.env["STEP_LOG"], `${line}\n`);
+    };
+    write("start");
+    const update = await node(state, config);
+    write("end");
+    return update;
+  };
+}

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+
+import { logged } from "./logged.ts";
+
+const State = Annotation.Root({
+  steps: Annotation<number>,
+  pause: Annotation<number>,
+  /** Numbers of the steps that were done: each exactly once, in order, whatever died in between. */
+  done: Annotation<number[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
+});
+
+/** One node, over and over: `steps` supersteps of `pause` ms each. */
+async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
+  const step = state.done.length + 1;
+  const once = logged(step, async (given: typeof State.State) => {
+    await sleep(given.pause);
+    return { done: [step] };
+  });
+  return once(state, config);
+}
+
+export const graph = new StateGraph(State)
+  .addNode("work", work)
+  .addEdge(START, "work")
+  .addConditionalEdges("work", (state) => (state.done.length < state.steps ? "work" : END), ["work", END])
+  .compile();

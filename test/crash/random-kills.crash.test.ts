@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, expect, test } from "vitest";
+
+import { kill, randomFrom, shuffled, type Victim } from "./kills.ts";
+import { Ledger } from "./ledger.ts";
+import { Load } from "./load.ts";
+import { newInstallation, ServerProcess } from "./server-process.ts";
+import { verify } from "./verify.ts";
+
+const PLAN: Record<Victim, number> = { host: 24, server: 8, postmaster: 10, backend: 8 };
+
+const installation = newInstallation();
+// a run that is hit by chance many times must still not be given up
+const server = await ServerProcess.create(installation, { HEDDLE_RUN_MAX_ATTEMPTS: "1000" });
+
+afterAll(async () => {
+  await server.stop();
+  installation.remove();
+});
+
+test("fifty kills at random moments under a mixed load cost nothing that was acknowledged", async () => {
+  const seed = Number(process.env["HEDDLE_CRASH_SEED"] ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed} (HEDDLE_CRASH_SEED repeats the order of the kills)`);
+  const random = randomFrom(seed);
+  await server.start();
+  const load = new Load(server.url, new Ledger());
+  load.start();
+  const plan = Object.entries(PLAN).flatMap(([victim, count]) => Array<Victim>(count).fill(victim as Victim));
+  const kills = { host: 0, server: 0, postmaster: 0, backend: 0 };
+  for (const victim of shuffled(plan, random)) {
+    await sleep(300 + random() * 2200);
+    while (!(await kill(victim, server, random))) await sleep(100);
+    kills[victim]++;
+  }
+  await load.stop();
+  await load.client.close();
+  const { threads, runs, failedRequests } = load.ledger;
+  console.log(
+    "kills",
+    kills,
+    "threads",
+    threads.size,
+    "runs",
+    runs.size,
+    "failed requests",
+    Object.fromEntries(failedRequests),
+  );
+  expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(50);
+  expect(await verify(server.url, server.databaseUri(), installation.stepLog, load.ledger)).toEqual([]);
+  // under less load there would have been nothing to lose
+  expect(runs.size).toBeGreaterThan(50);
+}, 900_000);

@@ -1,0 +1,51 @@
+import { defineConfig } from "vitest/config";
+
+const CODE = "{server,graph-host,cli,examples,scripts}";
+const shared = {
+  environment: "node" as const,
+  pool: "forks" as const,
+  // The checkpoint validation suite of LangGraph registers its tests through globals.
+  globals: true,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
+
+/** `npx vitest run --project pure`; the conformance suite has a configuration of its own. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "pure",
+          include: [`${CODE}/**/*.test.ts`, "test/crash/check-*.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.db.test.ts"],
+        },
+      },
+      {
+        // One temporary Postgres a run: server/test/db.ts says how to use it.
+        test: { ...shared, name: "db", include: [`${CODE}/**/*.db.test.ts`], globalSetup: ["server/test/cluster.ts"] },
+      },
+      {
+        // Kills processes on purpose; one file at a time.
+        test: {
+          ...shared,
+          name: "crash",
+          include: ["test/crash/**/*.crash.test.ts"],
+          testTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        // npm pack, a project outside of the repository, npx heddle dev.
+        test: {
+          ...shared,
+          name: "package",
+          include: ["test/package.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
