@@ -8,10 +8,11 @@ import type { GraphStatus } from "../../graph-host/src/protocol.ts";
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
 import { readProject } from "./agent/hosts/project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
-import { createApp } from "./app.ts";
+import { createAgentApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";
 import { openDatabase } from "./base/db/open-database.ts";
 import { createLog } from "./base/log.ts";
+import { openDoor as openGuard } from "./identity/open-door.ts";
 
 export interface StartSettings {
   /** Path of langgraph.json. */
@@ -81,7 +82,8 @@ export async function startAgentServer(settings: StartSettings): Promise<Running
       await database.close();
       throw error;
     });
-    handler = getRequestListener(createApp(agent.deps).fetch);
+    const guard = openGuard({ organizationId: "", workspaceId: "", plan: "enterprise" });
+    handler = getRequestListener(createAgentApp(agent.deps, guard).fetch);
     return {
       url,
       graphs,

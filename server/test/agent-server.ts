@@ -8,22 +8,15 @@ import { afterAll } from "vitest";
 import { type AgentServer, startAgentServer } from "../src/agent/agent-server.ts";
 import { readProject } from "../src/agent/hosts/project.ts";
 import { agentOptions } from "../src/agent/settings.ts";
-import { createApp } from "../src/app.ts";
+import { createAgentApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { createLog } from "../src/base/log.ts";
+import { type Call, callerOf } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
+import { openGuard } from "./principal.ts";
 
 const PROJECT = fileURLToPath(new URL("fixtures/agent-project/langgraph.json", import.meta.url));
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The parsed body, or undefined when it is not JSON. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
-  json: any;
-}
 
 /**
  * The whole agent server with a real graph host on a database of its own, spoken to without a port:
@@ -34,7 +27,7 @@ export interface Answer {
 export interface TestAgentServer {
   agent: AgentServer;
   sql: Sql;
-  call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  call: Call;
   /** Ends it before the file's tests are over. */
   stop: () => Promise<void>;
 }
@@ -64,22 +57,6 @@ export async function testAgentServer(
     await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const app = createApp(agent.deps);
-
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await app.request(path, {
-      method,
-      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      // an error's text, or an empty body
-    }
-    return { status: response.status, headers: response.headers, text, json };
-  }
+  const call = callerOf(createAgentApp(agent.deps, openGuard));
   return { agent, sql: db.sql, call, stop };
 }

@@ -14,6 +14,8 @@ export class AppError extends Error {
   }
 }
 
+export const unauthorized = (message: string): AppError => new AppError(401, message);
+export const forbidden = (message: string): AppError => new AppError(403, message);
 export const notFound = (message: string): AppError => new AppError(404, message);
 export const conflict = (message: string): AppError => new AppError(409, message);
 export const unprocessable = (message: string): AppError => new AppError(422, message);

@@ -12,7 +12,7 @@ import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 
 const DRAWING_TIMEOUT_MS = 30_000;
-const shared = { tag: "Assistants", access: "assistants", params: schema.assistantParams } as const;
+const shared = { tag: "Assistants", params: schema.assistantParams } as const;
 
 export function assistantRoutes(deps: AgentDeps): Route[] {
   const { sql } = deps;
@@ -35,6 +35,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/assistants",
+      permission: "assistants:write",
       params: undefined,
       summary: "Create an assistant",
       body: schema.createBody,
@@ -63,6 +64,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/assistants/search",
+      permission: "assistants:read",
       params: undefined,
       summary: "Search assistants",
       body: schema.searchBody,
@@ -76,6 +78,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/assistants/count",
+      permission: "assistants:read",
       params: undefined,
       summary: "Count assistants",
       body: schema.countBody,
@@ -86,6 +89,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id",
+      permission: "assistants:read",
       summary: "Get an assistant",
       out: { 200: schema.assistant },
       handler: async ({ params }) => rawJson(found(await rows.findAssistant(sql, idOf(params.assistant_id)))),
@@ -94,6 +98,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "PATCH",
       path: "/assistants/:assistant_id",
+      permission: "assistants:write",
       summary: "Change an assistant; every change is a new version",
       body: schema.patchBody,
       out: { 200: schema.assistant },
@@ -107,6 +112,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "DELETE",
       path: "/assistants/:assistant_id",
+      permission: "assistants:write",
       summary: "Delete an assistant, its versions and its runs",
       query: schema.deleteQuery,
       out: { 200: z.array(z.guid()) },
@@ -120,6 +126,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/graph",
+      permission: "assistants:read",
       summary: "Draw the assistant's graph",
       query: schema.drawingQuery,
       out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
@@ -134,6 +141,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/schemas",
+      permission: "assistants:read",
       summary: "JSON schemas of the assistant's graph",
       out: { 200: jsonObject },
       handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
@@ -142,6 +150,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs",
+      permission: "assistants:read",
       summary: "Schemas of the graph's subgraphs",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
@@ -155,6 +164,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs/:namespace",
+      permission: "assistants:read",
       params: schema.subgraphsParams,
       summary: "Schemas of the subgraphs below a namespace",
       query: schema.subgraphsQuery,
@@ -169,6 +179,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/assistants/:assistant_id/versions",
+      permission: "assistants:read",
       summary: "List an assistant's versions, newest first",
       body: schema.versionsBody,
       out: { 200: z.array(schema.assistantVersion) },
@@ -185,6 +196,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/assistants/:assistant_id/latest",
+      permission: "assistants:write",
       summary: "Make an earlier version the current one",
       body: schema.latestBody,
       out: { 200: schema.assistant },

@@ -8,7 +8,7 @@ import { toConditions } from "./filter.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 
-const shared = { tag: "Store", access: "store" } as const;
+const shared = { tag: "Store" } as const;
 
 export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
   return [
@@ -16,6 +16,8 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       ...shared,
       method: "PUT",
       path: "/store/items",
+      permission: "store:write",
+      audit: "data",
       summary: "Store or replace an item",
       body: schema.putBody,
       out: { 204: null },
@@ -30,6 +32,7 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       ...shared,
       method: "GET",
       path: "/store/items",
+      permission: "store:read",
       summary: "Get an item, or null",
       query: schema.getQuery,
       out: { 200: schema.item.nullable() },
@@ -43,6 +46,8 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       ...shared,
       method: "DELETE",
       path: "/store/items",
+      permission: "store:write",
+      audit: "data",
       summary: "Delete an item",
       body: schema.deleteBody,
       out: { 204: null },
@@ -55,6 +60,7 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       ...shared,
       method: "POST",
       path: "/store/items/search",
+      permission: "store:read",
       summary: "Search items below a namespace, newest first",
       body: schema.searchBody,
       out: { 200: z.object({ items: z.array(schema.item) }) },
@@ -68,6 +74,7 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       ...shared,
       method: "POST",
       path: "/store/namespaces",
+      permission: "store:read",
       summary: "List namespaces",
       body: schema.namespacesBody,
       out: { 200: z.object({ namespaces: z.array(z.array(z.string())) }) },

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 import type { StoreOperation } from "../../../../graph-host/src/protocol.ts";
 import { testDatabase } from "../../../test/db.ts";
+import { openGuard } from "../../../test/principal.ts";
 import { errorHandler } from "../../base/http/errors.ts";
 import { mountRoutes } from "../../base/http/route.ts";
 import { createLog } from "../../base/log.ts";
@@ -12,7 +13,7 @@ import { runStoreOperations } from "./run-operations.ts";
 const { sql } = await testDatabase();
 const app = new Hono();
 app.onError(errorHandler("text", createLog("silent")));
-mountRoutes(app, storeRoutes({ sql }));
+mountRoutes(app, storeRoutes({ sql }), openGuard);
 
 async function call(method: string, path: string, body?: unknown) {
   const headers = { "Content-Type": "application/json" };

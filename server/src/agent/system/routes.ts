@@ -9,7 +9,7 @@ import { checkHealth } from "./health.ts";
 import * as schema from "./schema.ts";
 import { readVersion } from "./version.ts";
 
-const shared = { tag: "System", access: "public" } as const;
+const shared = { tag: "System", permission: "public" } as const;
 
 /** `others`: the endpoints that the document describes besides these. */
 export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {

@@ -12,7 +12,7 @@ import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 import { threadStateRoutes } from "./state-routes.ts";
 
-const shared = { tag: "Threads", access: "threads" } as const;
+const shared = { tag: "Threads" } as const;
 
 export const unknownThread = (id: string) => notFound(`Thread with ID ${id} not found`);
 
@@ -25,6 +25,8 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/threads",
+      permission: "threads:write",
+      audit: "data",
       summary: "Create a thread",
       body: schema.createBody,
       out: { 200: schema.thread },
@@ -34,6 +36,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/threads/search",
+      permission: "threads:read",
       summary: "Search threads",
       body: schema.searchBody,
       out: { 200: z.array(schema.thread.partial()) },
@@ -46,6 +49,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/threads/count",
+      permission: "threads:read",
       summary: "Count threads",
       body: schema.countBody,
       out: { 200: z.int() },
@@ -55,6 +59,8 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/threads/prune",
+      permission: "threads:write",
+      audit: "data",
       summary: "Delete threads, or all but their latest checkpoint",
       body: schema.pruneBody,
       out: { 200: z.object({ pruned_count: z.int() }) },
@@ -70,6 +76,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/threads/:thread_id",
+      permission: "threads:read",
       summary: "Get a thread",
       params: schema.threadParams,
       out: { 200: schema.thread },
@@ -83,6 +90,8 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "PATCH",
       path: "/threads/:thread_id",
+      permission: "threads:write",
+      audit: "data",
       summary: "Merge into a thread's metadata",
       params: schema.threadParams,
       body: schema.patchBody,
@@ -98,6 +107,8 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "DELETE",
       path: "/threads/:thread_id",
+      permission: "threads:write",
+      audit: "data",
       summary: "Delete a thread; its runs are cancelled first",
       params: schema.threadParams,
       out: { 204: null },
@@ -110,6 +121,8 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/copy",
+      permission: "threads:write",
+      audit: "data",
       summary: "Copy a thread with its history",
       params: schema.threadParams,
       out: { 200: schema.thread },

@@ -10,7 +10,7 @@ import { patchThread } from "./sql.ts";
 import * as schema from "./state-schema.ts";
 import { updateState } from "./update-state.ts";
 
-const shared = { tag: "Threads", access: "threads", params: threadParams } as const;
+const shared = { tag: "Threads", params: threadParams } as const;
 
 /** `updates` bounds how many updates by hand are under way. */
 export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): Route[] {
@@ -19,6 +19,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/state",
+      permission: "threads:read",
       summary: "Get a thread's current state",
       query: schema.stateQuery,
       out: { 200: schema.threadState.partial() },
@@ -28,6 +29,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/state/:checkpoint_id",
+      permission: "threads:read",
       summary: "Get a thread's state at a checkpoint",
       params: schema.checkpointParams,
       query: schema.stateQuery,
@@ -40,6 +42,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/state/checkpoint",
+      permission: "threads:read",
       summary: "Get a thread's state at a checkpoint, also of a subgraph",
       body: schema.checkpointBody,
       out: { 200: schema.threadState.partial() },
@@ -51,6 +54,8 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/state",
+      permission: "threads:write",
+      audit: "data",
       summary: "Update a thread's state by hand",
       body: schema.updateBody,
       out: { 200: schema.updatedState },
@@ -62,6 +67,8 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "PATCH",
       path: "/threads/:thread_id/state",
+      permission: "threads:write",
+      audit: "data",
       summary: "Merge into a thread's metadata; the same as PATCH of the thread",
       body: patchBody,
       out: { 200: thread },
@@ -75,6 +82,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/history",
+      permission: "threads:read",
       summary: "List a thread's states, newest first",
       query: schema.historyQuery,
       out: { 200: z.array(schema.threadState) },
@@ -87,6 +95,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/history",
+      permission: "threads:read",
       summary: "Search a thread's states, newest first",
       body: schema.historyBody,
       out: { 200: z.array(schema.threadState) },

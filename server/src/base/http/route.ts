@@ -1,14 +1,14 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 
-import { AppError } from "../errors.ts";
+import { isReading, type Permission } from "../auth/permissions.ts";
+import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
+import { AppError, forbidden } from "../errors.ts";
+import { clientIp } from "./client-ip.ts";
 import { describeIssues } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** What an operation demands of its caller. `public`: nothing. Others are enforced where identity is built in. */
-export type Access = "public" | "threads" | "assistants" | "store";
 
 type Shape = z.ZodType | undefined;
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -22,13 +22,31 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   aliases?: string[];
   summary: string;
   tag: string;
-  access: Access;
+  /**
+   * What the caller must be allowed to do. `public`: nothing, nobody is asked who they are; a route that is
+   * public says why in `publicBecause`.
+   */
+  permission: Permission | "public";
+  publicBecause?: string;
+  /**
+   * Whether the audit log gets it. `change` (the default of everything but GET and reading permissions): a line
+   * that is durable before the answer. `data`: traffic of runs, threads, store and traces, which bears its author
+   * itself; recorded only when that is asked for. `none`: changes nothing.
+   */
+  audit?: "change" | "data" | "none";
   params?: P;
   query?: Q;
   body?: B;
   /** Response schema by status; null is an empty body, a string a content type other than JSON. */
   out: Record<number, z.ZodType | string | null>;
-  handler(input: { params: Infer<P>; query: Infer<Q>; body: Infer<B>; c: Context }): Response | Promise<Response>;
+  handler(input: {
+    params: Infer<P>;
+    query: Infer<Q>;
+    body: Infer<B>;
+    c: Context;
+    /** Who asks. On a `public` route nobody was asked, and this throws. */
+    principal: Principal;
+  }): Response | Promise<Response>;
 }
 
 /** Declares an endpoint; exists for the inference of the handler's input. */
@@ -38,18 +56,69 @@ export function route<P extends Shape = undefined, Q extends Shape = undefined, 
   return spec as unknown as Route;
 }
 
-export function mountRoutes(app: Hono, routes: Route[]): void {
+/** What stands before every route of a space. */
+export interface Guard {
+  authenticator: Authenticator;
+  audit: AuditSink;
+  /** Whether routes that say `audit: "data"` are recorded too. */
+  auditsData: boolean;
+}
+
+export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
   for (const spec of routes) {
+    const audited = auditOf(spec, guard);
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
+        const principal = spec.permission === "public" ? undefined : await admit(guard, spec.permission, c);
         const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
         const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
         const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
-        return spec.handler({ params, query, body, c } as never);
+        const input = { params, query, body, c, principal: principal ?? nobody };
+        const response = await spec.handler(input as never);
+        if (audited && principal && response.ok) {
+          const entry = {
+            principal,
+            ip: clientIp(c),
+            operation: `${spec.method} ${spec.path}`,
+            status: response.status,
+          };
+          await guard.audit.record({ ...entry, target: await targetOf(spec, c, response) });
+        }
+        return response;
       });
     }
   }
 }
+
+/** Who asks, and whether they may. 401 and 403. */
+async function admit(guard: Guard, permission: Permission, c: Context): Promise<Principal> {
+  const credentials = { headers: c.req.raw.headers, method: c.req.method, ip: clientIp(c) };
+  const principal = await guard.authenticator.authenticate(credentials);
+  if (!principal.permissions.has(permission)) throw forbidden(`Forbidden: this needs the permission ${permission}.`);
+  return principal;
+}
+
+function auditOf(spec: Route, guard: Guard): boolean {
+  const reads = spec.method === "GET" || (spec.permission !== "public" && isReading(spec.permission));
+  const kind = spec.audit ?? (reads ? "none" : "change");
+  return kind === "change" || (kind === "data" && guard.auditsData);
+}
+
+/** What was changed: the path's parameters, and the id of what is new where a small JSON answer tells it. */
+async function targetOf(spec: Route, c: Context, response: Response): Promise<Record<string, string>> {
+  const target: Record<string, string> = { ...c.req.param() };
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  if (!isJson || spec.method !== "POST" || spec.audit === "data") return target;
+  const body = (await response.clone().json()) as Record<string, unknown> | null;
+  if (typeof body?.["id"] === "string") target["id"] = body["id"];
+  return target;
+}
+
+const nobody = new Proxy({} as Principal, {
+  get(_, name) {
+    throw new Error(`a public route asked for the caller's ${String(name)}`);
+  },
+});
 
 function check(schema: z.ZodType, value: unknown, where: string): unknown {
   const parsed = schema.safeParse(value);

@@ -1,0 +1,50 @@
+/**
+ * What a caller may be allowed to do, as `resource:verb` (contract trace-platform §6). One list for all address
+ * spaces, because a role speaks of all of them. A key that may only read keeps what ends in `:read`.
+ *
+ * `scope`: whose right it is, a workspace's or the whole organisation's.
+ */
+export const PERMISSIONS = {
+  "assistants:read": { scope: "workspace", description: "See assistants, their versions, schemas and graphs" },
+  "assistants:write": { scope: "workspace", description: "Create, change and delete assistants" },
+  "threads:read": { scope: "workspace", description: "See threads, their state and history" },
+  "threads:write": { scope: "workspace", description: "Create, change and delete threads and their state" },
+  "runs:read": { scope: "workspace", description: "See runs, join them, see traces" },
+  "runs:create": { scope: "workspace", description: "Start and cancel runs, send traces" },
+  "runs:delete": { scope: "workspace", description: "Delete runs and traces" },
+  "runs:share": { scope: "workspace", description: "Share a trace by a public link" },
+  "store:read": { scope: "workspace", description: "See what graphs remember" },
+  "store:write": { scope: "workspace", description: "Change what graphs remember" },
+  "crons:read": { scope: "workspace", description: "See schedules" },
+  "crons:write": { scope: "workspace", description: "Create, change and delete schedules" },
+  "projects:read": { scope: "workspace", description: "See tracing projects" },
+  "projects:create": { scope: "workspace", description: "Create tracing projects" },
+  "projects:update": { scope: "workspace", description: "Change tracing projects" },
+  "projects:delete": { scope: "workspace", description: "Delete tracing projects" },
+  "feedback:read": { scope: "workspace", description: "See feedback" },
+  "feedback:create": { scope: "workspace", description: "Give feedback, issue links for it" },
+  "feedback:update": { scope: "workspace", description: "Change feedback" },
+  "feedback:delete": { scope: "workspace", description: "Delete feedback" },
+  "datasets:read": { scope: "workspace", description: "See datasets, examples and experiments" },
+  "datasets:create": { scope: "workspace", description: "Create datasets and examples" },
+  "datasets:update": { scope: "workspace", description: "Change datasets and examples" },
+  "datasets:delete": { scope: "workspace", description: "Delete datasets and examples" },
+  "bulk-exports:read": { scope: "workspace", description: "See exports and their destinations" },
+  "bulk-exports:manage": { scope: "workspace", description: "Create and cancel exports, change credentials" },
+  "deployments:read": { scope: "workspace", description: "See deployments, revisions and logs" },
+  "deployments:create": { scope: "workspace", description: "Create deployments" },
+  "deployments:update": { scope: "workspace", description: "Change and redeploy deployments" },
+  "deployments:delete": { scope: "workspace", description: "Delete deployments" },
+  "workspaces:read": { scope: "workspace", description: "See the workspace and its members" },
+  "workspaces:manage": { scope: "workspace", description: "Manage the workspace: members, keys, exports, secrets" },
+  "audit:read": { scope: "workspace", description: "See and export the audit log" },
+  "organization:read": { scope: "organization", description: "See the organisation, its workspaces and roles" },
+  "organization:manage": { scope: "organization", description: "Manage the organisation: workspaces, roles, people" },
+} as const satisfies Record<string, { scope: "workspace" | "organization"; description: string }>;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+export const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as Permission[];
+
+/** Whether a caller who may only read keeps this permission. */
+export const isReading = (permission: Permission): boolean => permission.endsWith(":read");

@@ -1,0 +1,57 @@
+import type { Permission } from "./permissions.ts";
+
+/** Exports need one of the last two. */
+export type Plan = "developer" | "plus" | "enterprise";
+
+/**
+ * Who asks, once it is known. `local` is whoever reaches a server that listens on loopback without keys, `system`
+ * is Heddle itself.
+ */
+export interface Actor {
+  kind: "local" | "api_key" | "service_key" | "session" | "system";
+  /** Of the key or the session's user; empty for `local` and `system`. */
+  id: string;
+  /** For people: a key's description or an e-mail address. Never a secret. */
+  name: string;
+  /** The person behind it, if there is one. */
+  userId: string | null;
+}
+
+export interface Principal {
+  actor: Actor;
+  organizationId: string;
+  /** The workspace that the request is about; "tenant" on the wire. */
+  workspaceId: string;
+  plan: Plan;
+  /** What may be done here and now: role, key and read-only flag are in it. */
+  permissions: ReadonlySet<Permission>;
+}
+
+/** What is known of a request before anybody is. */
+export interface Credentials {
+  headers: Headers;
+  method: string;
+  /** The client's address, from trusted proxies only. */
+  ip: string;
+}
+
+/** Turns credentials into a principal; throws AppError 401 or 403. The answer for open loopback servers costs nothing. */
+export interface Authenticator {
+  authenticate(credentials: Credentials): Principal | Promise<Principal>;
+}
+
+/** One change, for the audit log. */
+export interface AuditEntry {
+  principal: Principal;
+  ip: string;
+  /** `POST /api-key`: the method and the declared path. */
+  operation: string;
+  /** Which object: the path's parameters, and the id of what was created where the answer tells it. */
+  target: Record<string, string>;
+  status: number;
+}
+
+export interface AuditSink {
+  /** Resolves when the entry is durable. */
+  record(entry: AuditEntry): Promise<void>;
+}

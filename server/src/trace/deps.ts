@@ -1,0 +1,13 @@
+import type { Sql } from "../base/db/connect.ts";
+import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { TraceSettings } from "./settings.ts";
+
+/** What the trace platform's slices are made of; built once. */
+export interface TraceDeps {
+  sql: Sql;
+  log: Log;
+  settings: TraceSettings;
+  dataDir: string;
+  metrics: Metrics;
+}

@@ -1,0 +1,31 @@
+import type { Hono } from "hono";
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body, or undefined when it is not JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
+  json: any;
+}
+
+export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+
+/** Speaks to an application without a port. A body that is a string is sent as it is. */
+export const callerOf =
+  (app: Hono): Call =>
+  async (method, path, body, headers = {}) => {
+    const response = await app.request(path, {
+      method,
+      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      // an error's text, or an empty body
+    }
+    return { status: response.status, headers: response.headers, text, json };
+  };
