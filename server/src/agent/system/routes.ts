@@ -21,6 +21,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const routes: Route[] = [
     route({
       ...shared,
+      publicBecause: "a probe knows no key",
       method: "GET",
       path: "/ok",
       summary: "Health",
@@ -31,6 +32,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     }),
     route({
       ...shared,
+      publicBecause: "clients ask it for abilities before they have a key",
       method: "GET",
       path: "/info",
       summary: "Version and abilities of this server",
@@ -47,6 +49,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     }),
     route({
       ...shared,
+      publicBecause: "it describes what anybody can read in the repository, and holds no data",
       method: "GET",
       path: "/openapi.json",
       summary: "This document",
@@ -61,6 +64,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     }),
     route({
       ...shared,
+      publicBecause: "the page shows the public document; what it sends bears the reader's own key",
       method: "GET",
       path: "/docs",
       summary: "This document as a page",
@@ -69,6 +73,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     }),
     route({
       ...shared,
+      publicBecause: "a scraper knows no key; figures only, no names and no contents",
       method: "GET",
       path: "/metrics",
       summary: "Figures for monitoring",
@@ -81,6 +86,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     }),
     route({
       ...shared,
+      publicBecause: "a signpost to public pages",
       method: "GET",
       path: "/",
       summary: "Where to look",

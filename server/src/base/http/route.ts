@@ -13,8 +13,17 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Shape = z.ZodType | undefined;
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 
+/**
+ * Who gets in: whoever has the permission, or, on a `public` route, anybody without being asked who they are.
+ * A route without a permission does not compile, and neither does a public one that does not say why.
+ */
+type Access = { permission: Permission; publicBecause?: never } | { permission: "public"; publicBecause: string };
+
 /** A declared endpoint. The OpenAPI document is made of these, so `in` and `out` are documentation and law. */
-export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> {
+export type Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> = Access &
+  Endpoint<P, Q, B>;
+
+interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   method: Method;
   /** Full literal path, with `:name` parameters. */
   path: string;
@@ -22,12 +31,6 @@ export interface Route<P extends Shape = Shape, Q extends Shape = Shape, B exten
   aliases?: string[];
   summary: string;
   tag: string;
-  /**
-   * What the caller must be allowed to do. `public`: nothing, nobody is asked who they are; a route that is
-   * public says why in `publicBecause`.
-   */
-  permission: Permission | "public";
-  publicBecause?: string;
   /**
    * Whether the audit log gets it. `change` (the default of everything but GET and reading permissions): a line
    * that is durable before the answer. `data`: traffic of runs, threads, store and traces, which bears its author
