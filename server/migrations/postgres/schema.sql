@@ -79,6 +79,35 @@ create table heddle_migrations (
   constraint heddle_migrations_pkey PRIMARY KEY (version)
 );
 
+create table project_deletions (
+  project_id uuid not null,
+  tenant_id uuid not null,
+  deleted_at timestamp with time zone not null default now(),
+  constraint project_deletions_pkey PRIMARY KEY (project_id)
+);
+
+create table projects (
+  project_id uuid not null,
+  tenant_id uuid not null,
+  name text not null,
+  description text,
+  extra jsonb,
+  start_time timestamp with time zone not null default now(),
+  end_time timestamp with time zone,
+  default_dataset_id uuid,
+  reference_dataset_id uuid,
+  test_run_number integer,
+  experiment jsonb,
+  trace_tier text,
+  retention_days integer,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint projects_retention_days_check CHECK ((retention_days > 0)),
+  constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
+  constraint projects_pkey PRIMARY KEY (project_id),
+  constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
 create table runs (
   run_id uuid not null,
   seq bigint generated always as identity not null,
@@ -144,9 +173,22 @@ create table threads (
   constraint threads_pkey PRIMARY KEY (thread_id)
 );
 
+create table trace_shares (
+  share_token uuid not null,
+  tenant_id uuid not null,
+  project_id uuid not null,
+  trace_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint trace_shares_pkey PRIMARY KEY (share_token),
+  constraint trace_shares_tenant_id_trace_id_key UNIQUE (tenant_id, trace_id)
+);
+
 CREATE INDEX assistants_by_creation ON public.assistants USING btree (created_at DESC, assistant_id);
 CREATE INDEX assistants_by_graph ON public.assistants USING btree (graph_id);
 CREATE INDEX assistants_by_metadata ON public.assistants USING gin (metadata jsonb_path_ops);
+CREATE INDEX projects_by_dataset ON public.projects USING btree (reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
+CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
+CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
 CREATE INDEX runs_by_assistant ON public.runs USING btree (assistant_id);
 CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
@@ -158,6 +200,7 @@ CREATE INDEX threads_by_creation ON public.threads USING btree (created_at DESC,
 CREATE INDEX threads_by_metadata ON public.threads USING gin (metadata jsonb_path_ops);
 CREATE INDEX threads_by_status ON public.threads USING btree (status, created_at DESC);
 CREATE INDEX threads_by_update ON public.threads USING btree (updated_at DESC, thread_id);
+CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (project_id);
 
 -- function assistant_wire(a assistants) returns json
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
