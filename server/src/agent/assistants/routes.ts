@@ -40,6 +40,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       summary: "Create an assistant",
       body: schema.createBody,
       out: { 200: schema.assistant },
+      errors: [404, 409],
       async handler({ body }) {
         const id = body.assistant_id ?? uuid7();
         deps.hosts.checkGraph(body.graph_id);

@@ -82,6 +82,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create several stateless runs",
       body: runBatchBody,
       out: { 200: z.array(runSchema) },
+      errors: [404],
       async handler({ body, c }) {
         const runs: string[] = [];
         for (const one of body) runs.push((await accept(null, one, c.req.raw, true)).run);
@@ -98,6 +99,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       query: cancelQuery.pick({ action: true }),
       body: cancelManyBody,
       out: { 204: null },
+      errors: [404],
       async handler({ body, query, c }) {
         await cancelMany(deps, body, query.action);
         return c.body(null, 204);
@@ -112,6 +114,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and stream its output",
       body: runBody,
       out: { 200: SSE },
+      errors: [404],
       handler: ({ body, c }) => stream(null, body, c.req.raw),
     }),
     route({
@@ -123,6 +126,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and wait for its output",
       body: runBody,
       out: { 200: anyJson },
+      errors: [404],
       handler: ({ body, c }) => wait(null, body, c.req.raw),
     }),
     route({
@@ -134,6 +138,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run in the background",
       body: runBody,
       out: { 200: runSchema },
+      errors: [404],
       async handler({ body, c }) {
         const run = await accept(null, body, c.req.raw, true);
         return rawJson(run.run, locations(run, null));
@@ -250,6 +255,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Delete a finished run and its checkpoints",
       params: threadRunParams,
       out: { 204: null },
+      errors: [409],
       async handler({ params, c }) {
         const outcome = await deleteFinishedRun(deps.sql, params.thread_id, params.run_id);
         if (outcome === "not_found") throw notFound("Run not found");
@@ -271,6 +277,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadRunParams,
       query: cancelQuery,
       out: { 202: null, 204: null },
+      errors: [409],
       async handler({ params, query, c }) {
         await cancelOne(deps, { threadId: params.thread_id, runId: params.run_id, ...query });
         return c.body(null, query.wait ? 204 : 202);

@@ -145,11 +145,14 @@ function operation(method, path, op) {
     const body = op.requestBody?.content?.["application/json"]?.schema;
     const inside = el("div");
     if (body) inside.append(el("h3", { textContent: "Request body" }), el("pre", { textContent: outline(body) }));
-    for (const [code, response] of Object.entries(op.responses)) {
+    const answers = Object.entries(op.responses), errors = answers.filter(([code]) => code >= "400");
+    for (const [code, response] of answers) {
+      if (code >= "400") continue;
       const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
       inside.append(el("h3", { textContent: "Response " + code + (type ? " (" + type + ")" : "") }),
         content ? el("pre", { textContent: outline(content.schema) }) : el("p", { className: "soft", textContent: response.description }));
     }
+    if (errors.length) inside.append(el("h3", { textContent: "Errors" }), el("p", { className: "soft", textContent: errors.map(([code]) => code).join(", ") }));
     inside.append(tryForm(method, path, op, body));
     details.append(inside);
   });

@@ -56,9 +56,9 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       out: { 200: z.looseObject({ openapi: z.string() }) },
       handler() {
         const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
-        document ??= JSON.stringify(
-          openApiDocument([...others, ...routes], { title: "Heddle agent server", version, description }),
-        );
+        const info = { title: "Heddle agent server", version, description };
+        const manners = { errors: deps.settings.errors, limited: false };
+        document ??= JSON.stringify(openApiDocument([...others, ...routes], info, manners));
         return rawJson(document);
       },
     }),

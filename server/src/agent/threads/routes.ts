@@ -30,6 +30,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       summary: "Create a thread",
       body: schema.createBody,
       out: { 200: schema.thread },
+      errors: [404, 409],
       handler: async ({ body }) => rawJson(await createThread(deps, updates, body)),
     }),
     route({
@@ -126,6 +127,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       summary: "Copy a thread with its history",
       params: schema.threadParams,
       out: { 200: schema.thread },
+      errors: [409],
       async handler({ params }) {
         const copy = await rows.copyThread(sql, params.thread_id, uuid7());
         if (copy === undefined) throw conflict("Thread not found");

@@ -59,6 +59,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       summary: "Update a thread's state by hand",
       body: schema.updateBody,
       out: { 200: schema.updatedState },
+      errors: [409],
       async handler({ params, body }) {
         return rawJson(await updates.run(() => updateState(deps, params.thread_id, body)));
       },

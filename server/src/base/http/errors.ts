@@ -27,6 +27,13 @@ export function errorResponse(mode: ErrorMode, error: AppError): Response {
   });
 }
 
+/** What `errorResponse` writes, for the OpenAPI document. */
+export function errorContent(mode: ErrorMode): Record<string, unknown> {
+  if (mode === "text") return { "text/plain": { schema: { type: "string" } } };
+  const properties = { detail: { type: "string" } };
+  return { "application/json": { schema: { type: "object", properties, required: ["detail"] } } };
+}
+
 function translate(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof z.ZodError) return new AppError(422, describeIssues(thrown));

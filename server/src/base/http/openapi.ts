@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+import { errorComponents, errorReference, errorsOf } from "./error-answers.ts";
+import type { ErrorStatus } from "./error-statuses.ts";
+import type { ErrorMode } from "./errors.ts";
 import type { Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
@@ -10,36 +13,51 @@ export interface ApiInfo {
   description: string;
 }
 
-const TEXT_ERROR = {
-  description: 'The reason, as text or as {"detail": …}',
-  content: { "text/plain": { schema: { type: "string" } } },
+/** How a space answers, which is the same for all of its routes. */
+export interface ApiManners {
+  errors: ErrorMode;
+  /** Whether there are rate limits, so that every route may answer 429. */
+  limited: boolean;
+}
+
+/** The three schemes of contract control-plane §1; a tenant id selects a workspace, but never authenticates. */
+const SECURITY_SCHEMES = {
+  ApiKey: { type: "apiKey", in: "header", name: "X-Api-Key" },
+  TenantId: { type: "apiKey", in: "header", name: "X-Tenant-Id" },
+  Bearer: { type: "http", scheme: "bearer" },
 };
+const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [scheme]: [], TenantId: [] }]);
 
 /**
  * The OpenAPI 3.1 document of the declared endpoints. Its schemas are the ones that requests are checked with;
  * those that bear an id become components.
  */
-export function openApiDocument(routes: Route[], info: ApiInfo): Json {
+export function openApiDocument(routes: Route[], info: ApiInfo, manners: ApiManners): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
+  const failures = new Set<ErrorStatus>();
   for (const route of routes) {
+    const errors = errorsOf(route, manners.limited);
+    for (const status of errors) failures.add(status);
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, errors, schemas) };
   }
   const tags = [...new Set(routes.map((route) => route.tag))].map((name) => ({ name }));
-  return { openapi: "3.1.0", info, tags, paths, components: { schemas } };
+  const responses = errorComponents(failures, manners.errors);
+  const components = { schemas, responses, securitySchemes: SECURITY_SCHEMES };
+  return { openapi: "3.1.0", info, tags, paths, components };
 }
 
-function operation(route: Route, schemas: Record<string, Json>): Json {
+function operation(route: Route, errors: ErrorStatus[], schemas: Record<string, Json>): Json {
   const parameters = [...parametersOf(route.params, "path", schemas), ...parametersOf(route.query, "query", schemas)];
   const responses: Json = {};
   for (const [status, out] of Object.entries(route.out)) responses[status] = response(out, schemas);
-  const mayFail = route.params !== undefined || route.query !== undefined || route.body !== undefined;
-  if (mayFail) responses["4XX"] = TEXT_ERROR;
+  for (const status of errors) responses[status] ??= errorReference(status);
   return {
     operationId: operationId(route),
     summary: route.summary,
     tags: [route.tag],
+    security: route.permission === "public" ? [] : SECURITY,
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
       requestBody: { content: { "application/json": { schema: toSchema(route.body, "input", schemas) } } },

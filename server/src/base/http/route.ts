@@ -5,6 +5,7 @@ import { isReading, type Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
 import { clientIp } from "./client-ip.ts";
+import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 
@@ -42,6 +43,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   body?: B;
   /** Response schema by status; null is an empty body, a string a content type other than JSON. */
   out: Record<number, z.ZodType | string | null>;
+  /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
+  errors?: readonly ErrorStatus[];
   handler(input: {
     params: Infer<P>;
     query: Infer<Q>;
