@@ -53,3 +53,34 @@ export const notBuilt = (name: string) => z.null(`"${name}" is not supported yet
 
 /** Text that Postgres can hold. */
 export const storableText = z.string().refine((text) => !text.includes("\0"), "must not contain null characters");
+
+/** Query parameters come as text; several of one name are a list. This is a list always. */
+export const queryMany = <T extends z.ZodType<string, string>>(item: T, max = 1000) =>
+  z
+    .union([item, z.array(item).max(max)])
+    .optional()
+    .transform((given) => (given === undefined ? undefined : ([given].flat() as string[])));
+
+/** `true` or `false` in a query string, where leaving it out means neither. */
+export const queryBoolean = z
+  .enum(["true", "false", "True", "False", "1", "0"], "must be true or false")
+  .optional()
+  .transform((text) => (text === undefined ? undefined : /^(true|1)$/i.test(text)));
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+
+/** A time as ISO 8601; without a zone it is UTC. It stays text, because a Date would lose the microseconds. */
+export const isoTime = z
+  .string()
+  .refine((text) => ISO_TIME.test(text) && text >= "0001", "must be an ISO 8601 time")
+  .transform((text) => (ISO_TIME.exec(text)!.groups!.zone ? text : `${text}${text.length > 10 ? "" : "T00:00:00"}Z`));
+
+/** A time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
+export const timestamp = z.union([
+  isoTime,
+  z
+    .number()
+    .min(0)
+    .max(253_402_300_799_999)
+    .transform((ms) => new Date(ms).toISOString()),
+]);
