@@ -78,7 +78,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       path: "/metrics",
       summary: "Figures for monitoring",
       query: schema.metricsQuery,
-      out: { 200: "text/plain" },
+      out: { 200: ["text/plain", z.array(z.looseObject({ name: z.string() }))] },
       async handler({ query, c }) {
         if (query.format === "json") return c.json(await registry.getMetricsAsJSON());
         return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
@@ -90,7 +90,10 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       method: "GET",
       path: "/",
       summary: "Where to look",
-      out: { 200: z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() }) },
+      out: {
+        200: z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() }),
+        302: null,
+      },
       handler({ c }) {
         if (c.req.header("accept")?.includes("text/html")) return c.redirect("/docs");
         return c.json({ name: "heddle", version, docs: "/docs", openapi: "/openapi.json" });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { errorComponents, errorReference, errorsOf } from "./error-answers.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import type { ErrorMode } from "./errors.ts";
-import type { Route } from "./route.ts";
+import type { Answer, Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
 
@@ -84,10 +84,16 @@ function parametersOf(shape: z.ZodType | undefined, where: "path" | "query", sch
   }));
 }
 
-function response(out: z.ZodType | string | null, schemas: Record<string, Json>): Json {
+function response(out: Answer | Answer[] | null, schemas: Record<string, Json>): Json {
   if (out === null) return { description: "Done; no content" };
-  if (typeof out === "string") return { description: "Success", content: { [out]: { schema: { type: "string" } } } };
-  return { description: "Success", content: { "application/json": { schema: toSchema(out, "output", schemas) } } };
+  const content = Object.fromEntries([out].flat().map((one) => mediaType(one, schemas)));
+  return { description: "text/event-stream" in content ? "Server-sent events" : "Success", content };
+}
+
+function mediaType(out: Answer, schemas: Record<string, Json>): [string, Json] {
+  if (typeof out !== "string") return ["application/json", { schema: toSchema(out, "output", schemas) }];
+  // an event stream is neither text nor JSON, and OpenAPI 3.1 has no word for what an event is
+  return [out, out === "text/event-stream" ? {} : { schema: { type: "string" } }];
 }
 
 /** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks; named parts move to `schemas`. */

@@ -9,6 +9,9 @@ import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 
+/** A JSON answer by its schema; another content type by its name. */
+export type Answer = z.ZodType | string;
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type Shape = z.ZodType | undefined;
@@ -41,8 +44,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   params?: P;
   query?: Q;
   body?: B;
-  /** Response schema by status; null is an empty body, a string a content type other than JSON. */
-  out: Record<number, z.ZodType | string | null>;
+  /** What is answered by status; null: nothing. Several when the caller chooses between content types. */
+  out: Record<number, Answer | Answer[] | null>;
   /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
   errors?: readonly ErrorStatus[];
   handler(input: {
