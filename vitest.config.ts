@@ -27,6 +27,15 @@ export default defineConfig({
         test: { ...shared, name: "db", include: [`${CODE}/**/*.db.test.ts`], globalSetup: ["server/test/cluster.ts"] },
       },
       {
+        // What holds for every route of every space: generated from the declarations.
+        test: {
+          ...shared,
+          name: "security",
+          include: ["test/security/**/*.test.ts"],
+          globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
         // Kills processes on purpose; one file at a time.
         test: {
           ...shared,

@@ -23,7 +23,7 @@ import { RunStreams } from "./runs/run-streams.ts";
 import { ServerLease } from "./servers/server-lease.ts";
 import type { AgentSettings } from "./settings.ts";
 import { runStoreOperations } from "./store/run-operations.ts";
-import { runDurations } from "./system/agent-metrics.ts";
+import { registerAgentMetrics, runDurations } from "./system/agent-metrics.ts";
 
 export interface AgentServerOptions {
   settings: AgentSettings;
@@ -120,6 +120,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     follower,
     metrics,
   };
+
+  registerAgentMetrics(metrics.registry, deps);
 
   // user code takes longest to start, so it starts first
   hosts.start();

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { registerAgentMetrics } from "./agent-metrics.ts";
 import { docsPage } from "./docs-page.ts";
 import { checkHealth } from "./health.ts";
 import * as schema from "./schema.ts";
@@ -15,7 +14,6 @@ const shared = { tag: "System", permission: "public" } as const;
 export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const version = readVersion();
   const { registry } = deps.metrics;
-  registerAgentMetrics(registry, deps);
   let document: string | undefined;
 
   const routes: Route[] = [

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+
+import * as app from "../../server/src/app.ts";
+import { unauthorized } from "../../server/src/base/errors.ts";
+import type { Guard, Route } from "../../server/src/base/http/route.ts";
+import { testPrincipal } from "../../server/test/principal.ts";
+import { concrete, startSpaces } from "./spaces.ts";
+
+const { all } = await startSpaces();
+
+const audit = { record: () => Promise.resolve() };
+const closed: Guard = {
+  authenticator: { authenticate: () => Promise.reject(unauthorized("nobody gets in")) },
+  audit,
+  auditsData: false,
+};
+const powerless: Guard = {
+  authenticator: { authenticate: () => testPrincipal(undefined, []) },
+  audit,
+  auditsData: false,
+};
+const pathsOf = (route: Route): string[] => [route.path, ...(route.aliases ?? [])];
+
+/** Who opens a route to everybody adds it here, so that somebody else sees it. */
+const PUBLIC = [
+  "agent GET /",
+  "agent GET /docs",
+  "agent GET /info",
+  "agent GET /metrics",
+  "agent GET /ok",
+  "agent GET /openapi.json",
+  "trace GET /ok",
+];
+
+test("every space that app.ts can mount is under these tests", () => {
+  expect(all.map((space) => space.creator).toSorted()).toEqual(Object.keys(app).toSorted());
+});
+
+test("an application answers what was declared and nothing else", () => {
+  for (const space of all) {
+    const declared = new Set(space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${path}`)));
+    const mounted = space.mount(closed).routes.map(({ method, path }) => `${method} ${path}`);
+    const stray = mounted.filter((one) => one !== "ALL /*" && !declared.has(one));
+    expect(stray, space.name).toEqual([]);
+  }
+});
+
+test("no two routes claim the same path", () => {
+  for (const space of all) {
+    const paths = space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${concrete(path)}`));
+    expect(
+      paths.filter((path, index) => paths.indexOf(path) !== index),
+      space.name,
+    ).toEqual([]);
+  }
+});
+
+test("the routes that ask nobody are these", () => {
+  const open = all.flatMap((space) =>
+    space.routes
+      .filter((route) => route.permission === "public")
+      .map(({ method, path }) => `${space.name} ${method} ${path}`),
+  );
+  expect(open.toSorted()).toEqual(PUBLIC);
+});
+
+test("every other route and alias asks the guard before it looks at anything, and does what the guard says", async () => {
+  let asked = 0;
+  for (const space of all) {
+    const [shut, barred] = [space.mount(closed), space.mount(powerless)];
+    for (const route of space.routes.filter((one) => one.permission !== "public")) {
+      for (const path of pathsOf(route)) {
+        const request = { method: route.method, ...(route.method !== "GET" && { body: "not { even JSON" }) };
+        const refused = await shut.request(concrete(path, "no-uuid-at-all"), request);
+        expect(refused.status, `${route.method} ${path} without a caller`).toBe(401);
+        const forbidden = await barred.request(concrete(path, "no-uuid-at-all"), request);
+        expect(forbidden.status, `${route.method} ${path} without permissions`).toBe(403);
+        asked += 1;
+      }
+    }
+  }
+  expect(asked).toBeGreaterThan(50);
+});

@@ -1,0 +1,51 @@
+import type { Hono } from "hono";
+
+import { agentRoutes } from "../../server/src/agent/index.ts";
+import * as app from "../../server/src/app.ts";
+import type { Guard, Route } from "../../server/src/base/http/route.ts";
+import { traceRoutes } from "../../server/src/trace/index.ts";
+import { testAgentServer } from "../../server/test/agent-server.ts";
+import { type TestDatabase, testDatabase } from "../../server/test/db.ts";
+import { testTracePlatform } from "../../server/test/trace-platform.ts";
+
+/**
+ * The address spaces that stand, on one database. Whatever `app.ts` exports must be in here: `mounted.test.ts`
+ * fails otherwise, so that a space of later falls under every test of this folder when it is mounted.
+ */
+export interface Space {
+  name: string;
+  /** The export of app.ts that mounts it. */
+  creator: keyof typeof app;
+  routes: Route[];
+  mount(guard: Guard): Hono;
+}
+
+export interface Spaces {
+  db: TestDatabase;
+  all: Space[];
+}
+
+export async function startSpaces(): Promise<Spaces> {
+  const db = await testDatabase();
+  const { agent } = await testAgentServer({}, undefined, { db });
+  const { platform } = await testTracePlatform({}, { db });
+  const all: Space[] = [
+    {
+      name: "agent",
+      creator: "createAgentApp",
+      routes: agentRoutes(agent.deps),
+      mount: (guard) => app.createAgentApp(agent.deps, guard),
+    },
+    {
+      name: "trace",
+      creator: "createTraceApp",
+      routes: traceRoutes(platform.deps),
+      mount: (guard) => app.createTraceApp(platform.deps, guard),
+    },
+  ];
+  return { db, all };
+}
+
+/** A path that matches a declared one: every parameter gets a UUID that names nothing. */
+export const concrete = (path: string, id = "00000000-0000-7000-8000-0000000000ff"): string =>
+  path.replace(/:\w+(\{[^}]*\})?/g, id);
