@@ -41,17 +41,15 @@ test("an application answers what was declared and nothing else", () => {
     const declared = new Set(space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${path}`)));
     const mounted = space.mount(closed).routes.map(({ method, path }) => `${method} ${path}`);
     const stray = mounted.filter((one) => one !== "ALL /*" && !declared.has(one));
-    expect(stray, space.name).toEqual([]);
+    expect(stray, `${space.name}: not declared`).toEqual([]);
   }
 });
 
 test("no two routes claim the same path", () => {
   for (const space of all) {
     const paths = space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${concrete(path)}`));
-    expect(
-      paths.filter((path, index) => paths.indexOf(path) !== index),
-      space.name,
-    ).toEqual([]);
+    const twice = paths.filter((path, index) => paths.indexOf(path) !== index);
+    expect(twice, `${space.name}: claimed twice`).toEqual([]);
   }
 });
 
