@@ -40,18 +40,24 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Principal | Promise<Principal>;
 }
 
-/** One change, for the audit log. */
+/** One change, or an attempt that was refused, for the audit log. */
 export interface AuditEntry {
-  principal: Principal;
+  /** Null where nobody was recognised. */
+  principal: Pick<Principal, "actor" | "organizationId" | "workspaceId"> | null;
   ip: string;
-  /** `POST /api-key`: the method and the declared path. */
+  /** `POST /api-key`: the method and the declared path; `heddle keys create`: the command. */
   operation: string;
   /** Which object: the path's parameters, and the id of what was created where the answer tells it. */
   target: Record<string, string>;
   status: number;
+  /** What `X-Request-Id` said or says. */
+  requestId?: string | undefined;
 }
 
 export interface AuditSink {
-  /** Resolves when the entry is durable. */
+  /**
+   * Resolves when the entry is durable. A refused attempt (401, 403) resolves at once: such are gathered, so that
+   * a flood of them costs little.
+   */
   record(entry: AuditEntry): Promise<void>;
 }

@@ -1,9 +1,10 @@
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 
-import { isReading, type Permission } from "../auth/permissions.ts";
+import type { Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
+import { auditOf } from "./audit-requests.ts";
 import { clientIp } from "./client-ip.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues } from "./errors.ts";
@@ -75,53 +76,37 @@ export interface Guard {
 
 export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
   for (const spec of routes) {
-    const audited = auditOf(spec, guard);
+    const audit = auditOf(spec, guard);
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
-        const principal = spec.permission === "public" ? undefined : await admit(guard, spec.permission, c);
-        const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
-        const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
-        const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
-        const input = { params, query, body, c, principal: principal ?? nobody };
-        const response = await spec.handler(input as never);
-        if (audited && principal && response.ok) {
-          const entry = {
-            principal,
-            ip: clientIp(c),
-            operation: `${spec.method} ${spec.path}`,
-            status: response.status,
-          };
-          await guard.audit.record({ ...entry, target: await targetOf(spec, c, response) });
+        let principal: Principal | undefined;
+        try {
+          if (spec.permission !== "public") {
+            principal = await recognise(guard, c);
+            if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
+          }
+          const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
+          const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
+          const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
+          const input = { params, query, body, c, principal: principal ?? nobody };
+          const response = await spec.handler(input as never);
+          await audit.answered(c, principal, response);
+          return response;
+        } catch (error) {
+          audit.failed(c, principal, error);
+          throw error;
         }
-        return response;
       });
     }
   }
 }
 
-/** Who asks, and whether they may. 401 and 403. */
-async function admit(guard: Guard, permission: Permission, c: Context): Promise<Principal> {
-  const credentials = { headers: c.req.raw.headers, method: c.req.method, ip: clientIp(c) };
-  const principal = await guard.authenticator.authenticate(credentials);
-  if (!principal.permissions.has(permission)) throw forbidden(`Forbidden: this needs the permission ${permission}.`);
-  return principal;
+/** Who asks; 401 and 403 when that is not known. */
+async function recognise(guard: Guard, c: Context): Promise<Principal> {
+  return guard.authenticator.authenticate({ headers: c.req.raw.headers, method: c.req.method, ip: clientIp(c) });
 }
 
-function auditOf(spec: Route, guard: Guard): boolean {
-  const reads = spec.method === "GET" || (spec.permission !== "public" && isReading(spec.permission));
-  const kind = spec.audit ?? (reads ? "none" : "change");
-  return kind === "change" || (kind === "data" && guard.auditsData);
-}
-
-/** What was changed: the path's parameters, and the id of what is new where a small JSON answer tells it. */
-async function targetOf(spec: Route, c: Context, response: Response): Promise<Record<string, string>> {
-  const target: Record<string, string> = { ...c.req.param() };
-  const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  if (!isJson || spec.method !== "POST" || spec.audit === "data") return target;
-  const body = (await response.clone().json()) as Record<string, unknown> | null;
-  if (typeof body?.["id"] === "string") target["id"] = body["id"];
-  return target;
-}
+const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);
 
 const nobody = new Proxy({} as Principal, {
   get(_, name) {

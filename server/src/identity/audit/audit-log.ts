@@ -1,0 +1,136 @@
+import type { AuditEntry, AuditSink } from "../../base/auth/principal.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
+import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { RefusalGathering } from "./gather-refusals.ts";
+import { operationName } from "./operation-name.ts";
+import { type SealKey, sealOf } from "./seal.ts";
+import { type AuditRow, insertAuditRows, sweepAuditRows } from "./sql.ts";
+
+const SWEEP_EVERY_MS = 3_600_000;
+const SWEEP_BATCH = 5_000;
+const LONGEST_TEXT = 200;
+
+export interface AuditLog extends AuditSink {
+  /** Writes what was gathered and ends the sweep. */
+  stop(): Promise<void>;
+}
+
+export interface AuditLogOptions {
+  /** Days after which lines go; 0 keeps them. */
+  retentionDays?: number;
+  /** Lines bear no seal without. */
+  sealKey?: SealKey | undefined;
+}
+
+type Draft = Omit<AuditRow, "writer_id" | "writer_seq" | "seal_key_id" | "seal">;
+
+/**
+ * Who changed what, from where. What arrives while one insert is under way goes with the next, so that a line
+ * costs a share of a commit. While the database is away a line waits for up to 15 s; one that cannot be written
+ * is logged whole, and the change that it tells of is answered with an error, for then nobody may rely on it.
+ */
+export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}): AuditLog {
+  const { retentionDays = 0, sealKey } = options;
+  // a number that was perhaps used is never used again for another line: who is in doubt starts anew
+  let writer = { id: uuid7(), next: 0 };
+  const writes = new GroupCommit<Draft, void>(async (drafts) => {
+    const rows = drafts.map((draft, index) => {
+      const row = { ...draft, writer_id: writer.id, writer_seq: writer.next + index };
+      return { ...row, seal_key_id: sealKey?.id ?? null, seal: sealKey ? sealOf(row, sealKey) : null };
+    });
+    try {
+      await whileAway(() => insertAuditRows(sql, rows));
+      writer.next += rows.length;
+    } catch (error) {
+      if (isDatabaseAway(error)) writer = { id: uuid7(), next: 0 };
+      throw error;
+    }
+    return drafts.map(() => undefined);
+  });
+
+  async function write(entry: AuditEntry, occurrences: number): Promise<void> {
+    const draft = draftOf(entry, occurrences);
+    try {
+      await writes.call(draft);
+    } catch (error) {
+      log.error({ err: error, audit: draft }, "a line of the audit log could not be written");
+      throw error;
+    }
+  }
+
+  const pending = new Set<Promise<void>>();
+  const refusals = new RefusalGathering((entry, occurrences) => {
+    const writing: Promise<void> = write(entry, occurrences)
+      .catch(() => {})
+      .finally(() => pending.delete(writing));
+    pending.add(writing);
+  });
+  const sweeper = retentionDays > 0 ? startSweep(sql, log, retentionDays) : null;
+
+  return {
+    record(entry) {
+      if (entry.status !== 401 && entry.status !== 403) return write(entry, 1);
+      refusals.add(entry);
+      return Promise.resolve();
+    },
+    async stop() {
+      refusals.flush();
+      await Promise.all(pending);
+      await sweeper?.stop();
+    },
+  };
+}
+
+function draftOf(entry: AuditEntry, occurrences: number): Draft {
+  const { principal, target } = entry;
+  const now = Date.now();
+  return {
+    id: uuid7(now),
+    at: new Date(now),
+    organization_id: uuidOrNull(principal?.organizationId),
+    workspace_id: uuidOrNull(principal?.workspaceId),
+    actor_kind: principal?.actor.kind ?? "unknown",
+    actor_id: storable(principal?.actor.id ?? ""),
+    actor_name: storable(principal?.actor.name ?? ""),
+    user_id: principal?.actor.userId ? storable(principal.actor.userId) : null,
+    ip: storable(entry.ip),
+    operation: storable(entry.operation),
+    operation_name: operationName(entry.operation),
+    target: Object.fromEntries(Object.entries(target).map(([name, value]) => [storable(name), storable(value)])),
+    status: entry.status,
+    occurrences,
+    request_id: entry.requestId ? storable(entry.requestId) : null,
+  };
+}
+
+const uuidOrNull = (text: string | undefined): string | null => (text && isUuid(text) ? text.toLowerCase() : null);
+
+/** Text that Postgres holds as it is: bounded, without null characters and halves of characters. */
+const storable = (text: string): string =>
+  Buffer.from(text.slice(0, LONGEST_TEXT).replaceAll("\0", "\uFFFD"), "utf8").toString("utf8");
+
+/** Removes lines that are old enough, now and every hour; several processes share the work. */
+function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promise<void> } {
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  const sweep = async () => {
+    const before = new Date(Date.now() - retentionDays * 86_400_000);
+    try {
+      while (!stopped && (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH);
+    } catch (error) {
+      if (!stopped) log.warn({ err: error }, "the audit log could not be swept, next try in an hour");
+    }
+  };
+  running = sweep();
+  const timer = setInterval(() => (running = sweep()), SWEEP_EVERY_MS).unref();
+  return {
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
