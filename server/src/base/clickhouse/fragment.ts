@@ -1,0 +1,71 @@
+/**
+ * Pieces of ClickHouse SQL that carry the values they bind, so that a statement can be put together from
+ * conditions made elsewhere, and no value ever becomes part of the text:
+ *
+ *     const recent = ch`start_time >= ${bind("DateTime64(6)", since)}`;
+ *     const { query, query_params } = render(ch`select id from runs where ${all([recent, mine])}`);
+ */
+export interface Fragment {
+  readonly kind: "fragment";
+  readonly strings: readonly string[];
+  readonly values: readonly (Fragment | Bound)[];
+}
+
+/** A value and the ClickHouse type that it is read as. */
+export interface Bound {
+  readonly kind: "bound";
+  readonly type: string;
+  readonly value: unknown;
+}
+
+export function ch(strings: TemplateStringsArray, ...values: (Fragment | Bound)[]): Fragment {
+  return { kind: "fragment", strings, values };
+}
+
+export const bind = (type: string, value: unknown): Bound => ({ kind: "bound", type, value });
+
+/** Text that is ours: names of columns and tables, never anything from a request. */
+export const raw = (text: string): Fragment => ({ kind: "fragment", strings: [text], values: [] });
+
+export function join(items: readonly (Fragment | Bound)[], separator: string): Fragment {
+  const strings = ["", ...items.slice(1).map(() => separator), ""];
+  return items.length === 0 ? raw("") : { kind: "fragment", strings, values: items };
+}
+
+/** All of these; true when there are none. */
+export const all = (conditions: readonly Fragment[]): Fragment => combine(conditions, " and ", "true");
+/** Any of these; false when there are none. */
+export const any = (conditions: readonly Fragment[]): Fragment => combine(conditions, " or ", "false");
+
+function combine(conditions: readonly Fragment[], separator: string, none: string): Fragment {
+  if (conditions.length === 0) return raw(none);
+  if (conditions.length === 1) return conditions[0]!;
+  return ch`(${join(conditions, separator)})`;
+}
+
+/** The statement's text with `{p0:Type}` for each bound value; equal ones share a name. */
+export function render(fragment: Fragment): { query: string; query_params: Record<string, unknown> } {
+  const names = new Map<string, string>();
+  const query_params: Record<string, unknown> = {};
+  const parts: string[] = [];
+  const write = (one: Fragment | Bound): void => {
+    if (one.kind === "bound") {
+      const key = `${one.type} ${JSON.stringify(one.value)}`;
+      let name = names.get(key);
+      if (name === undefined) {
+        name = `p${names.size}`;
+        names.set(key, name);
+        query_params[name] = one.value;
+      }
+      parts.push(`{${name}:${one.type}}`);
+      return;
+    }
+    one.strings.forEach((text, i) => {
+      parts.push(text);
+      const value = one.values[i];
+      if (value !== undefined) write(value);
+    });
+  };
+  write(fragment);
+  return { query: parts.join(""), query_params };
+}

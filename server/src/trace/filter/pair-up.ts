@@ -1,0 +1,69 @@
+import type { Expression, Test } from "./expression.ts";
+import type { Family, PartName } from "./fields.ts";
+
+/** A condition on one part of a pair, such as `eq(metadata_key, "k")`. */
+export interface PairCondition {
+  family: Family;
+  part: PartName;
+  test: Test;
+}
+
+/**
+ * What conditions on parts of pairs mean together when they stand side by side in one `and` (contract §3.2):
+ *
+ * | conditions | meaning |
+ * |---|---|
+ * | `neq(key, k)` | no pair has the key |
+ * | `eq(key, k)`, `neq(value, v)` | a pair has the key and another value |
+ * | `neq(key, k)`, `neq(value, v)` | no pair has the key, and no pair has the value |
+ * | `neq(key, k)`, `eq(value, v)` | no pair has the key, but some pair has the value |
+ *
+ * So an excluded key is a condition of its own, all the rest speaks of one pair, and an excluded value speaks of
+ * that pair only where a key names it. A second key begins a second pair, where a strict reading would ask one
+ * pair to have two keys, which nothing passes.
+ */
+export function pairUp(conditions: PairCondition[]): Expression[] {
+  const families = [...new Set(conditions.map((one) => one.family))];
+  return families.flatMap((family) =>
+    ofOneFamily(
+      family,
+      conditions.filter((one) => one.family === family),
+    ),
+  );
+}
+
+function ofOneFamily(family: Family, conditions: PairCondition[]): Expression[] {
+  const found: Expression[] = [];
+  const some = (tests: PairCondition[]): Expression => ({
+    kind: "some_pair",
+    family,
+    tests: tests.map(({ part, test }) => ({ part, test })),
+  });
+  const none = ({ part, test }: PairCondition): Expression => ({
+    kind: "not",
+    item: some([{ family, part, test: opposite(test) }]),
+  });
+
+  const groups: PairCondition[][] = [[]];
+  for (const condition of conditions) {
+    if (condition.part === "key") {
+      if (excludes(condition)) {
+        found.push(none(condition));
+        continue;
+      }
+      if (groups.at(-1)!.some((one) => one.part === "key")) groups.push([]);
+    }
+    groups.at(-1)!.push(condition);
+  }
+  for (const group of groups) {
+    const named = group.some((one) => one.part === "key");
+    const ofThePair = named ? group : group.filter((one) => !excludes(one));
+    if (ofThePair.length > 0) found.push(some(ofThePair));
+    if (!named) found.push(...group.filter(excludes).map(none));
+  }
+  return found;
+}
+
+const excludes = ({ test }: PairCondition): boolean => test.op === "neq";
+
+const opposite = (test: Test): Test => (test.op === "neq" ? { op: "eq", value: test.value } : test);

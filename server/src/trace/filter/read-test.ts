@@ -1,0 +1,108 @@
+import type { Literal, Test } from "./expression.ts";
+import type { FieldType } from "./fields.ts";
+import { FilterError } from "./filter-error.ts";
+import { parseDuration, parseNumber, parseTime, parseUuid } from "./literals.ts";
+import type { Argument, Call } from "./parser.ts";
+
+/** What a field can be compared as. Tags and metadata as a whole have functions of their own. */
+type ScalarType = Exclude<FieldType, "json" | "tags" | "metadata">;
+
+interface Asked {
+  type: ScalarType | "json";
+  nullable: boolean;
+}
+
+type Op = "eq" | "neq" | "gt" | "gte" | "lt" | "lte";
+
+/** What is asked of a field by a call such as `gt(latency, 5)`. */
+export function testOf(call: Call, name: string, type: Asked): Test {
+  const value = call.args[1]!;
+  const { name: op } = call;
+  if (op === "like" || op === "search") {
+    if (type.type !== "text" && !(op === "search" && type.type === "json")) {
+      throw new FilterError(`${op} is for text, and ${name} is none`, call.at);
+    }
+    return op === "like" ? { op, pattern: likePattern(call, value) } : { op, text: searched(call, value) };
+  }
+  if (op === "in") {
+    if (value.kind !== "list") throw new FilterError("in takes a list, such as [1, 2]", value.at);
+    const scalar = type.type;
+    if (scalar === "json") throw new FilterError(`${name} can only be searched, or compared with null`, call.at);
+    return { op, values: value.items.map((item) => literal(name, scalar, item)) };
+  }
+  if (op === "has" || op === "exists") throw new FilterError(`${op} is not for ${name}`, call.at);
+  return comparison(op as Op, value, name, type);
+}
+
+function comparison(op: Op, value: Argument, name: string, type: Asked): Test {
+  if (value.kind === "value" && value.value === null) {
+    if (op !== "eq" && op !== "neq") throw new FilterError(`null can be compared by eq and neq`, value.at);
+    if (!type.nullable) throw new FilterError(`${name} is never null`, value.at);
+    return { op: op === "eq" ? "is_null" : "not_null" };
+  }
+  if (type.type === "json") throw new FilterError(`${name} can only be searched, or compared with null`, value.at);
+  if ((type.type === "uuid" || type.type === "flag") && op !== "eq" && op !== "neq") {
+    throw new FilterError(`${name} has no order; there are eq, neq${type.type === "uuid" ? " and in" : ""}`, value.at);
+  }
+  return { op, value: literal(name, type.type, value) };
+}
+
+/** The value in the form of the field's type. */
+function literal(name: string, type: ScalarType, given: Argument): Literal {
+  if (given.kind !== "value") {
+    throw new FilterError(
+      given.kind === "name" ? `${given.text} is not a value; text is written in quotes` : "expected one value",
+      given.at,
+    );
+  }
+  const { value, at } = given;
+  const wrong = (wanted: string) => new FilterError(`${name} is compared with ${wanted}`, at);
+  if (value === null) throw new FilterError("null can only be compared by eq and neq", at);
+  if (type === "flag") {
+    if (typeof value === "boolean") return value;
+    if (value === "true" || value === "false") return value === "true";
+    throw wrong("true and false");
+  }
+  if (type === "text") return typeof value === "boolean" ? String(value) : value;
+  if (typeof value === "boolean") throw wrong(WANTED[type]);
+  if (type === "uuid" && typeof value === "number") throw wrong(WANTED.uuid);
+  const read = READERS[type](value as never);
+  if (read === undefined) throw wrong(WANTED[type]);
+  return read;
+}
+
+type Measured = "uuid" | "number" | "time" | "duration";
+
+const READERS = {
+  uuid: parseUuid,
+  number: parseNumber,
+  time: parseTime,
+  duration: parseDuration,
+};
+
+const WANTED: Record<Measured, string> = {
+  uuid: "UUIDs in quotes",
+  number: "numbers",
+  time: 'times, such as "2026-07-15T12:34:56Z"',
+  duration: 'seconds, or text such as "250ms", "5s", "2m", "1h"',
+};
+
+export function textOf(call: Call, given: Argument | undefined): string {
+  if (given?.kind === "value" && typeof given.value === "string") return given.value;
+  throw new FilterError(`${call.name} takes text in quotes here`, given?.at ?? call.at);
+}
+
+export function searched(call: Call, given: Argument | undefined): string {
+  const text = textOf(call, given);
+  if (text === "") throw new FilterError("search takes at least one character", given!.at);
+  return text;
+}
+
+function likePattern(call: Call, given: Argument): string {
+  const pattern = textOf(call, given);
+  // an odd number of backslashes leaves the last without a character to escape
+  if (/\\*$/.exec(pattern)![0].length % 2 === 1) {
+    throw new FilterError("a pattern cannot end with a single backslash", given.at);
+  }
+  return pattern;
+}
