@@ -1,0 +1,186 @@
+import type { Redis } from "ioredis";
+
+import type { Log } from "../log.ts";
+import type { MemoryWindows } from "./memory-windows.ts";
+import type { Bucket, Taken, Use, Windows } from "./windows.ts";
+
+/**
+ * Windows that several servers share, in Redis: one script that looks at all buckets and then takes from all or
+ * none, so it is as exact as Redis is single-threaded. Time is Redis' own.
+ *
+ * When Redis is away, slow or refuses, each server counts by itself (`local`) with the same limits: several
+ * servers together then let through at most as many times more as they are. Nobody is refused or kept waiting
+ * because of it: what was under way falls back after `timeoutMs`, what comes later does so at once, and one probe
+ * at a time, a write because a replica answers pings, finds out when Redis is back. The windows in Redis then go on,
+ * without what was counted locally.
+ *
+ * Keys: `{heddle-limits}:<limit>:<count>/<seconds>:<holder>`. The braces put them on one node of a cluster; the
+ * quota is in the key so that a changed one starts with empty windows.
+ */
+export class RedisWindows implements Windows {
+  readonly #redis: Redis & Scripts;
+  readonly #local: MemoryWindows;
+  readonly #log: Log;
+  readonly #timeoutMs: number;
+  #away = true;
+  #everAway = false;
+  #nextProbe = 0;
+  #stopped = false;
+  /** How often something was counted locally because Redis could not. */
+  fellBack = 0;
+
+  private constructor(redis: Redis & Scripts, local: MemoryWindows, log: Log, timeoutMs: number) {
+    this.#redis = redis;
+    this.#local = local;
+    this.#log = log;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Resolves when Redis was reached, or after half a second without it. Throws for an address that is none. */
+  static async connect(uri: string, local: MemoryWindows, log: Log, timeoutMs = 250): Promise<RedisWindows> {
+    if (!/^rediss?:\/\//.test(uri)) throw new Error("REDIS_URI must begin with redis:// or rediss://");
+    const { Redis } = await import("ioredis");
+    const redis = new Redis(uri, {
+      commandTimeout: timeoutMs,
+      connectTimeout: 2000,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (times) => Math.min(100 * times, 1000),
+      connectionName: "heddle-limits",
+    });
+    redis.defineCommand("heddleTake", { lua: TAKE });
+    redis.defineCommand("heddleGiveBack", { numberOfKeys: 1, lua: GIVE_BACK });
+    redis.defineCommand("heddleRead", { lua: READ });
+    const windows = new RedisWindows(redis as Redis & Scripts, local, log, timeoutMs);
+    redis.on("error", (error: Error) => windows.#lost(error));
+    redis.on("close", () => windows.#lost(new Error("the connection was closed")));
+    const reached = new Promise<void>((resolve) => {
+      redis.on("ready", () => void windows.#probe().then(resolve));
+    });
+    let timer: NodeJS.Timeout;
+    await Promise.race([reached, new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))]);
+    clearTimeout(timer!);
+    if (windows.#away) windows.#lost(new Error("it did not answer"));
+    return windows;
+  }
+
+  get away(): boolean {
+    return this.#away;
+  }
+
+  async take(buckets: Bucket[]): Promise<Taken> {
+    const quotas = buckets.flatMap(({ limit }) => [limit.count, limit.seconds * 1000]);
+    const reply = await this.#ask(() => this.#redis.heddleTake(buckets.length, ...keysOf(buckets), ...quotas));
+    if (!reply) return this.#local.take(buckets);
+    return { allowed: reply[0] === 1, uses: usesOf(buckets, reply.slice(1)) };
+  }
+
+  async giveBack(bucket: Bucket): Promise<void> {
+    const reply = await this.#ask(() => this.#redis.heddleGiveBack(keyOf(bucket)));
+    if (reply === undefined) this.#local.giveBack(bucket);
+  }
+
+  async read(buckets: Bucket[]): Promise<Use[]> {
+    const reply = await this.#ask(() => this.#redis.heddleRead(buckets.length, ...keysOf(buckets)));
+    return reply ? usesOf(buckets, reply) : this.#local.read(buckets);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#redis.disconnect();
+  }
+
+  async #ask<T>(command: () => Promise<T>): Promise<T | undefined> {
+    if (this.#away) {
+      if (performance.now() >= this.#nextProbe && this.#redis.status === "ready") void this.#probe();
+    } else {
+      try {
+        return await command();
+      } catch (error) {
+        this.#lost(error as Error);
+      }
+    }
+    this.fellBack++;
+    return undefined;
+  }
+
+  async #probe(): Promise<void> {
+    this.#nextProbe = performance.now() + this.#timeoutMs + PROBE_EVERY_MS;
+    try {
+      await this.#redis.set("{heddle-limits}:probe", "1", "PX", 1000);
+      this.#found();
+    } catch (error) {
+      this.#lost(error as Error);
+    }
+  }
+
+  #lost(error: Error): void {
+    if (this.#stopped || (this.#away && this.#everAway)) return;
+    this.#away = true;
+    this.#everAway = true;
+    this.#nextProbe = performance.now() + PROBE_EVERY_MS;
+    this.#log.warn({ err: error }, "Redis is away: rate limits are counted by each server on its own");
+  }
+
+  #found(): void {
+    if (!this.#away || this.#stopped) return;
+    this.#away = false;
+    if (this.#everAway) this.#log.warn("Redis is back: rate limits are shared again");
+  }
+}
+
+interface Scripts {
+  heddleTake(count: number, ...args: (string | number)[]): Promise<number[]>;
+  heddleRead(count: number, ...args: string[]): Promise<number[]>;
+  heddleGiveBack(key: string): Promise<number>;
+}
+
+/** While Redis is away, how long after one probe the next may follow. */
+const PROBE_EVERY_MS = 500;
+
+/** KEYS: buckets. ARGV: count and window in ms of each. Returns 1 or 0, then used and ms to the end of each. */
+const TAKE = `
+local used, left, allowed = {}, {}, 1
+for i = 1, #KEYS do
+  used[i] = tonumber(redis.call('GET', KEYS[i]) or '0')
+  left[i] = redis.call('PTTL', KEYS[i])
+  if used[i] >= tonumber(ARGV[2 * i - 1]) then allowed = 0 end
+end
+local reply = { allowed }
+for i = 1, #KEYS do
+  local window = tonumber(ARGV[2 * i])
+  if allowed == 1 then
+    used[i] = redis.call('INCR', KEYS[i])
+    if left[i] < 0 then redis.call('PEXPIRE', KEYS[i], window) end
+  end
+  if left[i] < 0 then left[i] = window end
+  reply[2 * i] = used[i]
+  reply[2 * i + 1] = left[i]
+end
+return reply`;
+
+const GIVE_BACK = `
+local used = tonumber(redis.call('GET', KEYS[1]) or '0')
+if used > 0 then return redis.call('DECR', KEYS[1]) end
+return 0`;
+
+const READ = `
+local reply = {}
+for i = 1, #KEYS do
+  reply[2 * i - 1] = tonumber(redis.call('GET', KEYS[i]) or '0')
+  reply[2 * i] = redis.call('PTTL', KEYS[i])
+end
+return reply`;
+
+const keyOf = ({ limit, holder }: Bucket): string =>
+  `{heddle-limits}:${limit.name}:${limit.count}/${limit.seconds}:${holder}`;
+
+const keysOf = (buckets: Bucket[]): string[] => buckets.map(keyOf);
+
+/** A negative time to live means that there is no window. */
+function usesOf(buckets: Bucket[], reply: number[]): Use[] {
+  return buckets.map(({ limit }, index) => {
+    const left = reply[2 * index + 1]!;
+    return { limit, used: reply[2 * index]!, resetMs: left < 0 ? limit.seconds * 1000 : left };
+  });
+}
