@@ -18,6 +18,7 @@ import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
 import { describeError, outcomeOf } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
+import { warmUp } from "./warm-up.ts";
 import { errorName, toJson } from "./serialise.ts";
 
 interface HostInput {
@@ -71,6 +72,9 @@ export class Host {
       langgraph_version: this.#langgraphVersion,
       graphs: statuses,
     });
+    void warmUp(this.#deps, () => this.#runs.size > 0 || this.#draining).catch((error: unknown) =>
+      complain("The rehearsal of a run failed, which changes nothing:", error),
+    );
   }
 
   /** User code broke outside of any promise that somebody waits for. */

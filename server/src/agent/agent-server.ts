@@ -13,10 +13,12 @@ import { uuid7 } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
+import { systemAssistantId } from "./assistants/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import type { Project } from "./hosts/project.ts";
 import { watchProject } from "./hosts/watch-project.ts";
+import { primeQueue } from "./runs/prime-queue.ts";
 import { RunFollower } from "./runs/run-follower.ts";
 import { RunQueue } from "./runs/run-queue.ts";
 import { RunStreams } from "./runs/run-streams.ts";
@@ -48,10 +50,12 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const { settings, log, database, dataDir } = options;
   const serverId = uuid7();
   const sql = connect(database, { max: settings.databasePool, name: "heddle server" });
+  // creates go through one at a time, ends too
+  const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true });
   try {
     await migrate(sql);
   } catch (error) {
-    await sql.end({ timeout: 1 });
+    await Promise.all([sql.end({ timeout: 1 }), hotSql.end({ timeout: 1 })]);
     throw error;
   }
   const metrics = createMetrics();
@@ -74,6 +78,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   });
   const queue: RunQueue = new RunQueue({
     sql,
+    hotSql,
     log,
     settings,
     serverId,
@@ -128,6 +133,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   await registerSystemAssistants(deps);
   await lease.start();
   queue.start(hosts);
+  const priming = prime(hotSql, deps);
   const listening = await listen(sql, queue, follower);
 
   const watcher = options.reload
@@ -150,9 +156,19 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       );
       await Promise.race([Promise.allSettled(listening.map((one) => one.unlisten())), sleep(500)]);
       await streams.stop();
-      await sql.end({ timeout: 2 });
+      await priming;
+      await Promise.all([sql.end({ timeout: 2 }), hotSql.end({ timeout: 2 })]);
     },
   };
+}
+
+/** Nobody waits for it, and what it fails at will work without it. */
+async function prime(hotSql: Sql, { project, serverId, log }: AgentDeps): Promise<void> {
+  const [graphId] = Object.keys(project.graphs);
+  if (graphId === undefined) return;
+  await primeQueue(hotSql, systemAssistantId(graphId), serverId).catch((error: unknown) =>
+    log.debug({ err: error }, "the queue's statements could not be rehearsed"),
+  );
 }
 
 /** Other servers, and statements of this one, tell of new work, cancellations and ends. Polling is the safety net. */

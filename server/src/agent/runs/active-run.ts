@@ -31,6 +31,8 @@ export interface RunCounts {
 
 export interface RunQueueOptions {
   sql: Sql;
+  /** Few connections with pinned plans, for the statements that every run goes through; none of them waits for a lock long. */
+  hotSql: Sql;
   log: Log;
   settings: AgentSettings;
   serverId: string;

@@ -42,7 +42,7 @@ export class RunEndings {
     this.#o = options;
     this.#commits = sortedGroupCommit((runs) => {
       options.fault("before-final-status");
-      return finishRuns(options.sql, runs, !options.alone());
+      return finishRuns(options.hotSql, runs, !options.alone());
     });
   }
 

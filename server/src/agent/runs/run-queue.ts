@@ -51,7 +51,7 @@ export class RunQueue {
 
   constructor(options: RunQueueOptions) {
     this.#o = options;
-    this.#creates = sortedGroupCommit((runs) => createRuns(options.sql, runs, false));
+    this.#creates = sortedGroupCommit((runs) => createRuns(options.hotSql, runs, false));
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,

@@ -11,11 +11,27 @@ export interface DatabaseAddress {
   socket: string | null;
 }
 
+export interface ConnectOptions {
+  max?: number;
+  name?: string;
+  /** For statements whose every step goes by an index: planned once a connection, for good. */
+  pinned?: boolean;
+}
+
+/** Plans are made once, for tables that may have been empty then: always by index. */
+const PINNED_PLANS = {
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+} as const;
+
 /**
  * A pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps printed by Postgres inside JSON
  * are UTC.
  */
-export function connect(database: DatabaseAddress, options: { max?: number; name?: string } = {}): Sql {
+export function connect(database: DatabaseAddress, options: ConnectOptions = {}): Sql {
   return postgres(database.uri, {
     ...(database.socket && { host: database.socket }),
     max: options.max ?? 10,
@@ -28,6 +44,6 @@ export function connect(database: DatabaseAddress, options: { max?: number; name
     connect_timeout: 5,
     // a database that restarts must be found again at once, not after a growing pause
     backoff: (attempt) => Math.min(0.05 * attempt, 0.5),
-    connection: { application_name: options.name ?? "heddle", TimeZone: "UTC" },
+    connection: { application_name: options.name ?? "heddle", TimeZone: "UTC", ...(options.pinned && PINNED_PLANS) },
   });
 }

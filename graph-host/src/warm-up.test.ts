@@ -1,0 +1,27 @@
+import { InMemoryStore } from "@langchain/langgraph-checkpoint";
+import { afterEach, expect, test, vi } from "vitest";
+
+import { warmUp } from "./warm-up.ts";
+
+const deps = { store: new InMemoryStore(), langgraphVersion: "0" };
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test("it rehearses runs until there is real work, and then makes way", async () => {
+  let asked = 0;
+  await warmUp(deps, () => ++asked > 3);
+  expect(asked).toBe(4);
+});
+
+test("with nothing to do it comes to its end by itself", async () => {
+  let asked = 0;
+  await warmUp(deps, () => ++asked > 1_000_000);
+  expect(asked).toBe(100);
+});
+
+test("nothing is rehearsed where somebody watches", async () => {
+  vi.stubEnv("LANGSMITH_TRACING", "true");
+  let asked = 0;
+  await warmUp(deps, () => ++asked > 0);
+  expect(asked).toBe(0);
+});
