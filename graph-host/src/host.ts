@@ -63,7 +63,6 @@ export class Host {
       openGraph: (id, config, runtime) => this.#openGraph(id, config, runtime),
       sendEvent: (run_id, event, body) => this.connection.send({ t: "event", run_id, event }, body),
       pause: () => this.connection.drained,
-      flush: () => this.connection.flush(),
     };
     const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
     this.connection.send({

@@ -42,7 +42,10 @@ export type HostFrame =
   | { t: "ready"; protocol: number; langgraph_version: string; graphs: Record<string, GraphStatus> }
   /** `rss` and `heap` in bytes. */
   | { t: "pong"; n: number; rss: number; heap: number }
-  /** One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. */
+  /**
+   * One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. The
+   * `metadata` event that opens a stream is the server's.
+   */
   | { t: "event"; run_id: string; event: string }
   /** Body: {@link RunResult} as JSON text. */
   | RunEnd

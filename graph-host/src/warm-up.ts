@@ -36,7 +36,6 @@ export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, 
     openGraph: () => Promise.resolve(graph),
     sendEvent: () => {},
     pause: () => undefined,
-    flush: () => {},
   };
   for (let n = 0; n < RUNS && !busy(); n++) {
     await executeRun(rehearsal, new ActiveRun(START_FRAME), { ...KWARGS });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
@@ -22,8 +21,6 @@ export interface RunDeps {
   openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
   sendEvent(runId: string, event: string, body: string): void;
   pause: () => Promise<void> | undefined;
-  /** Sends at once what was given to `sendEvent`. */
-  flush: () => void;
 }
 
 /** How long the final state may take to read once the run is over. */
@@ -40,8 +37,6 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   let graph: Graph | undefined;
   let saver: Saver | undefined;
   const execute = async (): Promise<void> => {
-    emit("metadata", { run_id: start.run_id, attempt: start.attempt });
-    deps.flush();
     const runtime = { accessContext: "threads.create_run", executionRuntime: { context: kwargs.context } } as const;
     const original = await deps.openGraph(start.graph_id, kwargs.config, runtime);
     saver = runSaver(deps.savers, start, original);
@@ -121,9 +116,11 @@ function emitStop(
 
 /** Best effort: the run's outcome does not depend on it. What is not kept is not told. */
 async function readResult(graph: Graph, saver: Saver, threadId: string): Promise<string> {
-  const limit = new AbortController();
-  const unknown = sleep<RunResult>(RESULT_LIMIT_MS, {}, { signal: limit.signal });
-  unknown.catch(() => {});
+  // a plain timer: an aborted promise makes three errors with their stacks, a tenth of a millisecond a run
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const unknown = new Promise<RunResult>((resolve) => {
+    timer = setTimeout(() => resolve({}), RESULT_LIMIT_MS);
+  });
   try {
     const known = saver.flush().then(() => runResult(graph, threadId));
     return toJson(await Promise.race([known, unknown]));
@@ -131,7 +128,7 @@ async function readResult(graph: Graph, saver: Saver, threadId: string): Promise
     complain(`The state of thread ${threadId} could not be read after its run:`, error);
     return "{}";
   } finally {
-    limit.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -18,14 +18,9 @@ afterAll(() => host.stop());
 
 const hello = { messages: [{ role: "user", content: "hi", id: "human-1" }] };
 
-test("the first event names the run and the attempt", async () => {
-  const run = await host.run("echo", { input: hello });
-  expect(run.events[0]).toEqual({ event: "metadata", data: { run_id: run.runId, attempt: 1 } });
-});
-
 test("values: the state after the input and after each step, messages flattened", async () => {
   const run = await host.run("echo", { input: hello, stream_mode: ["values"] });
-  expect(run.names()).toEqual(["metadata", "values", "values"]);
+  expect(run.names()).toEqual(["values", "values"]);
   const human = { type: "human", content: "hi", id: "human-1", additional_kwargs: {}, response_metadata: {} };
   expect(run.data("values")[0]).toEqual({ messages: [human] });
   expect(run.data("values")[1]).toMatchObject({ messages: [human, { type: "ai", content: "echo: hi" }] });
@@ -43,7 +38,6 @@ test("updates: one event a finished task", async () => {
 test("messages: metadata once, the message so far at each token, each message of the state once complete", async () => {
   const run = await host.run("chat", { input: hello, stream_mode: ["messages"] });
   expect(run.names()).toEqual([
-    "metadata",
     "messages/complete",
     "messages/metadata",
     ...Array.from("Hello", () => "messages/partial"),
@@ -67,14 +61,14 @@ test("messages: metadata once, the message so far at each token, each message of
 
 test("messages-tuple: chunks as they come, with flat metadata, under the name messages", async () => {
   const run = await host.run("chat", { input: hello, stream_mode: ["messages-tuple"] });
-  expect(new Set(run.names())).toEqual(new Set(["metadata", "messages"]));
+  expect(new Set(run.names())).toEqual(new Set(["messages"]));
   expect(run.data("messages").map(([{ content }]) => content)).toEqual(Array.from("Hello"));
   expect(run.data("messages")[0][1]).toMatchObject({ langgraph_node: "model", run_id: run.runId });
 });
 
 test("a model tagged nostream sends no tokens", async () => {
   const run = await host.run("nostream", { input: hello, stream_mode: ["messages"] });
-  expect(new Set(run.names())).toEqual(new Set(["metadata", "messages/complete"]));
+  expect(new Set(run.names())).toEqual(new Set(["messages/complete"]));
 });
 
 test("a tool's message comes as one tuple, the tool's life as tools events", async () => {
@@ -173,7 +167,7 @@ test("subgraphs are named by namespace when asked for, and unheard otherwise", a
 
 test("messages of a root node carry no namespace with subgraphs either", async () => {
   const run = await host.run("chat", { input: hello, stream_mode: ["messages-tuple", "values"], subgraphs: true });
-  expect(new Set(run.names())).toEqual(new Set(["metadata", "values", "messages"]));
+  expect(new Set(run.names())).toEqual(new Set(["values", "messages"]));
 });
 
 test("a text that mentions __interrupt__ interrupts nothing", async () => {

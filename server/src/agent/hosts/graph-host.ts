@@ -115,6 +115,9 @@ export class GraphHost {
         ...["--import", PRELOAD, "--import", TSX],
         "--enable-source-maps",
         `--max-old-space-size=${memoryMb}`,
+        // short-lived objects of concurrent runs: fewer, not longer, collections; a tenth of a run's time
+        "--min-semi-space-size=8",
+        "--max-semi-space-size=32",
         ENTRY,
       ],
       {

@@ -276,7 +276,10 @@ export class RunQueue {
       this.#endings.track(this.#endings.finish(run, { outcome: "error", error: failure }, undefined));
       return;
     }
-    if (!this.#hosts.startRun(run.start, run.kwargs, run.suspicion)) this.#waitingForHost.push(run);
+    if (!this.#hosts.startRun(run.start, run.kwargs, run.suspicion)) return void this.#waitingForHost.push(run);
+    // said here, not by the host: the first frame then does not wait for a process, and costs no message
+    const attempt = { run_id: run.runId, attempt: run.attempt };
+    this.#o.streams.open(run.runId).append("metadata", JSON.stringify(attempt));
   }
 
   #dispatchWaiting(): void {
