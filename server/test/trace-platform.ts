@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 
 import { createTraceApp } from "../src/app.ts";
+import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import type { Guard } from "../src/base/http/route.ts";
@@ -12,6 +13,7 @@ import { createLog } from "../src/base/log.ts";
 import { traceOptions } from "../src/trace/settings.ts";
 import { startTracePlatform, type TracePlatform } from "../src/trace/trace-platform.ts";
 import { type Call, callerOf } from "./call.ts";
+import { testClickHouse } from "./clickhouse.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
 
@@ -20,10 +22,13 @@ import { openGuard } from "./principal.ts";
  *
  *     const platform = await testTracePlatform();
  *     const { status, json } = await platform.call("GET", "/ok");
+ *
+ * Several of one file are like replicas on one ClickHouse.
  */
 export interface TestTracePlatform {
   platform: TracePlatform;
   sql: Sql;
+  clickhouse: ClickHouse;
   call: Call;
   stop: () => Promise<void>;
 }
@@ -33,6 +38,7 @@ export async function testTracePlatform(
   options: { db?: TestDatabase; guard?: Guard } = {},
 ): Promise<TestTracePlatform> {
   const db = options.db ?? (await testDatabase());
+  const clickhouse = await testClickHouse();
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-trace-"));
   const settings = readOptions(traceOptions, { HEDDLE_LOG_LEVEL: "error", ...env });
   const platform = await startTracePlatform({
@@ -40,6 +46,7 @@ export async function testTracePlatform(
     log: createLog(settings.logLevel),
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,
+    clickhouse,
   });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= platform.stop());
@@ -47,5 +54,6 @@ export async function testTracePlatform(
     await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  return { platform, sql: db.sql, call: callerOf(createTraceApp(platform.deps, options.guard ?? openGuard)), stop };
+  const app = createTraceApp(platform.deps, options.guard ?? openGuard);
+  return { platform, sql: db.sql, clickhouse, call: callerOf(app), stop };
 }

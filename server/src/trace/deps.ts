@@ -1,3 +1,4 @@
+import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -6,6 +7,7 @@ import type { TraceSettings } from "./settings.ts";
 /** What the trace platform's slices are made of; built once. */
 export interface TraceDeps {
   sql: Sql;
+  clickhouse: ClickHouse;
   log: Log;
   settings: TraceSettings;
   dataDir: string;

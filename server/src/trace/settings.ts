@@ -1,4 +1,4 @@
-import { choice, integer, type Options } from "../base/config/options.ts";
+import { choice, integer, type Options, text } from "../base/config/options.ts";
 
 /** Settings of the trace platform. */
 export const traceOptions = {
@@ -25,6 +25,31 @@ export const traceOptions = {
     default: 10,
     min: 2,
     description: "Connections to Postgres.",
+  }),
+  clickhouseUrl: text({
+    env: ["CLICKHOUSE_URL"],
+    default: "",
+    description:
+      "ClickHouse server that keeps the traces: http[s]://user:password@host:8123/database. Empty: chDB in this process.",
+    secret: true,
+  }),
+  clickhouseCluster: text({
+    env: ["HEDDLE_CLICKHOUSE_CLUSTER"],
+    default: "",
+    description: "Name of the ClickHouse cluster over which the tables are spread and replicated. Empty: one server.",
+  }),
+  clickhouseConnections: integer({
+    env: ["HEDDLE_CLICKHOUSE_CONNECTIONS"],
+    default: 4,
+    min: 2,
+    max: 100,
+    description:
+      "Statements at once on ClickHouse. With chDB each occupies a thread of UV_THREADPOOL_SIZE while it runs.",
+  }),
+  chdbMaxMemoryMb: integer({
+    env: ["HEDDLE_CHDB_MEMORY_MB"],
+    default: 0,
+    description: "Memory that chDB may use, in MiB; what needs more fails. 0: half of the machine's, at most 4096.",
   }),
 };
 

@@ -1,4 +1,9 @@
 /** The trace platform's life: database, then what its slices need; and the way back. */
+import { join } from "node:path";
+
+import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
+import { migrateClickHouse } from "../base/clickhouse/migrate.ts";
+import { openClickHouse } from "../base/clickhouse/open-clickhouse.ts";
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
 import type { Log } from "../base/log.ts";
@@ -11,6 +16,8 @@ export interface TracePlatformOptions {
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
+  /** One that is open already and stays open; by default the settings say which. */
+  clickhouse?: ClickHouse;
 }
 
 export interface TracePlatform {
@@ -23,18 +30,30 @@ export async function startTracePlatform({
   log,
   database,
   dataDir,
+  clickhouse: given,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
+  let clickhouse = given;
   try {
     await migrate(sql);
+    clickhouse ??= await openClickHouse({
+      url: settings.clickhouseUrl,
+      cluster: settings.clickhouseCluster,
+      directory: join(dataDir, "chdb"),
+      connections: settings.clickhouseConnections,
+      maxMemory: settings.chdbMaxMemoryMb * 1024 * 1024,
+    });
+    await migrateClickHouse(clickhouse, sql);
   } catch (error) {
+    if (!given) await clickhouse?.close();
     await sql.end({ timeout: 1 });
     throw error;
   }
-  const deps: TraceDeps = { sql, log, settings, dataDir, metrics: createMetrics() };
+  const deps: TraceDeps = { sql, clickhouse, log, settings, dataDir, metrics: createMetrics() };
   return {
     deps,
     async stop() {
+      if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },
   };

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+
+import { type ClickHouseClientConfigOptions, type ClickHouseSettings, parseError } from "@clickhouse/client";
+import type { RawInsertFormat, Session } from "chdb";
+
+import type { ChdbSessions } from "./chdb-sessions.ts";
+import { formatParam, type Param, sqlLiteral } from "./format-param.ts";
+
+type Connection = NonNullable<ClickHouseClientConfigOptions["connection"]>;
+type Insert = Parameters<Connection["insert"]>[0];
+type Exec = Parameters<Connection["exec"]>[0];
+interface Statement {
+  query: string;
+  clickhouse_settings?: ClickHouseSettings;
+  query_params?: Record<string, unknown>;
+}
+
+/**
+ * chDB as a connection of ClickHouse's own client, so that everything above speaks to one client.
+ *
+ * The one that comes with chDB was tried and left: it lets settings of one statement stay for those that follow,
+ * runs statements with parameters strictly one after another, and copies what is inserted through strings.
+ * Parameters are set on the session here, which is why a missing one must be found before: the engine would
+ * take what an earlier statement has left.
+ */
+export class ChdbConnection implements Connection {
+  readonly #sessions: ChdbSessions;
+  /** Settings that a session has besides its own, to be put back by the statement that follows. */
+  readonly #changed = new WeakMap<Session, string[]>();
+
+  constructor(sessions: ChdbSessions) {
+    this.#sessions = sessions;
+  }
+
+  async query(statement: Statement): ReturnType<Connection["query"]> {
+    return { ...base(), stream: Readable.from([await this.#run("read", statement)], { objectMode: false }) };
+  }
+
+  async command(statement: Statement): ReturnType<Connection["command"]> {
+    await this.#run("write", statement);
+    return base();
+  }
+
+  async exec(statement: Exec): ReturnType<Connection["exec"]> {
+    if (statement.values) {
+      await this.insert({ ...statement, values: statement.values });
+      return { ...base(), stream: Readable.from([]) };
+    }
+    return { ...base(), stream: Readable.from([await this.#run("write", statement)], { objectMode: false }) };
+  }
+
+  async insert({ query, values, clickhouse_settings }: Insert): ReturnType<Connection["insert"]> {
+    const parts = /^insert into (\S+) \(([^)]*)\) format (\w+)$/i.exec(query);
+    if (!parts) throw new Error(`chDB can't insert by: ${query}`);
+    const payload = typeof values === "string" ? Buffer.from(values) : await collect(values);
+    if (payload.length === 0) return base();
+    await this.#sessions.use("write", async (session) =>
+      translated(
+        session.insert({
+          table: parts[1]!,
+          columns: parts[2]!.split(",").map((name) => name.trim()),
+          values: payload,
+          format: parts[3]! as RawInsertFormat,
+          settings: definedSettings(clickhouse_settings),
+        }),
+      ),
+    );
+    return base();
+  }
+
+  async ping(): ReturnType<Connection["ping"]> {
+    try {
+      await this.#run("read", { query: "select 1" });
+      return { success: true };
+    } catch (error) {
+      return { success: false, error: error as Error };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#sessions.close();
+  }
+
+  #run(kind: "read" | "write", { query, query_params = {}, clickhouse_settings }: Statement): Promise<Uint8Array> {
+    const settings = definedSettings(clickhouse_settings);
+    const format = settings["default_format"];
+    delete settings["default_format"];
+    const params = declaredParams(query, query_params);
+    return this.#sessions.use(kind, async (session) => {
+      const names = Object.keys(settings);
+      const sets = [
+        ...(this.#changed.get(session) ?? []).map((name) => `set ${name} = default; `),
+        ...names.map((name) => `set ${name} = ${settingLiteral(settings[name]!)}; `),
+        ...params.map(([name, value]) => `set param_${name} = ${sqlLiteral(formatParam(value))}; `),
+      ];
+      this.#changed.set(session, names);
+      const result = await translated(
+        session.queryAsync(sets.join("") + query, { format: typeof format === "string" ? format : "JSONEachRow" }),
+      );
+      return result.bytes();
+    });
+  }
+}
+
+const base = () => ({ query_id: randomUUID(), response_headers: {}, http_status_code: 200 });
+
+/** Settings of the HTTP interface, which an engine in the process doesn't know. */
+const HTTP_ONLY = new Set(["wait_end_of_query", "send_progress_in_http_headers", "enable_http_compression"]);
+
+function definedSettings(settings: ClickHouseSettings = {}): Record<string, string | number | boolean> {
+  const known = Object.entries(settings).filter(([name, value]) => value !== undefined && !HTTP_ONLY.has(name));
+  return Object.fromEntries(known) as Record<string, string | number | boolean>;
+}
+
+const settingLiteral = (value: string | number | boolean): string =>
+  typeof value === "string" ? sqlLiteral(value) : String(Number(value));
+
+/** The parameters that the statement names. One that is not given is an error here, never an earlier value. */
+function declaredParams(query: string, given: Record<string, unknown>): [string, Param][] {
+  const names = new Set(Array.from(query.matchAll(/\{(\w+):/g), (match) => match[1]!));
+  return Array.from(names, (name) => {
+    if (given[name] === undefined) throw new Error(`a query names the parameter ${name}, which is not given`);
+    return [name, given[name] as Param];
+  });
+}
+
+async function collect(stream: Readable): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Buffer));
+  return chunks.length === 1 && Buffer.isBuffer(chunks[0]) ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** chDB's errors as those of the client, with `code` and `type`. */
+async function translated<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const known = parseError((error as Error).message);
+    known.cause = error;
+    throw known;
+  }
+}

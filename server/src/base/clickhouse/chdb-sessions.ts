@@ -1,0 +1,178 @@
+import type { Session } from "chdb";
+
+import { AppError } from "../errors.ts";
+import { withFileLock } from "../db/file-lock.ts";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { deferred } from "../deferred.ts";
+
+/**
+ * Why chDB did not start, in words for whoever started the server.
+ */
+export class ChdbError extends Error {
+  override name = "ChdbError";
+}
+
+type ChdbModule = typeof import("chdb");
+
+export interface ChdbOptions {
+  /** Where the engine keeps its files; made if missing. One process at a time. */
+  directory: string;
+  /** Statements at once; reads get all but one of them, so that writing never waits for a slow query. */
+  connections: number;
+  /** The database of each session; made if missing. */
+  database: string;
+  /** Settings of each session. */
+  settings: Record<string, string | number>;
+  /** Bytes of memory that the engine may use in all. */
+  maxMemory: number;
+}
+
+/**
+ * Sessions on one chDB directory, each lent to one statement at a time: a session is a connection with settings
+ * and parameters of its own, and the engine runs one statement on it after another.
+ *
+ * A statement occupies a thread of libuv's pool until it is done, for chDB can't be interrupted. So there are
+ * few sessions, and a process that does more than this should start with UV_THREADPOOL_SIZE above 4.
+ */
+export class ChdbSessions {
+  readonly #options: ChdbOptions;
+  readonly #open: () => Session;
+  readonly #module: ChdbModule;
+  readonly #idle: Session[] = [];
+  readonly #all = new Set<Session>();
+  readonly #waiting = { write: [] as ((session: Session) => void)[], read: [] as ((session: Session) => void)[] };
+  #reading = 0;
+  #closed = false;
+  readonly #release: () => Promise<void>;
+
+  private constructor(module: ChdbModule, options: ChdbOptions, release: () => Promise<void>) {
+    this.#module = module;
+    this.#options = options;
+    this.#release = release;
+    this.#open = () => openSession(module, options);
+  }
+
+  static async open(options: ChdbOptions): Promise<ChdbSessions> {
+    const module = await loadChdb();
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    const release = await lockDirectory(options.directory);
+    try {
+      const sessions = new ChdbSessions(module, options, release);
+      const first = sessions.#open();
+      sessions.#all.add(first);
+      sessions.#idle.push(first);
+      return sessions;
+    } catch (error) {
+      await release();
+      throw new ChdbError(`chDB could not open ${options.directory}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Lends a session. Nothing else runs on it until `work` is done. */
+  async use<T>(kind: "read" | "write", work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new AppError(503, "The trace store is closing.", { headers: { "Retry-After": "1" } });
+    const session = await this.#acquire(kind);
+    try {
+      return await work(session);
+    } finally {
+      if (kind === "read") this.#reading--;
+      this.#idle.push(session);
+      this.#serve();
+    }
+  }
+
+  /** Resolves when what runs is done and the directory is free for another process. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#module.drainPending();
+    for (const session of this.#all) session.close();
+    await this.#module.drainPending();
+    await this.#release();
+  }
+
+  #acquire(kind: "read" | "write"): Promise<Session> {
+    const { promise, resolve } = deferred<Session>();
+    this.#waiting[kind].push(resolve);
+    this.#serve();
+    return promise;
+  }
+
+  #serve(): void {
+    for (;;) {
+      const maxReads = Math.max(1, this.#options.connections - 1);
+      const kind = this.#waiting.write.length > 0 ? "write" : "read";
+      if (this.#waiting[kind].length === 0 || (kind === "read" && this.#reading >= maxReads)) return;
+      const session = this.#idle.pop() ?? this.#another();
+      if (!session) return;
+      if (kind === "read") this.#reading++;
+      this.#waiting[kind].shift()!(session);
+    }
+  }
+
+  #another(): Session | undefined {
+    if (this.#all.size >= this.#options.connections) return undefined;
+    const session = this.#open();
+    this.#all.add(session);
+    return session;
+  }
+}
+
+function openSession(module: ChdbModule, { directory, database, settings, maxMemory }: ChdbOptions): Session {
+  const mebibytes = (n: number) => String(n * 1024 * 1024);
+  const session = new module.Session(directory, {
+    connectionArgs: [
+      `--max_server_memory_usage=${maxMemory}`,
+      // caches hold 5 GB each by default, which is meant for machines that do nothing else
+      `--mark_cache_size=${mebibytes(64)}`,
+      `--index_mark_cache_size=${mebibytes(32)}`,
+      `--primary_index_cache_size=${mebibytes(64)}`,
+      `--query_condition_cache_size=${mebibytes(16)}`,
+    ],
+  });
+  const name = `\`${database.replaceAll("`", "")}\``;
+  session.query(`create database if not exists ${name}`);
+  session.query(`use ${name}`);
+  for (const [key, value] of Object.entries(settings)) {
+    session.query(`set ${key} = ${typeof value === "number" ? value : `'${value}'`}`);
+  }
+  return session;
+}
+
+async function loadChdb(): Promise<ChdbModule> {
+  try {
+    return await import("chdb");
+  } catch (error) {
+    throw new ChdbError(
+      "chDB, the built-in ClickHouse, can't be loaded here. Either install it (npm install chdb@3.4.0; there are " +
+        "builds for Linux on x64 with glibc, and where npm has them for Linux on arm64 and macOS), " +
+        `or set CLICKHOUSE_URL to a ClickHouse server. (${(error as Error).message.split("\n")[0]})`,
+      { cause: error },
+    );
+  }
+}
+
+/** Two engines on one directory would destroy it; chDB itself says nothing that helps. */
+async function lockDirectory(directory: string): Promise<() => Promise<void>> {
+  const released = deferred<void>();
+  const held = deferred<void>();
+  const lock = `${dirname(`${directory}/x`)}.lock`;
+  const ended = withFileLock(lock, 2000, async () => {
+    held.resolve();
+    await released.promise;
+  });
+  ended.catch((error: unknown) =>
+    held.reject(
+      new ChdbError(
+        `The trace store in ${directory} is in use: ${(error as Error).message}. ` +
+          "chDB serves one process; stop the other one, choose another HEDDLE_DATA_DIR, or set CLICKHOUSE_URL.",
+      ),
+    ),
+  );
+  await held.promise;
+  return async () => {
+    released.resolve();
+    await ended;
+  };
+}

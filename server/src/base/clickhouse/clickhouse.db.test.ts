@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+
+import { testClickHouse } from "../../../test/clickhouse.ts";
+import { testDatabase } from "../../../test/db.ts";
+import { migrateClickHouse } from "./migrate.ts";
+
+const db = await testDatabase();
+const clickhouse = await testClickHouse();
+
+test("migrations run once, also when several servers start together", async () => {
+  const both = await Promise.all([migrateClickHouse(clickhouse, db.sql), migrateClickHouse(clickhouse, db.sql)]);
+  expect(both.map(({ applied }) => applied.length).sort()).toEqual([
+    0,
+    both[0]!.applied.length + both[1]!.applied.length,
+  ]);
+  const tables = await clickhouse.rows({
+    name: "t",
+    query:
+      "select name, engine from system.tables where database = currentDatabase() and name like 'run%' order by name",
+  });
+  expect(tables).toEqual(
+    expect.arrayContaining([
+      { name: "run_keys", engine: "ReplacingMergeTree" },
+      { name: "runs", engine: "CoalescingMergeTree" },
+    ]),
+  );
+});
+
+test("a store that a newer Heddle has written is refused", async () => {
+  await clickhouse.insert(
+    "heddle_migrations",
+    ["version", "name"],
+    Buffer.from('{"version":9999,"name":"9999_later.sql"}\n'),
+  );
+  await expect(migrateClickHouse(clickhouse, db.sql)).rejects.toThrow(/newer Heddle/);
+  await clickhouse.command({ name: "t", query: "delete from heddle_migrations where version = 9999" });
+  expect((await migrateClickHouse(clickhouse, db.sql)).applied).toEqual([]);
+});
+
+const NASTY = [
+  "",
+  "it's",
+  "a\\b",
+  "tab\tand\nline\r",
+  "'); drop table runs; --",
+  "{x:String}",
+  "nul\0",
+  "ünïcødé 🧵",
+  "\\N",
+  "NULL",
+];
+
+test("values go in as parameters unharmed, alone and in arrays", async () => {
+  for (const value of NASTY) {
+    const [row] = await clickhouse.rows<{ v: string; l: string[]; n: string | null }>({
+      name: "t",
+      query: "select {v:String} as v, {l:Array(String)} as l, {n:Nullable(String)} as n",
+      params: { v: value, l: NASTY, n: null },
+    });
+    expect(row).toEqual({ v: value, l: NASTY, n: null });
+  }
+  const [row] = await clickhouse.rows({
+    name: "t",
+    query:
+      "select {a:UInt64} as a, {b:Bool} as b, {c:Array(Nullable(Int64))} as c, {d:Decimal(38, 18)} as d, {t:DateTime64(6, 'UTC')} as t",
+    params: {
+      a: 9_007_199_254_740_991,
+      b: true,
+      c: [1, null, -3],
+      d: "0.000000000000000001",
+      t: "2026-11-21 10:00:00.123456",
+    },
+  });
+  expect(row).toEqual({
+    a: 9_007_199_254_740_991,
+    b: true,
+    c: [1, null, -3],
+    d: "0.000000000000000001",
+    t: "2026-11-21 10:00:00.123456",
+  });
+});
+
+test("queries at once keep their parameters and settings apart", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      clickhouse.rows<{ v: number; m: string }>({
+        name: "t",
+        query: "select {v:UInt32} as v, getSetting('max_block_size')::String as m",
+        params: { v: n },
+        settings: n % 2 ? { max_block_size: String(1000 + n) } : {},
+      }),
+    ),
+  );
+  const byDefault = answers[0]![0]!.m;
+  expect(answers.map((rows) => rows[0])).toEqual(
+    Array.from({ length: 200 }, (_, n) => ({ v: n, m: n % 2 ? String(1000 + n) : byDefault })),
+  );
+});
+
+test("a parameter that isn't given is an error, not what an earlier query has left", async () => {
+  const query = { name: "t", query: "select {left_over:String} as v" };
+  await clickhouse.rows({ ...query, params: { left_over: "secret" } });
+  await expect(clickhouse.rows(query)).rejects.toThrow(/left_over/);
+});
+
+test("errors bear ClickHouse's code", async () => {
+  await expect(clickhouse.rows({ name: "t", query: "select * from nowhere" })).rejects.toMatchObject({ code: "60" });
+});
+
+test("reads that wait leave a connection for writing", async () => {
+  await clickhouse.command({
+    name: "t",
+    query: "create table if not exists writable (n UInt32) engine = MergeTree order by n",
+  });
+  let slowDone = 0;
+  const slow = Array.from({ length: 8 }, () =>
+    clickhouse.rows({ name: "t", query: "select sleep(0.3)" }).then(() => slowDone++),
+  );
+  await clickhouse.insert("writable", ["n"], Buffer.from('{"n":1}\n'));
+  expect(slowDone).toBeLessThan(8);
+  await Promise.all(slow);
+  expect(await clickhouse.rows({ name: "t", query: "select n from writable" })).toEqual([{ n: 1 }]);
+});
+
+test("an idle store writes no logs of its own", async () => {
+  const logs = await clickhouse.rows({
+    name: "t",
+    query:
+      "select name from system.tables where database = 'system' and name like '%\\\\_log' and engine like '%MergeTree'",
+  });
+  expect(logs).toEqual([]);
+});

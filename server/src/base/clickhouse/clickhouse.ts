@@ -1,0 +1,85 @@
+import { Readable } from "node:stream";
+
+import type { ClickHouseClient, ClickHouseSettings, DataFormat } from "@clickhouse/client";
+
+import type { Param } from "./format-param.ts";
+
+export interface Query {
+  /** A name for the query log: `runs.newest`. */
+  name: string;
+  query: string;
+  params?: Record<string, Param>;
+  settings?: ClickHouseSettings;
+}
+
+/**
+ * The one way to ClickHouse, whether it is chDB in this process, a server or a cluster.
+ *
+ * Values go in as parameters, `{name:Type}`. 64-bit integers come back as numbers, decimals as text, times as
+ * `YYYY-MM-DD hh:mm:ss.ffffff` in UTC.
+ */
+export class ClickHouse {
+  readonly client: ClickHouseClient;
+  /** Name of the cluster that the tables are spread over; empty for a single server. */
+  readonly cluster: string;
+  /** Whether the engine runs in this process. */
+  readonly embedded: boolean;
+
+  constructor(client: ClickHouseClient, options: { cluster: string; embedded: boolean }) {
+    this.client = client;
+    this.cluster = options.cluster;
+    this.embedded = options.embedded;
+  }
+
+  async rows<T>(query: Query): Promise<T[]> {
+    const text = await this.text(query, "JSONEachRow");
+    return text === "" ? [] : (JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`) as T[]);
+  }
+
+  /** The answer as ClickHouse prints it, for what is passed on unparsed. */
+  async text(query: Query, format: DataFormat): Promise<string> {
+    const result = await this.client.query({ ...request(query), format });
+    return result.text();
+  }
+
+  /** A statement without an answer. Mutations are waited for when `settings` say so. */
+  async command(query: Query): Promise<void> {
+    await this.client.command(request(query));
+  }
+
+  /**
+   * Rows as lines of JSON objects. Resolves when they are durable and queries see them: the tables' own settings
+   * make the engine sync what it has written before it answers.
+   */
+  async insert(
+    table: string,
+    columns: readonly string[],
+    lines: Buffer,
+    settings: ClickHouseSettings = {},
+  ): Promise<void> {
+    if (lines.length === 0) return;
+    const result = await this.client.exec({
+      query: `insert into ${table} (${columns.join(", ")}) format JSONEachRow`,
+      values: Readable.from([lines], { objectMode: false }),
+      clickhouse_settings: settings,
+    });
+    result.stream.resume();
+  }
+
+  /** Where a mutation must go: on a cluster the name stands for a view over the shards, which can't be mutated. */
+  mutable(table: string): string {
+    return this.cluster === "" ? table : `${table}_local on cluster ${quoted(this.cluster)}`;
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+}
+
+const request = ({ name, query, params = {}, settings = {} }: Query) => ({
+  query: `/* ${name} */ ${query}`,
+  query_params: params as Record<string, unknown>,
+  clickhouse_settings: settings,
+});
+
+const quoted = (name: string): string => `\`${name.replaceAll("`", "")}\``;

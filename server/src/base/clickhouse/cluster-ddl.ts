@@ -1,0 +1,41 @@
+/**
+ * Migrations are written for one server. On a cluster each table becomes a replicated one on every shard, named
+ * `x_local`, and a Distributed one named `x` in front of it:
+ *
+ *     -- shard by: cityHash64(trace_id)
+ *     create table runs (...) engine = CoalescingMergeTree order by ... settings ...
+ *
+ * `alter table x ...` goes to both; what only a local table has (indexes, settings, order) is marked:
+ *
+ *     -- local only
+ *     alter table runs add index ...
+ */
+export function forCluster(statement: string, cluster: string): string[] {
+  if (cluster === "") return [statement];
+  const on = `on cluster \`${cluster.replaceAll("`", "")}\``;
+  const create = /^create table (?:if not exists )?(\w+)/im.exec(statement);
+  if (create) return createTables(statement, create[1]!, cluster, on);
+  const alter = /^alter table (\w+)/im.exec(statement);
+  if (!alter) throw new Error(`A migration can create and alter tables, not: ${statement.slice(0, 80)}`);
+  const onLocal = statement.replace(/^alter table (\w+)/im, `alter table $1_local ${on}`);
+  if (/^-- local only$/m.test(statement)) return [onLocal];
+  return [onLocal, statement.replace(/^alter table (\w+)/im, `alter table $1 ${on}`)];
+}
+
+function createTables(statement: string, table: string, cluster: string, on: string): string[] {
+  const key = /^-- shard by: (.+)$/m.exec(statement)?.[1];
+  if (!key) throw new Error(`The migration doesn't say how ${table} is spread over shards ("-- shard by: ...")`);
+  const local = statement
+    .replace(/^create table (?:if not exists )?\w+/im, `create table if not exists ${table}_local ${on}`)
+    .replace(/engine = (\w*MergeTree)(?:\(([^)]*)\))?/i, (_, engine: string, options?: string) => {
+      const place = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
+      return `engine = Replicated${engine}(${place}${options ? `, ${options}` : ""})`;
+    });
+  if (local === statement || !/engine = Replicated/.test(local)) {
+    throw new Error(`The engine of ${table} can't be replicated`);
+  }
+  const distributed =
+    `create table if not exists ${table} ${on} as ${table}_local ` +
+    `engine = Distributed('${cluster}', currentDatabase(), ${table}_local, ${key})`;
+  return [local, distributed];
+}

@@ -1,0 +1,79 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Sql } from "../db/connect.ts";
+import type { ClickHouse } from "./clickhouse.ts";
+import { forCluster } from "./cluster-ddl.ts";
+
+/** Where the numbered migrations lie. */
+export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/clickhouse", import.meta.url));
+
+/** Held in Postgres while migrating, so that servers that start together take turns. An arbitrary number, ours alone. */
+const LOCK = 7_236_519;
+
+export class ClickHouseMigrationError extends Error {
+  override name = "ClickHouseMigrationError";
+}
+
+/**
+ * Brings ClickHouse to this code's schema: numbered files once, in order, forward only. ClickHouse knows neither
+ * transactions nor advisory locks: the lock is one of Postgres, and each statement can be repeated (`if not
+ * exists`), so that a migration that was cut off is simply run again. A store that is newer than the code is refused.
+ */
+export async function migrateClickHouse(
+  clickhouse: ClickHouse,
+  sql: Sql,
+  directory = MIGRATIONS,
+): Promise<{ applied: string[] }> {
+  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const connection = await sql.reserve();
+  try {
+    await connection`select pg_advisory_lock(${LOCK})`;
+    return { applied: await apply(clickhouse, directory, files) };
+  } finally {
+    await connection`select pg_advisory_unlock(${LOCK})`.catch(() => {});
+    connection.release();
+  }
+}
+
+async function apply(clickhouse: ClickHouse, directory: string, files: string[]): Promise<string[]> {
+  const run = async (statement: string) => {
+    for (const query of forCluster(statement, clickhouse.cluster)) {
+      await clickhouse.command({ name: "migrate", query });
+    }
+  };
+  await run(VERSIONS);
+  const known = await clickhouse.rows<{ version: number }>({
+    name: "migrations.read",
+    query: "select distinct version from heddle_migrations order by version limit 10000",
+  });
+  const current = Math.max(0, ...known.map((row) => row.version));
+  const newest = Math.max(0, ...files.map(numberOf));
+  if (current > newest) {
+    throw new ClickHouseMigrationError(
+      `The trace store has schema version ${current}, this Heddle knows versions up to ${newest}. ` +
+        "A newer Heddle has been here: start that one, or use another store.",
+    );
+  }
+  const done = new Set(known.map((row) => row.version));
+  const missing = files.filter((name) => !done.has(numberOf(name)));
+  for (const file of missing) {
+    for (const statement of statementsOf(await readFile(join(directory, file), "utf8"))) await run(statement);
+    const line = JSON.stringify({ version: numberOf(file), name: file });
+    await clickhouse.insert("heddle_migrations", ["version", "name"], Buffer.from(`${line}\n`));
+  }
+  return missing;
+}
+
+const VERSIONS = `-- shard by: version
+create table if not exists heddle_migrations (version UInt32, name String, applied_at DateTime('UTC') default now())
+engine = ReplacingMergeTree order by version settings fsync_after_insert = 1, fsync_part_directory = 1`;
+
+const numberOf = (file: string): number => Number.parseInt(file, 10);
+
+/** A statement ends with a semicolon at the end of a line. */
+export function statementsOf(text: string): string[] {
+  const parts = text.split(/;[ \t]*$/m).map((part) => part.trim());
+  return parts.filter((part) => part.replace(/^--.*$/gm, "").trim() !== "");
+}

@@ -1,0 +1,92 @@
+import { totalmem } from "node:os";
+
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+
+import { ChdbConnection } from "./chdb-connection.ts";
+import { ChdbSessions } from "./chdb-sessions.ts";
+import { ClickHouse } from "./clickhouse.ts";
+
+export interface ClickHouseOptions {
+  /** `http[s]://user:password@host:port/database`; empty for chDB in this process. */
+  url: string;
+  /** Of the server's `remote_servers`; empty for a single server. */
+  cluster: string;
+  /** For chDB: where its files are. */
+  directory: string;
+  /** For chDB; for a server the URL names it. */
+  database?: string;
+  connections: number;
+  /** For chDB, in bytes; 0 chooses. */
+  maxMemory: number;
+}
+
+/** What every statement relies on: how values are printed and read, and that one insert is one block. */
+const SETTINGS = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_decimals: 1,
+  output_format_json_escape_forward_slashes: 0,
+  date_time_input_format: "best_effort",
+  input_format_skip_unknown_fields: 0,
+  // a run's start decides its partition, and clients may send runs of many months at once
+  max_partitions_per_insert_block: "0",
+  do_not_merge_across_partitions_select_final: 1,
+  session_timezone: "UTC",
+  mutations_sync: "2",
+  lightweight_deletes_sync: "2",
+} as const;
+
+/** On a cluster: an insert is answered when the shards have it, and subqueries see all shards. */
+const CLUSTER_SETTINGS = {
+  distributed_foreground_insert: 1,
+  distributed_product_mode: "global",
+  insert_quorum: "auto",
+  insert_quorum_parallel: 1,
+} as const;
+
+/** Opens chDB, or the server that the URL names. Throws when neither answers. */
+export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
+  if (options.url !== "") return connectServer(options);
+  const { directory, database = "default", connections } = options;
+  const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
+  const settings = { ...SETTINGS, max_insert_threads: 1 };
+  const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory });
+  const client = createClient({
+    connection: new ChdbConnection(sessions),
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  return new ClickHouse(client, { cluster: "", embedded: true });
+}
+
+async function connectServer({ url, cluster, connections }: ClickHouseOptions): Promise<ClickHouse> {
+  const address = new URL(url);
+  const database = decodeURIComponent(address.pathname.slice(1)) || "default";
+  address.pathname = "/";
+  const shared = {
+    url: address.href,
+    application: "heddle",
+    request_timeout: 120_000,
+    max_open_connections: connections,
+    log: { level: ClickHouseLogLevel.OFF },
+    use_multipart_params_auto: true,
+    clickhouse_settings: { ...SETTINGS, ...(cluster !== "" && CLUSTER_SETTINGS), wait_end_of_query: 1 as const },
+  };
+  if (database !== "default") await createDatabase(shared, database, cluster);
+  const client = createClient({ ...shared, database });
+  const clickhouse = new ClickHouse(client, { cluster, embedded: false });
+  await clickhouse.rows({ name: "connect", query: "select 1" });
+  return clickhouse;
+}
+
+async function createDatabase(
+  options: Parameters<typeof createClient>[0],
+  name: string,
+  cluster: string,
+): Promise<void> {
+  const client = createClient(options);
+  const onCluster = cluster === "" ? "" : ` on cluster \`${cluster.replaceAll("`", "")}\``;
+  try {
+    await client.command({ query: `create database if not exists \`${name.replaceAll("`", "")}\`${onCluster}` });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll } from "vitest";
+
+import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
+import { openClickHouse } from "../src/base/clickhouse/open-clickhouse.ts";
+
+/**
+ * A real ClickHouse for tests: chDB in a temporary directory, one a test file, because a process can have only one.
+ * Whoever asks again in the same file gets the same. Tables come with `migrateClickHouse` (testTracePlatform does
+ * it), rows of different tests are told apart by tenant or project.
+ */
+export function testClickHouse(): Promise<ClickHouse> {
+  return (shared ??= open());
+}
+
+let shared: Promise<ClickHouse> | undefined;
+
+async function open(): Promise<ClickHouse> {
+  const directory = mkdtempSync(join(tmpdir(), "heddle-chdb-"));
+  const clickhouse = await openClickHouse({ url: "", cluster: "", directory, connections: 4, maxMemory: 1024 ** 3 });
+  afterAll(async () => {
+    shared = undefined;
+    await clickhouse.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return clickhouse;
+}
