@@ -1,0 +1,48 @@
+import { isIP } from "node:net";
+
+import { OutboundError } from "./outbound-error.ts";
+import { canonicalName, judgeAddress, type OutboundPolicy } from "./policy.ts";
+
+const LONGEST_URL = 8_192;
+/** Names that lead to metadata services from inside a cloud, whatever a resolver says here. */
+const METADATA_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal"]);
+
+/**
+ * What can be known of a target before connecting: to refuse it with 422 when it is written down. The address that
+ * is really connected to is judged again each time, for a name may lead elsewhere by then. Throws OutboundError.
+ *
+ * The URL standard's parser turns 0x7f.1, 0177.0.0.1, 2130706433 and full-width digits into 127.0.0.1 first.
+ */
+export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
+  const bad = (why: string) => new OutboundError("bad_url", why);
+  const source = String(text);
+  if (source.length > LONGEST_URL) throw bad(`The URL is longer than ${LONGEST_URL} characters.`);
+  if (!URL.canParse(source)) throw bad("The URL cannot be read.");
+  const url = new URL(source);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw bad("The URL must begin with http:// or https://.");
+  if (url.username !== "" || url.password !== "") throw bad("The URL must not hold a user name or a password.");
+  if (url.port === "0") throw bad("The URL's port must not be 0.");
+  const host = hostOf(url);
+  const port = portOf(url);
+  if (isIP(host) !== 0) refuseAddress(policy, host, host, port);
+  else if (host === "localhost" || host.endsWith(".localhost")) refuseAddress(policy, "127.0.0.1", host, port);
+  else if (METADATA_NAMES.has(host)) throw blocked(host, port, "a metadata service");
+  return url;
+}
+
+/** Without the brackets of IPv6 and the dot of the root. */
+export const hostOf = (url: URL): string => canonicalName(url.hostname.replace(/^\[|\]$/g, ""));
+
+export const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
+
+/** Throws OutboundError unless the policy lets us connect to `address`. */
+export function refuseAddress(policy: OutboundPolicy, address: string, host: string, port: number): void {
+  const verdict = judgeAddress(policy, address, host, port);
+  if (!verdict.allowed) throw blocked(host, port, verdict.because);
+}
+
+export const blocked = (host: string, port: number, because: string): OutboundError =>
+  new OutboundError(
+    "blocked",
+    `${host} leads to ${because}. The operator can allow it: HEDDLE_OUTBOUND_ALLOW=${host.includes(":") ? `[${host}]` : host}:${port}`,
+  );

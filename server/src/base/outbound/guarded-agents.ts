@@ -1,0 +1,95 @@
+import { Agent as HttpAgent, type ClientRequestArgs } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
+
+import { Agent as UndiciAgent, buildConnector } from "undici";
+
+import { refuseAddress } from "./check-url.ts";
+import { OutboundError } from "./outbound-error.ts";
+import type { OutboundPolicy } from "./policy.ts";
+import { guardedLookup, type Resolve } from "./resolve-target.ts";
+
+/**
+ * Connections judge the address they go to, wherever the URL came from: a redirect, a library, a typo. A name is
+ * judged in the lookup that the socket itself makes, so what was judged is what is connected to.
+ */
+export function guardedDispatcher(policy: OutboundPolicy, resolve: Resolve, connectMs: number): UndiciAgent {
+  return new UndiciAgent({
+    // the first bytes of an answer may take as long as the caller's own limits say
+    keepAliveTimeout: 4_000,
+    connect(options, callback) {
+      const port = Number(options.port || (options.protocol === "https:" ? 443 : 80));
+      try {
+        refuseLiteral(policy, options.hostname, port);
+      } catch (error) {
+        callback(error as Error, null);
+        return;
+      }
+      buildConnector({ timeout: connectMs, lookup: guardedLookup(policy, resolve, port) })(options, callback);
+    },
+  });
+}
+
+type ConnectOptions = ClientRequestArgs & { host?: string | null };
+type Connected = (error: Error | null, socket: Duplex) => void;
+
+/** For what speaks through node's own client, such as the AWS SDK (`new NodeHttpHandler({ httpAgent, httpsAgent })`). */
+export class GuardedHttpAgent extends HttpAgent {
+  readonly #policy: OutboundPolicy;
+  readonly #resolve: Resolve;
+
+  constructor(policy: OutboundPolicy, resolve: Resolve) {
+    super({ keepAlive: true, maxSockets: 64 });
+    this.#policy = policy;
+    this.#resolve = resolve;
+  }
+
+  override createConnection(options: ConnectOptions, connected?: Connected): Duplex | null | undefined {
+    const guarded = guard(this.#policy, this.#resolve, options, 80, connected);
+    return guarded && super.createConnection(guarded, connected);
+  }
+}
+
+export class GuardedHttpsAgent extends HttpsAgent {
+  readonly #policy: OutboundPolicy;
+  readonly #resolve: Resolve;
+
+  constructor(policy: OutboundPolicy, resolve: Resolve) {
+    super({ keepAlive: true, maxSockets: 64 });
+    this.#policy = policy;
+    this.#resolve = resolve;
+  }
+
+  override createConnection(options: ConnectOptions, connected?: Connected): Duplex | null | undefined {
+    const guarded = guard(this.#policy, this.#resolve, options, 443, connected);
+    return guarded && super.createConnection(guarded as never, connected);
+  }
+}
+
+/** The options with our lookup, or undefined after having told the refusal. */
+function guard(
+  policy: OutboundPolicy,
+  resolve: Resolve,
+  options: ConnectOptions,
+  defaultPort: number,
+  connected: Connected | undefined,
+): ConnectOptions | undefined {
+  const port = Number(options.port ?? defaultPort);
+  try {
+    // the agent hands the request's own path over as `path` only for sockets of the file system
+    if (options.socketPath) throw new OutboundError("blocked", "A socket of the file system is not called.");
+    refuseLiteral(policy, options.host ?? "localhost", port);
+  } catch (error) {
+    if (!connected) throw error;
+    // never at once: the caller has not got its request yet
+    process.nextTick(connected, error, undefined);
+    return undefined;
+  }
+  return { ...options, lookup: guardedLookup(policy, resolve, port) };
+}
+
+function refuseLiteral(policy: OutboundPolicy, host: string, port: number): void {
+  const bare = host.replace(/^\[|\]$/g, "");
+  if (isIP(bare) !== 0) refuseAddress(policy, bare, bare, port);
+}

@@ -1,0 +1,102 @@
+import ipaddr from "ipaddr.js";
+
+import { ConfigError } from "../config/options.ts";
+import { type Address, addressKind, parseAddress } from "./address-kind.ts";
+
+/** One entry of HEDDLE_OUTBOUND_ALLOW; `port` null is any. */
+type Allowed =
+  | { kind: "name"; name: string; port: number | null }
+  /** Everything below a domain, not the domain itself. */
+  | { kind: "domain"; suffix: string; port: number | null }
+  | { kind: "network"; network: Address; bits: number; port: number | null };
+
+/**
+ * What may be called. Public addresses always; loopback on any port while the server is one developer's
+ * (`openLoopback`: on loopback, without keys); otherwise only what is allowed by name or network:
+ *
+ * - A name opens what its addresses are when they are private or loopback. Who answers for the name may be
+ *   anybody, so it never opens link-local, metadata and special addresses.
+ * - A network opens the addresses in it, whatever name led there, except for metadata services, which have to be
+ *   named by their own address.
+ */
+export interface OutboundPolicy {
+  allowed: Allowed[];
+  openLoopback: boolean;
+}
+
+/** Throws ConfigError naming the entry that cannot be read. */
+export function readPolicy(allow: string, openLoopback: boolean): OutboundPolicy {
+  const entries = allow
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .map(readEntry);
+  return { allowed: entries, openLoopback };
+}
+
+const NAME = /^(?!-)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/;
+
+function readEntry(entry: string): Allowed {
+  const bad = (why: string) => new ConfigError(`HEDDLE_OUTBOUND_ALLOW: "${entry}" ${why}`);
+  const network = parseAddress(entry) ? entry : entry.includes("/") ? entry : null;
+  if (network) return { ...readNetwork(network, bad), port: null };
+  const [, host, portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+  const port = portText === undefined ? null : Number(portText);
+  if (host === undefined || host === "" || (port !== null && (port < 1 || port > 65_535))) {
+    throw bad("is neither host, host:port, *.domain, address, [address]:port nor network/bits");
+  }
+  if (parseAddress(host)) return { ...readNetwork(host.replace(/^\[|\]$/g, ""), bad), port };
+  const name = canonicalName(host);
+  if (name.startsWith("*.") && NAME.test(name.slice(2))) return { kind: "domain", suffix: name.slice(1), port };
+  // what ends in a number is an address in one of its odd notations, or nothing
+  if (!NAME.test(name) || /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name)) throw bad("is no host name and no address");
+  return { kind: "name", name, port };
+}
+
+function readNetwork(text: string, bad: (why: string) => Error): { kind: "network"; network: Address; bits: number } {
+  const [base = "", bitsText] = text.split("/");
+  const network = parseAddress(base);
+  if (!network) throw bad("is no network");
+  const most = network.kind() === "ipv4" ? 32 : 128;
+  const bits = bitsText === undefined ? most : /^\d+$/.test(bitsText) ? Number(bitsText) : -1;
+  if (bits < 0 || bits > most) throw bad(`needs a number of bits from 0 to ${most}`);
+  return { kind: "network", network, bits };
+}
+
+/** As names are compared: lower case, without the dot of the root. */
+export const canonicalName = (host: string): string => host.toLowerCase().replace(/\.$/, "");
+
+export type Verdict = { allowed: true } | { allowed: false; because: string };
+
+const OK: Verdict = { allowed: true };
+const WHAT = {
+  loopback: "a loopback address",
+  private: "a private address",
+  "link-local": "a link-local address",
+  metadata: "a metadata service",
+  special: "an address that is no ordinary host's",
+} as const;
+
+/** May we connect to this address, which is the name's or stands in the URL itself? */
+export function judgeAddress(policy: OutboundPolicy, address: string, host: string, port: number): Verdict {
+  const parsed = parseAddress(address);
+  if (!parsed) return { allowed: false, because: "something that is no address" };
+  const kind = addressKind(parsed);
+  if (kind === "public") return OK;
+  if (kind === "loopback" && policy.openLoopback) return OK;
+  const name = canonicalName(host);
+  const byName = kind === "loopback" || kind === "private";
+  const opened = policy.allowed.some((entry) => {
+    if (entry.port !== null && entry.port !== port) return false;
+    if (entry.kind === "name") return byName && entry.name === name;
+    if (entry.kind === "domain") return byName && name.endsWith(entry.suffix);
+    if (kind === "metadata" && entry.network.toString() !== parsed.toString()) return false;
+    return matches(parsed, entry.network, entry.bits);
+  });
+  return opened ? OK : { allowed: false, because: WHAT[kind] };
+}
+
+function matches(address: Address, network: Address, bits: number): boolean {
+  if (address instanceof ipaddr.IPv4 && network instanceof ipaddr.IPv4) return address.match(network, bits);
+  if (address instanceof ipaddr.IPv6 && network instanceof ipaddr.IPv6) return address.match(network, bits);
+  return false;
+}

@@ -1,0 +1,50 @@
+import type { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+
+import { OutboundError } from "./outbound-error.ts";
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** What we say we understand. */
+export const ACCEPT_ENCODING = "gzip, deflate, br";
+
+/**
+ * The whole body, unpacked, of at most `maxBytes` bytes: packed and unpacked, so that neither a long answer nor a
+ * small one that unpacks into a long one takes more memory than that.
+ */
+export async function readLimitedBody(source: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`);
+  const name = encoding.trim().toLowerCase();
+  const decoder = name === "" || name === "identity" ? undefined : DECODERS[name];
+  if (name !== "" && name !== "identity" && !decoder) {
+    // undici tells the destroyed stream that it was aborted, and an error without a listener ends the process
+    source.on("error", () => {}).destroy();
+    throw new OutboundError("network", `The answer comes in an encoding that was not asked for: ${name.slice(0, 40)}.`);
+  }
+  let received = 0;
+  async function* count(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      received += chunk.length;
+      if (received > maxBytes) throw tooLarge();
+      yield chunk;
+    }
+  }
+  const kept: Buffer[] = [];
+  let size = 0;
+  async function keep(chunks: AsyncIterable<Buffer>): Promise<void> {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge();
+      kept.push(chunk);
+    }
+  }
+  if (decoder) await pipeline(source, count, decoder(), keep);
+  else await pipeline(source, count, keep);
+  return Buffer.concat(kept);
+}

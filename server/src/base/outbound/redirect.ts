@@ -1,0 +1,31 @@
+import { OutboundError } from "./outbound-error.ts";
+
+export interface Hop {
+  url: URL;
+  method: string;
+  headers: Headers;
+  body: string | Uint8Array | null;
+}
+
+/** What another origin may know of the request; all else could be a credential or a signature over the target. */
+const HARMLESS = new Set(["accept", "accept-language", "accept-encoding", "content-type", "user-agent"]);
+
+/**
+ * The request that a redirect asks for (RFC 9110 §15.4): the method becomes GET where browsers do that. Another
+ * origin gets neither the caller's own headers nor a body, and TLS is not given up. Throws OutboundError.
+ */
+export function followRedirect(hop: Hop, status: number, location: string | null): Hop {
+  const refuse = (why: string) => new OutboundError("redirect", `${hop.url.host} redirects ${why}.`);
+  if (location === null || !URL.canParse(location, hop.url)) throw refuse("to nowhere that can be read");
+  const url = new URL(location, hop.url);
+  if (hop.url.protocol === "https:" && url.protocol !== "https:") throw refuse("from https to something else");
+  const toGet = status === 303 ? hop.method !== "HEAD" : status < 303 && hop.method === "POST";
+  const method = toGet ? "GET" : hop.method;
+  const body = toGet ? null : hop.body;
+  const headers = new Headers(hop.headers);
+  if (body === null) headers.delete("content-type");
+  if (url.origin === hop.url.origin) return { url, method, headers, body };
+  if (body !== null) throw refuse("a request with a body to another origin");
+  for (const name of [...headers.keys()]) if (!HARMLESS.has(name)) headers.delete(name);
+  return { url, method, headers, body };
+}
