@@ -1,5 +1,43 @@
 -- The schema that the migrations of this folder amount to. Written by `npm run schema`; not run by anything.
 
+create table api_key_workspaces (
+  key_id uuid not null,
+  workspace_id uuid not null,
+  constraint api_key_workspaces_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint api_key_workspaces_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_key_workspaces_pkey PRIMARY KEY (key_id, workspace_id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+
+create table api_keys (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  user_id uuid,
+  key_hash bytea not null,
+  short_key text not null,
+  description text not null,
+  read_only boolean not null default false,
+  role_id uuid,
+  organization_role_id uuid,
+  all_workspaces boolean not null default false,
+  default_workspace_id uuid,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_keys_check CHECK (((kind = 'personal'::text) = (user_id IS NOT NULL))),
+  constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'personal'::text]))),
+  constraint api_keys_default_workspace_id_fkey FOREIGN KEY (default_workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint api_keys_organization_role_id_fkey FOREIGN KEY (organization_role_id) REFERENCES roles(id),
+  constraint api_keys_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint api_keys_key_hash_key UNIQUE (key_hash)
+);
+
 create table assistant_versions (
   assistant_id uuid not null,
   version integer not null,
@@ -26,6 +64,31 @@ create table assistants (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint assistants_pkey PRIMARY KEY (assistant_id)
+);
+
+create table audit_log (
+  id uuid not null,
+  at timestamp with time zone not null,
+  organization_id uuid,
+  workspace_id uuid,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text not null,
+  user_id text,
+  ip text not null,
+  operation text not null,
+  operation_name text not null,
+  target jsonb not null,
+  status integer not null,
+  occurrences integer not null,
+  request_id text,
+  writer_id uuid not null,
+  writer_seq bigint not null,
+  seal_key_id text,
+  seal bytea,
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['local'::text, 'api_key'::text, 'service_key'::text, 'session'::text, 'system'::text, 'unknown'::text]))),
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_writer_id_writer_seq_key UNIQUE (writer_id, writer_seq)
 );
 
 create table checkpoint_blobs (
@@ -66,6 +129,138 @@ create table checkpoints (
   constraint checkpoints_pkey PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
 );
 
+create table comparative_experiments (
+  comparative_experiment_id uuid not null,
+  tenant_id uuid not null,
+  reference_dataset_id uuid not null,
+  name text,
+  description text,
+  experiment_ids uuid[] not null,
+  extra jsonb,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint comparative_experiments_reference_dataset_id_fkey FOREIGN KEY (reference_dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint comparative_experiments_pkey PRIMARY KEY (comparative_experiment_id)
+);
+
+create table dataset_examples (
+  example_id uuid not null,
+  dataset_id uuid not null,
+  tenant_id uuid not null,
+  modified_at timestamp with time zone not null,
+  replaced_at timestamp with time zone,
+  name text not null,
+  created_at timestamp with time zone not null,
+  inputs json not null,
+  outputs json,
+  metadata jsonb not null,
+  source_run_id uuid,
+  attachments jsonb,
+  constraint dataset_examples_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint dataset_examples_pkey PRIMARY KEY (tenant_id, example_id, modified_at)
+);
+
+create table dataset_shares (
+  dataset_id uuid not null,
+  tenant_id uuid not null,
+  share_token uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint dataset_shares_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint dataset_shares_pkey PRIMARY KEY (dataset_id),
+  constraint dataset_shares_share_token_key UNIQUE (share_token)
+);
+
+create table dataset_tags (
+  dataset_id uuid not null,
+  tag text not null,
+  as_of timestamp with time zone not null,
+  constraint dataset_tags_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint dataset_tags_pkey PRIMARY KEY (dataset_id, tag)
+);
+
+create table dataset_versions (
+  dataset_id uuid not null,
+  as_of timestamp with time zone not null,
+  constraint dataset_versions_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint dataset_versions_pkey PRIMARY KEY (dataset_id, as_of)
+);
+
+create table datasets (
+  dataset_id uuid not null,
+  tenant_id uuid not null,
+  name text not null,
+  description text,
+  data_type text not null,
+  inputs_schema_definition jsonb,
+  outputs_schema_definition jsonb,
+  metadata jsonb,
+  baseline_experiment_id uuid,
+  created_at timestamp with time zone not null,
+  modified_at timestamp with time zone not null,
+  constraint datasets_data_type_check CHECK ((data_type = ANY (ARRAY['kv'::text, 'llm'::text, 'chat'::text]))),
+  constraint datasets_pkey PRIMARY KEY (dataset_id),
+  constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+create table feedback (
+  tenant_id uuid not null,
+  feedback_id uuid not null,
+  key text not null,
+  run_id uuid,
+  session_id uuid,
+  trace_id uuid,
+  start_time timestamp with time zone,
+  is_root boolean not null default false,
+  score double precision,
+  value jsonb,
+  comment text,
+  correction jsonb,
+  extra jsonb,
+  source_type text not null,
+  source_metadata jsonb,
+  user_id uuid,
+  comparative_experiment_id uuid,
+  feedback_group_id uuid,
+  token_id uuid,
+  token_parameters bytea,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  attach_at timestamp with time zone,
+  attach_tries integer not null default 0,
+  constraint feedback_check CHECK (((run_id IS NOT NULL) OR (session_id IS NOT NULL))),
+  constraint feedback_source_type_check CHECK ((source_type = ANY (ARRAY['api'::text, 'app'::text, 'model'::text, 'auto_eval'::text]))),
+  constraint feedback_pkey PRIMARY KEY (tenant_id, feedback_id)
+);
+
+create table feedback_changes (
+  tenant_id uuid not null,
+  feedback_id uuid not null,
+  run_id uuid,
+  seq bigint not null default nextval('feedback_changes_seq'::regclass),
+  constraint feedback_changes_pkey PRIMARY KEY (tenant_id, feedback_id)
+);
+
+create table feedback_configs (
+  tenant_id uuid not null,
+  feedback_key text not null,
+  feedback_config jsonb not null,
+  is_lower_score_better boolean,
+  modified_at timestamp with time zone not null default now(),
+  constraint feedback_configs_pkey PRIMARY KEY (tenant_id, feedback_key)
+);
+
+create table feedback_tokens (
+  token_id uuid not null,
+  tenant_id uuid not null,
+  run_id uuid not null,
+  feedback_key text not null,
+  feedback_config jsonb,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint feedback_tokens_pkey PRIMARY KEY (token_id)
+);
+
 create table heddle_functions (
   hash text not null,
   applied_at timestamp with time zone not null default now(),
@@ -79,16 +274,63 @@ create table heddle_migrations (
   constraint heddle_migrations_pkey PRIMARY KEY (version)
 );
 
+create table identity_version (
+  only_row boolean not null default true,
+  version bigint not null default 1,
+  constraint identity_version_only_row_check CHECK (only_row),
+  constraint identity_version_pkey PRIMARY KEY (only_row)
+);
+
+create table invitations (
+  id uuid not null,
+  organization_id uuid not null,
+  email text not null,
+  full_name text,
+  organization_role_id uuid not null,
+  workspace_ids uuid[] not null default '{}'::uuid[],
+  workspace_role_id uuid,
+  read_only boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint invitations_email_check CHECK ((email = lower(email))),
+  constraint invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint invitations_organization_role_id_fkey FOREIGN KEY (organization_role_id) REFERENCES roles(id),
+  constraint invitations_workspace_role_id_fkey FOREIGN KEY (workspace_role_id) REFERENCES roles(id),
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_organization_id_email_key UNIQUE (organization_id, email)
+);
+
+create table organization_members (
+  id uuid not null,
+  organization_id uuid not null,
+  user_id uuid not null,
+  role_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint organization_members_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint organization_members_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id)
+);
+
+create table organizations (
+  id uuid not null,
+  display_name text not null,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  constraint organizations_pkey PRIMARY KEY (id)
+);
+
 create table project_deletions (
-  project_id uuid not null,
   tenant_id uuid not null,
+  project_id uuid not null,
   deleted_at timestamp with time zone not null default now(),
-  constraint project_deletions_pkey PRIMARY KEY (project_id)
+  constraint project_deletions_pkey PRIMARY KEY (tenant_id, project_id)
 );
 
 create table projects (
-  project_id uuid not null,
   tenant_id uuid not null,
+  project_id uuid not null,
   name text not null,
   description text,
   extra jsonb,
@@ -104,8 +346,23 @@ create table projects (
   modified_at timestamp with time zone not null default now(),
   constraint projects_retention_days_check CHECK ((retention_days > 0)),
   constraint projects_trace_tier_check CHECK ((trace_tier = ANY (ARRAY['longlived'::text, 'shortlived'::text]))),
-  constraint projects_pkey PRIMARY KEY (project_id),
+  constraint projects_pkey PRIMARY KEY (tenant_id, project_id),
   constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+create table roles (
+  id uuid not null,
+  organization_id uuid,
+  name text not null,
+  display_name text not null,
+  description text not null default ''::text,
+  access_scope text not null,
+  permissions text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null default now(),
+  constraint roles_access_scope_check CHECK ((access_scope = ANY (ARRAY['organization'::text, 'workspace'::text]))),
+  constraint roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
+  constraint roles_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
 create table runs (
@@ -136,6 +393,27 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (run_id)
 );
 
+create table secret_keys (
+  key_id text not null,
+  check_value bytea not null,
+  is_current boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint secret_keys_pkey PRIMARY KEY (key_id)
+);
+
+create table secrets (
+  purpose text not null,
+  id text not null,
+  workspace_id uuid,
+  key_id text not null,
+  wrapped_key bytea not null,
+  ciphertext bytea not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES secret_keys(key_id),
+  constraint secrets_pkey PRIMARY KEY (purpose, id)
+);
+
 create table servers (
   server_id uuid not null,
   host_name text not null,
@@ -144,6 +422,32 @@ create table servers (
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
   constraint servers_pkey PRIMARY KEY (server_id)
+);
+
+create table sessions (
+  id uuid not null,
+  user_id uuid not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone not null default now(),
+  idle_seconds integer not null,
+  expires_at timestamp with time zone not null,
+  method text not null,
+  ip text not null,
+  user_agent text not null,
+  constraint sessions_idle_seconds_check CHECK ((idle_seconds > 0)),
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['password'::text, 'oidc'::text]))),
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint sessions_token_hash_key UNIQUE (token_hash)
+);
+
+create table sign_in_attempts (
+  bucket bytea not null,
+  attempts integer not null,
+  window_ends timestamp with time zone not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (bucket)
 );
 
 create table store_items (
@@ -183,24 +487,129 @@ create table trace_shares (
   constraint trace_shares_tenant_id_trace_id_key UNIQUE (tenant_id, trace_id)
 );
 
+create table user_identities (
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint user_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint user_identities_pkey PRIMARY KEY (issuer, subject)
+);
+
+create table user_passwords (
+  user_id uuid not null,
+  password_hash text not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint user_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint user_passwords_pkey PRIMARY KEY (user_id)
+);
+
+create table users (
+  id uuid not null,
+  email text not null,
+  full_name text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  disabled_at timestamp with time zone,
+  constraint users_email_check CHECK ((email = lower(email))),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint users_email_key UNIQUE (email)
+);
+
+create table workspace_members (
+  id uuid not null,
+  workspace_id uuid not null,
+  user_id uuid not null,
+  role_id uuid not null,
+  read_only boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  constraint workspace_members_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint workspace_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint workspace_members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint workspace_members_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint workspace_members_workspace_id_user_id_key UNIQUE (workspace_id, user_id)
+);
+
+create table workspaces (
+  id uuid not null,
+  organization_id uuid not null,
+  display_name text not null,
+  tenant_handle text,
+  plan text not null default 'enterprise'::text,
+  is_default boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint workspaces_check CHECK (((NOT is_default) OR (deleted_at IS NULL))),
+  constraint workspaces_plan_check CHECK ((plan = ANY (ARRAY['developer'::text, 'plus'::text, 'enterprise'::text]))),
+  constraint workspaces_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
+);
+
+CREATE INDEX api_key_workspaces_by_workspace ON public.api_key_workspaces USING btree (workspace_id);
+CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (organization_id, created_at DESC, id);
+CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id) WHERE (user_id IS NOT NULL);
 CREATE INDEX assistants_by_creation ON public.assistants USING btree (created_at DESC, assistant_id);
 CREATE INDEX assistants_by_graph ON public.assistants USING btree (graph_id);
 CREATE INDEX assistants_by_metadata ON public.assistants USING gin (metadata jsonb_path_ops);
-CREATE INDEX projects_by_dataset ON public.projects USING btree (reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
+CREATE INDEX audit_log_by_organization ON public.audit_log USING btree (organization_id, at DESC, id DESC);
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
+CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, at DESC, id DESC);
+CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (reference_dataset_id, created_at DESC, comparative_experiment_id);
+CREATE INDEX dataset_examples_by_replacement ON public.dataset_examples USING btree (dataset_id, replaced_at);
+CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
+CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
+CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
+CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
+CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
+CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, session_id, key) WHERE (session_id IS NOT NULL);
+CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree (token_id, token_parameters) WHERE (token_parameters IS NOT NULL);
+CREATE INDEX feedback_by_trace ON public.feedback USING btree (tenant_id, trace_id) WHERE (trace_id IS NOT NULL);
+CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq);
+CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
+CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, token_id);
+CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
+CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
+CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
+CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
 CREATE INDEX runs_by_assistant ON public.runs USING btree (assistant_id);
 CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE UNIQUE INDEX runs_one_running ON public.runs USING btree (thread_id) WHERE (status = 'running'::text);
 CREATE INDEX runs_queue ON public.runs USING btree (seq) WHERE (status = 'pending'::text);
+CREATE UNIQUE INDEX secret_keys_current ON public.secret_keys USING btree (is_current) WHERE is_current;
+CREATE INDEX secrets_by_key ON public.secrets USING btree (key_id);
+CREATE INDEX secrets_by_workspace ON public.secrets USING btree (workspace_id);
+CREATE INDEX sessions_by_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, created_at DESC);
+CREATE INDEX sign_in_attempts_by_end ON public.sign_in_attempts USING btree (window_ends);
 CREATE INDEX store_items_by_prefix ON public.store_items USING btree ((namespace[1]), (namespace[2]), updated_at DESC);
 CREATE INDEX store_items_by_update ON public.store_items USING btree (updated_at DESC);
 CREATE INDEX threads_by_creation ON public.threads USING btree (created_at DESC, thread_id);
 CREATE INDEX threads_by_metadata ON public.threads USING gin (metadata jsonb_path_ops);
 CREATE INDEX threads_by_status ON public.threads USING btree (status, created_at DESC);
 CREATE INDEX threads_by_update ON public.threads USING btree (updated_at DESC, thread_id);
-CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (project_id);
+CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (tenant_id, project_id);
+CREATE INDEX user_identities_by_user ON public.user_identities USING btree (user_id);
+CREATE INDEX workspace_members_by_user ON public.workspace_members USING btree (user_id);
+CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organization_id, created_at, id);
+CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.api_key_workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 
 -- function assistant_wire(a assistants) returns json
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
@@ -212,12 +621,18 @@ CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (project
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
+-- function identity_changed() returns trigger
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
+-- function note_feedback_change() returns trigger
+-- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function prune_thread(_thread_id uuid) returns boolean
+-- function refuse_audit_change() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
+-- function role_rights(_role uuid) returns jsonb
 -- function run_wire(r runs) returns json
 -- function settle_thread(_thread_id uuid) returns void
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function thread_wire(t threads) returns json
+-- function workspaces_of_user(_user uuid) returns SETOF workspaces

@@ -5,12 +5,19 @@
 export class AppError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
+  /** A word that clients look for, where the contract has one. */
+  readonly code: string | undefined;
 
-  constructor(status: number, message: string, options: { headers?: Record<string, string>; cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    message: string,
+    options: { headers?: Record<string, string>; code?: string; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = "AppError";
     this.status = status;
     this.headers = options.headers ?? {};
+    this.code = options.code;
   }
 }
 

@@ -38,6 +38,7 @@ export const PERMISSIONS = {
   "workspaces:read": { scope: "workspace", description: "See the workspace and its members" },
   "workspaces:manage": { scope: "workspace", description: "Manage the workspace: members, keys, exports, secrets" },
   "audit:read": { scope: "workspace", description: "See and export the audit log" },
+  "organization:pats:create": { scope: "organization", description: "Make and revoke personal keys of one's own" },
   "organization:read": { scope: "organization", description: "See the organisation, its workspaces and roles" },
   "organization:manage": { scope: "organization", description: "Manage the organisation: workspaces, roles, people" },
 } as const satisfies Record<string, { scope: "workspace" | "organization"; description: string }>;

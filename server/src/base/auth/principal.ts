@@ -33,6 +33,8 @@ export interface Credentials {
   method: string;
   /** The client's address, from trusted proxies only. */
   ip: string;
+  /** False for routes that are about the organisation as a whole. */
+  needsWorkspace?: boolean;
 }
 
 /** Turns credentials into a principal; throws AppError 401 or 403. The answer for open loopback servers costs nothing. */

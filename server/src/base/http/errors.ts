@@ -20,7 +20,10 @@ export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
 
 export function errorResponse(mode: ErrorMode, error: AppError): Response {
   const init = { status: error.status, headers: error.headers };
-  if (mode === "detail") return Response.json({ detail: error.message }, init);
+  if (mode === "detail") {
+    const { message, code } = error;
+    return Response.json({ detail: message, ...(code !== undefined && { error: code, message }) }, init);
+  }
   return new Response(error.message, {
     ...init,
     headers: { "Content-Type": "text/plain;charset=UTF-8", ...error.headers },

@@ -37,6 +37,11 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   summary: string;
   tag: string;
   /**
+   * `organization`: it is about the organisation, so callers with several workspaces need not name one. Then
+   * `principal.workspaceId` may be that of no workspace.
+   */
+  scope?: "organization";
+  /**
    * Whether the audit log gets it. `change` (the default of everything but GET and reading permissions): a line
    * that is durable before the answer. `data`: traffic of runs, threads, store and traces, which bears its author
    * itself; recorded only when that is asked for. `none`: changes nothing.
@@ -82,7 +87,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
         let principal: Principal | undefined;
         try {
           if (spec.permission !== "public") {
-            principal = await recognise(guard, c);
+            principal = await recognise(guard, spec, c);
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
@@ -102,8 +107,10 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
 }
 
 /** Who asks; 401 and 403 when that is not known. */
-async function recognise(guard: Guard, c: Context): Promise<Principal> {
-  return guard.authenticator.authenticate({ headers: c.req.raw.headers, method: c.req.method, ip: clientIp(c) });
+async function recognise(guard: Guard, spec: Route, c: Context): Promise<Principal> {
+  const { method, raw } = c.req;
+  const needsWorkspace = spec.scope !== "organization";
+  return guard.authenticator.authenticate({ headers: raw.headers, method, ip: clientIp(c), needsWorkspace });
 }
 
 const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);

@@ -1,0 +1,42 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import { touchKeys } from "./sql.ts";
+
+const WRITE_AFTER_MS = 5_000;
+
+/** Notes when keys were used, and writes it down some seconds later, once for all of their requests. */
+export class LastUsed {
+  readonly #sql: Sql;
+  readonly #log: Log;
+  #uses = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(sql: Sql, log: Log) {
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  note(keyId: string): void {
+    this.#uses.set(keyId, Date.now());
+    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
+  }
+
+  /** Writes what is left. */
+  async stop(): Promise<void> {
+    this.#write();
+    await this.#writing;
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#uses.size === 0) return;
+    // sorted, so that servers that write the same keys wait for each other instead of both for both
+    const uses = [...this.#uses].map(([id, at]) => ({ id, at })).sort((a, b) => (a.id < b.id ? -1 : 1));
+    this.#uses = new Map();
+    this.#writing = this.#writing
+      .then(() => touchKeys(this.#sql, uses))
+      .catch((error: unknown) => this.#log.warn({ err: error }, "when keys were used could not be written down"));
+  }
+}

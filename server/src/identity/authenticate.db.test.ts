@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+
+import { beforeAll, describe, expect, test } from "vitest";
+
+import { testDatabase } from "../../test/db.ts";
+import { testGuard, type TestTenants, testTenants } from "../../test/identity.ts";
+import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
+import type { Authenticator, Principal } from "../base/auth/principal.ts";
+import { AppError } from "../base/errors.ts";
+import { newKey } from "./api-keys/key-text.ts";
+
+const db = await testDatabase();
+let tenants: TestTenants;
+let required: Authenticator;
+
+beforeAll(async () => {
+  tenants = await testTenants(db);
+  required = (await testGuard(db)).authenticator;
+});
+
+async function ask(
+  authenticator: Authenticator,
+  headers: Record<string, string>,
+  options: { needsWorkspace?: boolean } = {},
+): Promise<Principal | AppError> {
+  try {
+    return await authenticator.authenticate({
+      headers: new Headers(headers),
+      method: "GET",
+      ip: "1.2.3.4",
+      ...options,
+    });
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+const statusOf = (answer: Principal | AppError): number => (answer instanceof AppError ? answer.status : 200);
+
+describe("where keys are needed", () => {
+  test("a key comes as x-api-key in any case or as a bearer token, and says whose it is", async () => {
+    const { admin, workspaceId, organizationId } = tenants.a;
+    for (const headers of [
+      { "x-api-key": admin },
+      { "X-API-KEY": admin },
+      { authorization: `Bearer ${admin}` },
+      { Authorization: `bearer ${admin}` },
+      { "x-api-key": admin, "X-Tenant-Id": workspaceId.toUpperCase() },
+      { "x-api-key": admin, "X-Organization-Id": organizationId },
+    ] as Record<string, string>[]) {
+      expect(await ask(required, headers)).toMatchObject({
+        workspaceId,
+        organizationId,
+        plan: "enterprise",
+        actor: { kind: "service_key", name: "admin", userId: null },
+      });
+    }
+  });
+
+  test("nothing, what is no key, and a key that nobody has are 401, with a challenge", async () => {
+    const { admin, workspaceId, revoked } = tenants.a;
+    const swapped = admin.slice(0, -1) + (admin.endsWith("0") ? "1" : "0");
+    for (const headers of [
+      {},
+      { "x-api-key": "" },
+      { "x-api-key": "lsv2_pt_0123456789abcdef0123456789abcdef_0123456789" },
+      { "x-api-key": "x".repeat(10_000) },
+      { "x-api-key": swapped },
+      { "x-api-key": tenants.unknown },
+      { "x-api-key": admin.toUpperCase() },
+      { "x-api-key": revoked },
+      { authorization: admin },
+      { authorization: `Basic ${admin}` },
+      { authorization: `Bearer heddle_session_${"0".repeat(64)}` },
+      { "X-Tenant-Id": workspaceId },
+      { "X-Tenant-Id": "no uuid" },
+      { "X-Tenant-Id": workspaceId, "x-api-key": tenants.unknown },
+    ] as Record<string, string>[]) {
+      const answer = await ask(required, headers);
+      expect([headers, statusOf(answer)]).toEqual([headers, 401]);
+      expect((answer as AppError).headers["WWW-Authenticate"]).toBe("Bearer");
+    }
+  });
+
+  test("an expired key is 403, also when it expires while it is in memory", async () => {
+    expect(statusOf(await ask(required, { "x-api-key": tenants.a.expired }))).toBe(403);
+    const { admin } = tenants.b;
+    await db.sql`update api_keys set expires_at = now() + interval '700 ms' where description = 'editor' and organization_id = ${tenants.b.organizationId}`;
+    const before = await ask(required, { "x-api-key": tenants.b.editor });
+    expect(statusOf(before)).toBe(200);
+    await new Promise((done) => setTimeout(done, 750));
+    expect(statusOf(await ask(required, { "x-api-key": tenants.b.editor }))).toBe(403);
+    expect(statusOf(await ask(required, { "x-api-key": admin }))).toBe(200);
+  });
+
+  test("a workspace that the key may not enter is 403, told like one that does not exist", async () => {
+    const { a, b } = tenants;
+    const answers = [];
+    for (const key of [a.admin, a.org]) {
+      for (const id of [b.workspaceId, randomUUID(), "no uuid"]) {
+        answers.push(await ask(required, { "x-api-key": key, "x-tenant-id": id }));
+        answers.push(await ask(required, { "x-api-key": key, "x-tenant-id": id }, { needsWorkspace: false }));
+      }
+    }
+    answers.push(await ask(required, { "x-api-key": a.admin, "x-tenant-id": NIL }, { needsWorkspace: false }));
+    expect(new Set(answers.map(statusOf))).toEqual(new Set([403]));
+    expect(new Set(answers.map((answer) => (answer as AppError).message)).size).toBe(1);
+    expect(statusOf(await ask(required, { "x-api-key": a.admin, "x-organization-id": b.organizationId }))).toBe(403);
+  });
+
+  test("a key of the organisation has to name the workspace, but not for what is about the organisation", async () => {
+    const { org, workspaceId } = tenants.a;
+    const unnamed = await ask(required, { "x-api-key": org });
+    expect(unnamed).toMatchObject({ status: 403, code: "org_scoped_key_requires_workspace" });
+    expect((unnamed as AppError).message).toContain("requires workspace specification");
+    expect(await ask(required, { "x-api-key": org, "x-tenant-id": workspaceId })).toMatchObject({ workspaceId });
+    const outside = (await ask(required, { "x-api-key": org }, { needsWorkspace: false })) as Principal;
+    expect(outside.workspaceId).toBe(NIL);
+    expect(outside.permissions.has("organization:manage")).toBe(true);
+    expect(outside.permissions.size).toBe(ALL_PERMISSIONS.length);
+  });
+
+  test("a role says what may be done, and read-only leaves of it what reads", async () => {
+    const permissions = async (key: string) => (await ask(required, { "x-api-key": key })) as Principal;
+    const [admin, viewer, readOnly] = await Promise.all(
+      [tenants.a.admin, tenants.a.viewer, tenants.a.readOnly].map(permissions),
+    );
+    expect(admin!.permissions.has("workspaces:manage")).toBe(true);
+    expect(admin!.permissions.has("organization:manage")).toBe(false);
+    expect([...viewer!.permissions].filter((name) => !name.endsWith(":read"))).toEqual([]);
+    expect(viewer!.permissions.has("audit:read")).toBe(false);
+    expect([...readOnly!.permissions].filter((name) => !name.endsWith(":read"))).toEqual([]);
+    expect(readOnly!.permissions.has("audit:read")).toBe(true);
+  });
+
+  test("a server of one workspace lets no other in, and keys of its organisation need not name it", async () => {
+    const { a, b } = tenants;
+    const env = { HEDDLE_WORKSPACE_ID: a.workspaceId };
+    const { authenticator } = await testGuard(db, env, { ofOneWorkspace: true });
+    expect(statusOf(await ask(authenticator, { "x-api-key": a.admin }))).toBe(200);
+    expect(await ask(authenticator, { "x-api-key": a.org })).toMatchObject({ workspaceId: a.workspaceId });
+    for (const headers of [
+      { "x-api-key": b.admin },
+      { "x-api-key": b.org },
+      { "x-api-key": b.admin, "x-tenant-id": a.workspaceId },
+      { "x-api-key": b.admin, "x-tenant-id": b.workspaceId },
+      { "x-api-key": b.org, "x-tenant-id": b.workspaceId },
+      { "x-api-key": a.org, "x-tenant-id": b.workspaceId },
+    ] as Record<string, string>[]) {
+      expect([headers, statusOf(await ask(authenticator, headers))]).toEqual([headers, 403]);
+    }
+    expect(statusOf(await ask(authenticator, { "x-tenant-id": a.workspaceId }))).toBe(401);
+  });
+});
+
+describe("on loopback without keys", () => {
+  test("whoever sends nothing, or something that is not ours, may do everything in the default workspace", async () => {
+    const { identity, authenticator } = await testGuard(db, { HEDDLE_AUTH: "auto" });
+    for (const headers of [
+      {},
+      { "x-api-key": "lsv2_pt_0123456789abcdef0123456789abcdef_0123456789" },
+      { "x-api-key": newKey("service") },
+      { "x-api-key": "anything", "x-tenant-id": randomUUID() },
+      { "x-tenant-id": "no uuid" },
+    ] as Record<string, string>[]) {
+      const principal = (await ask(authenticator, headers)) as Principal;
+      expect(principal).toMatchObject({ actor: { kind: "local" }, workspaceId: identity.workspaceId });
+      expect(principal.permissions.size).toBe(ALL_PERMISSIONS.length);
+    }
+  });
+
+  test("a workspace is selected by its id, and a key of ours is taken at its word", async () => {
+    const { a } = tenants;
+    const { authenticator } = await testGuard(db, { HEDDLE_AUTH: "off" });
+    expect(await ask(authenticator, { "x-tenant-id": a.workspaceId })).toMatchObject({
+      actor: { kind: "local" },
+      workspaceId: a.workspaceId,
+      organizationId: a.organizationId,
+    });
+    const viewer = (await ask(authenticator, { "x-api-key": a.viewer })) as Principal;
+    expect(viewer).toMatchObject({ workspaceId: a.workspaceId, actor: { kind: "service_key" } });
+    expect(viewer.permissions.has("workspaces:manage")).toBe(false);
+    expect(statusOf(await ask(authenticator, { "x-api-key": a.revoked }))).toBe(401);
+    expect(statusOf(await ask(authenticator, { "x-api-key": a.expired }))).toBe(403);
+  });
+
+  test("elsewhere than on loopback keys are needed, and turning them off is refused", async () => {
+    const { identity, authenticator } = await testGuard(db, { HEDDLE_AUTH: "auto" }, { host: "0.0.0.0" });
+    expect(identity.keysNeeded).toBe(true);
+    expect(statusOf(await ask(authenticator, {}))).toBe(401);
+    await expect(testGuard(db, { HEDDLE_AUTH: "off" }, { host: "0.0.0.0" })).rejects.toThrow("HEDDLE_AUTH is off");
+  });
+});
+
+const NIL = "00000000-0000-0000-0000-000000000000";

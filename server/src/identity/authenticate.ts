@@ -1,0 +1,163 @@
+/**
+ * Who sends a request: the three schemes of contracts control-plane §1.1 and trace-platform §6. A key comes as
+ * `x-api-key` or as a bearer token, a session as a bearer token or in its cookie. `X-Tenant-Id` selects among the
+ * workspaces that the credential may enter, and is no credential itself.
+ *
+ *     no credential, unknown or revoked             401
+ *     expired                                       403
+ *     for several workspaces, none of them named    403, code org_scoped_key_requires_workspace
+ *     a workspace named that may not be entered     403
+ *
+ * On a server without keys (loopback) whoever sends nothing is `local`. The SDKs send whatever stands in
+ * LANGSMITH_API_KEY, so a key that is not ours counts as nothing there, and so does the id of a workspace that
+ * there is not. One of ours is taken at its word, also when that means 401 or 403.
+ */
+import type { Authenticator, Credentials, Principal } from "../base/auth/principal.ts";
+import type { Sql } from "../base/db/connect.ts";
+import { GroupCommit } from "../base/db/group-commit.ts";
+import { AppError, forbidden } from "../base/errors.ts";
+import { hashKey, looksLikeKey } from "./api-keys/key-text.ts";
+import type { LastUsed } from "./api-keys/last-used.ts";
+import { selectKeyGrants, type WantedKey } from "./api-keys/sql.ts";
+import { namedWorkspace, notEntered, presentedCredential } from "./credentials.ts";
+import { type Grant, toGrant } from "./grant.ts";
+import { type Finding, type IdentityCache, selectIdentityVersion, type Verdict } from "./identity-cache.ts";
+import { selectPersonGrant } from "./members/sql.ts";
+import type { SessionSource } from "./session-source.ts";
+import { looksLikeSessionToken } from "./sign-in/session-token.ts";
+import { selectWorkspace } from "./workspaces/sql.ts";
+
+/** Unknown keys that are looked up by one statement; there is one such statement at a time. */
+const BATCH = 500;
+/** Sessions know things that no announcement tells, such as how long they were idle. */
+const SESSION_AGE_MS = 30_000;
+export interface AuthenticatorOptions {
+  sql: Sql;
+  cache: IdentityCache;
+  lastUsed: LastUsed;
+  sessions: SessionSource;
+  /** Who sends no credential; null where that is refused. */
+  local: () => Principal | null;
+  /** The only workspace that this server is about, if it is about one. */
+  onlyWorkspace: string | null;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
+  const keys = new GroupCommit<WantedKey, Finding>((wanted) => findKeys(sql, wanted), BATCH);
+
+  function authenticate(credentials: Credentials): Principal | Promise<Principal> {
+    const { headers, method } = credentials;
+    const named = namedWorkspace(headers);
+    const presented = presentedCredential(headers, sessions);
+    if (!presented) return named === undefined ? nobody() : localIn(named);
+    const { text } = presented;
+    const isKey = looksLikeKey(text);
+    if (!isKey && !looksLikeSessionToken(text)) return refuseOrLocal(named);
+    if (presented.isCookie) sessions.refuseForgery(method, headers);
+
+    const hash = hashKey(text);
+    const workspaceId = named ?? onlyWorkspace;
+    const key = workspaceId === null ? hash : `${hash} ${workspaceId}`;
+    const known = cache.get(key);
+    if (known !== undefined) return judge(known, credentials, named);
+    const look = () =>
+      isKey ? keys.call({ key_hash: hash, workspace_id: workspaceId }) : findPerson(sql, sessions, hash, workspaceId);
+    return cache.load(key, look).then((verdict) => judge(verdict, credentials, named));
+  }
+
+  function judge(
+    verdict: Verdict,
+    credentials: Credentials,
+    named: string | undefined,
+  ): Principal | Promise<Principal> {
+    if (verdict === "unknown") return refuseOrLocal(named);
+    if (verdict === "revoked") throw unauthorized("this key is not valid any more");
+    if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
+    const principal = chosen(verdict, credentials.needsWorkspace !== false);
+    const organization = credentials.headers.get("x-organization-id");
+    if (organization && organization.toLowerCase() !== principal.organizationId) {
+      throw forbidden("Forbidden: this key is not of the organisation that X-Organization-Id names.");
+    }
+    if (verdict.keyId !== null) lastUsed.note(verdict.keyId);
+    return principal;
+  }
+
+  function chosen(grant: Grant, needsWorkspace: boolean): Principal {
+    const principal = needsWorkspace ? grant.inWorkspace : grant.inOrganization;
+    if (principal === "unnamed") throw unnamed();
+    if (principal === "elsewhere") throw onlyWorkspace === null ? notEntered() : ofAnotherWorkspace();
+    if (onlyWorkspace !== null && principal.workspaceId !== onlyWorkspace) throw ofAnotherWorkspace();
+    return principal;
+  }
+
+  const nobody = (): Principal => {
+    const principal = local();
+    if (!principal) throw unauthorized("send a key in the header x-api-key");
+    return principal;
+  };
+
+  function refuseOrLocal(named: string | undefined): Principal | Promise<Principal> {
+    if (!local()) throw unauthorized("this key is not valid");
+    return named === undefined ? nobody() : localIn(named);
+  }
+
+  /** Without keys, in the workspace that the header names. */
+  async function localIn(named: string): Promise<Principal> {
+    const principal = nobody();
+    if (named === principal.workspaceId) return principal;
+    const workspace = await selectWorkspace(sql, named);
+    if (!workspace) return principal;
+    if (onlyWorkspace !== null) throw ofAnotherWorkspace();
+    return { ...principal, organizationId: workspace.organization_id, workspaceId: named, plan: workspace.plan };
+  }
+
+  return { authenticate };
+}
+
+/** `WWW-Authenticate`, because RFC 9110 §15.5.2 wants it; `Bearer` opens no dialog in browsers. */
+const unauthorized = (reason: string): AppError =>
+  new AppError(401, `Unauthorized: ${reason}.`, { headers: { "WWW-Authenticate": "Bearer" } });
+
+/** The words that the clients look for: contract control-plane §1.2, trace-platform §0.3. */
+const unnamed = (): AppError =>
+  new AppError(
+    403,
+    "This API key is org-scoped and requires workspace specification. Please provide 'workspaceId' parameter, " +
+      "or set LANGSMITH_WORKSPACE_ID environment variable.",
+    { code: "org_scoped_key_requires_workspace" },
+  );
+
+const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server is of another workspace.");
+
+async function findKeys(sql: Sql, wanted: WantedKey[]): Promise<Finding[]> {
+  const rows = await selectKeyGrants(sql, wanted);
+  return rows.map(({ version, key }) => {
+    if (!key) return { version, verdict: "unknown" };
+    if (key.revoked_at !== null || key.user_disabled) return { version, verdict: "revoked" };
+    const actor = {
+      kind: key.kind === "service" ? "service_key" : "api_key",
+      id: key.id,
+      name: key.description,
+      userId: key.user_id,
+    } as const;
+    const expiresAt = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at);
+    return { version, verdict: toGrant(key, actor, key.id, expiresAt) };
+  });
+}
+
+async function findPerson(
+  sql: Sql,
+  sessions: SessionSource,
+  hash: string,
+  workspaceId: string | null,
+): Promise<Finding> {
+  // before the rest, so that what changes in between counts as a change
+  const version = await selectIdentityVersion(sql);
+  const session = await sessions.find(hash);
+  const row = session && (await selectPersonGrant(sql, session.userId, workspaceId));
+  if (!session || !row) return { version, verdict: "unknown" };
+  const actor = { kind: "session", id: session.id, name: row.email, userId: session.userId } as const;
+  const grant = toGrant(row, actor, null, session.expiresAt.getTime());
+  return { version, verdict: { ...grant, askAgainAt: Date.now() + SESSION_AGE_MS } };
+}

@@ -1,0 +1,67 @@
+import type { Sql, Transaction } from "../base/db/connect.ts";
+import { uuid7 } from "../base/ids.ts";
+import { createKey } from "./api-keys/create-key.ts";
+import { insertOrganization } from "./organizations/sql.ts";
+import { BUILT_IN_ROLES } from "./roles/built-in.ts";
+import { insertWorkspace, selectDefaultWorkspace, selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
+
+/** Held while looking, so that of several servers that start together one makes the key. Arbitrary, ours alone. */
+const LOCK = 7_236_519;
+
+export interface FirstStart {
+  /** The workspace that servers serve which are not told theirs. */
+  workspace: WorkspaceRow;
+  /** A key that may do everything, when this call made it. Nobody will see it again. */
+  key: string | null;
+}
+
+/**
+ * Sees to it that there is an organisation with a workspace and a key to get in by.
+ * @param workspaceId the id that a first workspace gets, when the operator chose one
+ */
+export async function ensureWorkspace(sql: Sql, workspaceId?: string): Promise<FirstStart> {
+  const known = await selectDefaultWorkspace(sql);
+  if (known) return { workspace: known, key: null };
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCK})`;
+    const made = await selectDefaultWorkspace(tx);
+    return made ? { workspace: made, key: null } : makeFirst(tx, workspaceId);
+  });
+}
+
+async function makeFirst(tx: Transaction, workspaceId: string | undefined): Promise<FirstStart> {
+  const organization = await insertOrganization(tx, { id: uuid7(), display_name: "Default" });
+  const workspace = await insertWorkspace(tx, {
+    id: workspaceId ?? uuid7(),
+    organization_id: organization.id,
+    display_name: "Default",
+    tenant_handle: null,
+    plan: "enterprise",
+    is_default: true,
+  });
+  if (!workspace) throw new Error(`there is a workspace ${workspaceId}, but no default one`);
+  const { key } = await createKey(tx, {
+    organizationId: organization.id,
+    kind: "service",
+    userId: null,
+    description: "First key",
+    readOnly: false,
+    expiresAt: null,
+    workspaceIds: null,
+    defaultWorkspaceId: workspace.id,
+    roleId: BUILT_IN_ROLES.WORKSPACE_ADMIN,
+    organizationRoleId: BUILT_IN_ROLES.ORGANIZATION_ADMIN,
+  });
+  return { workspace, key };
+}
+
+/** The workspace that this server is about. Throws when the operator named one that there is not. */
+export async function servedWorkspace(sql: Sql, wanted: string | undefined, first: FirstStart): Promise<WorkspaceRow> {
+  if (wanted === undefined) return first.workspace;
+  const workspace = await selectWorkspace(sql, wanted);
+  if (workspace) return workspace;
+  throw new Error(
+    `HEDDLE_WORKSPACE_ID names ${wanted}, and there is no such workspace. \`heddle workspaces list\` tells which ` +
+      `there are; without the setting it is ${first.workspace.id} (${first.workspace.display_name}).`,
+  );
+}

@@ -1,0 +1,82 @@
+/** Who gets in, as a part of a running server: first start, memory of keys, authenticator; and the way back. */
+import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
+import type { Authenticator, Principal } from "../base/auth/principal.ts";
+import type { Sql } from "../base/db/connect.ts";
+import type { Log } from "../base/log.ts";
+import { LastUsed } from "./api-keys/last-used.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
+import { IdentityCache } from "./identity-cache.ts";
+import { type IdentitySettings, needsKeys } from "./settings.ts";
+import type { SessionSource } from "./session-source.ts";
+import { selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
+
+export interface IdentityOptions {
+  sql: Sql;
+  log: Log;
+  settings: IdentitySettings;
+  /** The address that the server listens on: whether keys are needed may depend on it. */
+  host: string;
+  /** Whether the server is about one workspace, as an agent server is. */
+  ofOneWorkspace: boolean;
+  sessions: SessionSource;
+}
+
+export interface Identity {
+  authenticator: Authenticator;
+  /** The workspace that it is about, or that is meant on loopback when nobody names one. */
+  workspaceId: string;
+  keysNeeded: boolean;
+  /** Of the first start, to be shown once. */
+  firstKey: string | null;
+  stop(): Promise<void>;
+}
+
+/** The database must be migrated. */
+export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const { sql, log, settings } = options;
+  const keysNeeded = needsKeys(settings.auth, options.host);
+  const first = await ensureWorkspace(sql, settings.workspaceId);
+  const workspace = await servedWorkspace(sql, settings.workspaceId, first);
+  let local = keysNeeded ? null : localPrincipal(workspace);
+
+  const cache = new IdentityCache(sql, log, () => {
+    // its plan may have changed
+    if (local) void refreshLocal().catch((error: unknown) => log.warn({ err: error }, "the workspace was not read"));
+  });
+  async function refreshLocal(): Promise<void> {
+    const fresh = await selectWorkspace(sql, workspace.id);
+    if (fresh) local = localPrincipal(fresh);
+  }
+  const lastUsed = new LastUsed(sql, log);
+  await cache.start();
+  const authenticator = createAuthenticator({
+    sql,
+    cache,
+    lastUsed,
+    sessions: options.sessions,
+    local: () => local,
+    onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
+  });
+  return {
+    authenticator,
+    workspaceId: workspace.id,
+    keysNeeded,
+    firstKey: first.key,
+    async stop() {
+      await cache.stop();
+      await lastUsed.stop();
+    },
+  };
+}
+
+/** Whoever reaches a server that listens on loopback without keys. */
+function localPrincipal(workspace: WorkspaceRow): Principal {
+  return {
+    actor: { kind: "local", id: "", name: "local", userId: null },
+    organizationId: workspace.organization_id,
+    workspaceId: workspace.id,
+    plan: workspace.plan,
+    permissions: new Set(ALL_PERMISSIONS),
+  };
+}

@@ -1,0 +1,44 @@
+import { ALL_PERMISSIONS, isReading, type Permission, PERMISSIONS } from "../../base/auth/permissions.ts";
+
+/** The rows of 0002_identity.sql. */
+export const BUILT_IN_ROLES = {
+  ORGANIZATION_ADMIN: "00000000-0000-4000-8000-000000000001",
+  ORGANIZATION_USER: "00000000-0000-4000-8000-000000000002",
+  ORGANIZATION_VIEWER: "00000000-0000-4000-8000-000000000003",
+  WORKSPACE_ADMIN: "00000000-0000-4000-8000-000000000011",
+  WORKSPACE_USER: "00000000-0000-4000-8000-000000000012",
+  WORKSPACE_VIEWER: "00000000-0000-4000-8000-000000000013",
+} as const;
+
+export type BuiltInRole = keyof typeof BUILT_IN_ROLES;
+
+/** What an editor leaves to administrators (contract trace-platform §6), although some of it only looks. */
+const FOR_ADMINS: Permission[] = ["workspaces:manage", "bulk-exports:manage", "audit:read"];
+
+const ofWorkspace = ALL_PERMISSIONS.filter((permission) => PERMISSIONS[permission].scope === "workspace");
+const forEditors = ofWorkspace.filter((permission) => !FOR_ADMINS.includes(permission));
+
+const PERMISSIONS_OF: Record<BuiltInRole, readonly Permission[]> = {
+  ORGANIZATION_ADMIN: ALL_PERMISSIONS,
+  ORGANIZATION_USER: ["organization:read", "organization:pats:create"],
+  ORGANIZATION_VIEWER: ["organization:read"],
+  WORKSPACE_ADMIN: ofWorkspace,
+  WORKSPACE_USER: forEditors,
+  WORKSPACE_VIEWER: forEditors.filter(isReading),
+};
+
+/** What a role is, as rows name it: built-in ones get their permissions from this code, others have them listed. */
+export interface RoleRights {
+  built_in: boolean;
+  name: string;
+  permissions: string[];
+}
+
+/** A name that this version does not know grants nothing. */
+export function permissionsOf(role: RoleRights | null): readonly Permission[] {
+  if (!role) return [];
+  if (role.built_in) return Object.hasOwn(PERMISSIONS_OF, role.name) ? PERMISSIONS_OF[role.name as BuiltInRole] : [];
+  return role.permissions.filter(isPermission);
+}
+
+export const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSIONS, name);

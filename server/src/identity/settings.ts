@@ -1,0 +1,39 @@
+import { choice, ConfigError, type Options, type OptionSpec } from "../base/config/options.ts";
+import { isUuid } from "../base/ids.ts";
+
+const workspaceId: OptionSpec<string | undefined> = {
+  env: ["HEDDLE_WORKSPACE_ID"],
+  default: undefined,
+  description: "The workspace that the agent server is about; the default one when not set.",
+  parse(value) {
+    if (!isUuid(value)) throw new ConfigError(`must be a UUID, not "${value}"`);
+    return value.toLowerCase();
+  },
+};
+
+/** Settings of who gets in, the same in every role. */
+export const identityOptions = {
+  auth: choice({
+    env: ["HEDDLE_AUTH"],
+    default: "auto",
+    of: ["auto", "required", "off"],
+    description: "Whether requests need a key: auto asks for one unless the server listens on loopback only.",
+  }),
+  workspaceId,
+};
+
+export type IdentitySettings = Options<typeof identityOptions>;
+
+/** An address that only processes of this machine reach. */
+export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i.test(host);
+
+/** Whether keys are needed on this address. Throws for a server that would stand open to the network. */
+export function needsKeys(auth: IdentitySettings["auth"], host: string): boolean {
+  if (auth === "required") return true;
+  if (isLoopback(host)) return false;
+  if (auth === "auto") return true;
+  throw new ConfigError(
+    `HEDDLE_AUTH is off and the server would listen on ${host || "all addresses"}: everybody who reaches it could ` +
+      "read and run everything. Listen on 127.0.0.1, or let HEDDLE_AUTH be auto or required.",
+  );
+}
