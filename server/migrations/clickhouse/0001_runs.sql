@@ -27,7 +27,7 @@ create table if not exists runs (
   name Nullable(String),
   run_type LowCardinality(Nullable(String)),
   end_time Nullable(DateTime64(6, 'UTC')),
-  -- as the client said it; what it is follows from error and end_time (runs/schema.ts: RUN_STATUS)
+  -- as the client said it; what it is follows from error and end_time (trace/runs/clickhouse.ts)
   status LowCardinality(Nullable(String)),
   error Nullable(String) codec(ZSTD(1)),
   -- JSON text as it came

@@ -1,0 +1,99 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+
+/**
+ * One piece of a run, as `runs` takes it (migrations/clickhouse/0001_runs.sql). What is absent or null changes
+ * nothing. Times: `YYYY-MM-DD hh:mm:ss.ffffff` in UTC. Costs: decimal text.
+ */
+export interface RunRow {
+  tenant_id: string;
+  project_id: string;
+  start_time: string;
+  id: string;
+  trace_id: string;
+  updated_at: string;
+  parent_run_id?: string | undefined;
+  dotted_order?: string | undefined;
+  name?: string | undefined;
+  run_type?: string | undefined;
+  end_time?: string | undefined;
+  status?: string | undefined;
+  error?: string | undefined;
+  inputs?: string | undefined;
+  outputs?: string | undefined;
+  events?: string | undefined;
+  extra?: string | undefined;
+  serialized?: string | undefined;
+  inputs_preview?: string | undefined;
+  outputs_preview?: string | undefined;
+  tags?: string | undefined;
+  metadata?: string | undefined;
+  input_pairs?: string | undefined;
+  output_pairs?: string | undefined;
+  thread_id?: string | undefined;
+  reference_example_id?: string | undefined;
+  prompt_tokens?: number | undefined;
+  completion_tokens?: number | undefined;
+  total_tokens?: number | undefined;
+  prompt_token_details?: string | undefined;
+  completion_token_details?: string | undefined;
+  prompt_cost?: string | undefined;
+  completion_cost?: string | undefined;
+  total_cost?: string | undefined;
+  prompt_cost_details?: string | undefined;
+  completion_cost_details?: string | undefined;
+  price_model_id?: string | undefined;
+  first_token_time?: string | undefined;
+  trace_tier?: string | undefined;
+  inserted_at?: string | undefined;
+}
+
+/** Of a merged row: what the run's status is (contract §1.6). */
+export const RUN_STATUS =
+  "multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success', 'pending')";
+
+/** Of a merged row: seconds, null while the run goes on. */
+export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
+
+/** Where a run is. */
+export interface RunKey {
+  id: string;
+  project_id: string;
+  start_time: string;
+  trace_id: string;
+  deleted: boolean;
+}
+
+/** At most one a run; those that nobody knows are left out. FINAL is cheap here: the ids bound what is read. */
+export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: readonly string[]): Promise<RunKey[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return clickhouse.rows<RunKey>({
+    name: "run_keys.find",
+    query: `select id, project_id, start_time, trace_id, deleted from run_keys final
+      where tenant_id = {tenant:UUID} and id in {ids:Array(UUID)}`,
+    params: { tenant: tenantId, ids },
+  });
+}
+
+const RUN_COLUMNS =
+  `tenant_id project_id start_time id trace_id updated_at parent_run_id dotted_order name run_type end_time status
+  error inputs outputs events extra serialized inputs_preview outputs_preview tags metadata input_pairs output_pairs
+  thread_id reference_example_id prompt_tokens completion_tokens total_tokens prompt_token_details
+  completion_token_details prompt_cost completion_cost total_cost prompt_cost_details completion_cost_details
+  price_model_id first_token_time trace_tier inserted_at`.split(/\s+/);
+
+/** Resolves when the rows are durable. */
+export const insertRuns = (clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> =>
+  clickhouse.insert("runs", RUN_COLUMNS, linesOf(rows));
+
+export type RunKeyRow = RunKey & { tenant_id: string; version: string };
+
+const KEY_COLUMNS = ["tenant_id", "id", "project_id", "start_time", "trace_id", "deleted", "version"];
+
+export const insertRunKeys = (clickhouse: ClickHouse, rows: readonly RunKeyRow[]): Promise<void> =>
+  clickhouse.insert("run_keys", KEY_COLUMNS, linesOf(rows));
+
+const linesOf = (rows: readonly object[]): Buffer => {
+  let text = "";
+  for (const row of rows) text += `${JSON.stringify(row)}\n`;
+  return Buffer.from(text);
+};

@@ -1,0 +1,58 @@
+/**
+ * Keys and values as one text, for filters (migrations/clickhouse/0001_runs.sql says why not a map):
+ * `␞key␟value␞key␟value␞`, where ␞ is U+001E and ␟ is U+001F. A tag list is `␞tag␞tag␞`.
+ *
+ * What a filter compares with must be prepared by the same functions: pairText, and cut to MAX_VALUE.
+ */
+export const ENTRY = "\u001e";
+export const VALUE = "\u001f";
+
+/** Contract §1.9: key and value pairs are found by their first 250 characters, at most 100 of a run's inputs. */
+export const MAX_VALUE = 250;
+const MAX_PAIRS = 100;
+const MAX_METADATA_PAIRS = 1000;
+const MAX_DEPTH = 12;
+
+/** A key, value or tag without the characters that part them, cut to what is compared. */
+export const pairText = (text: string): string => {
+  const cut = text.length > MAX_VALUE ? text.slice(0, MAX_VALUE) : text;
+  // oxlint-disable-next-line no-control-regex -- the two separators
+  return /[\u001e\u001f]/.test(cut) ? cut.replace(/[\u001e\u001f]/g, " ") : cut;
+};
+
+export const encodeTags = (tags: readonly string[]): string =>
+  tags.length === 0 ? ENTRY : ENTRY + tags.map(pairText).join(ENTRY) + ENTRY;
+
+/** Metadata: one level; what is not a string is compared by its JSON text. */
+export function encodeMetadata(metadata: Record<string, unknown>): string {
+  let text = ENTRY;
+  let pairs = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (value === undefined || value === null) continue;
+    if (++pairs > MAX_METADATA_PAIRS) break;
+    text += pairText(key) + VALUE + pairText(typeof value === "string" ? value : JSON.stringify(value)) + ENTRY;
+  }
+  return text;
+}
+
+/** Inputs and outputs: nested keys joined by dots, elements of arrays under their array's key. */
+export function encodePairs(root: unknown): string {
+  if (root === null || typeof root !== "object" || Array.isArray(root)) return ENTRY;
+  const out = { text: ENTRY, left: MAX_PAIRS };
+  flatten(root, "", 0, out);
+  return out.text;
+}
+
+function flatten(value: unknown, path: string, depth: number, out: { text: string; left: number }): void {
+  if (out.left <= 0 || depth > MAX_DEPTH || value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    for (const one of value) flatten(one, path, depth + 1, out);
+  } else if (typeof value === "object") {
+    for (const key in value) {
+      flatten((value as Record<string, unknown>)[key], path === "" ? key : `${path}.${key}`, depth + 1, out);
+    }
+  } else {
+    out.left--;
+    out.text += pairText(path) + VALUE + pairText(typeof value === "string" ? value : JSON.stringify(value)) + ENTRY;
+  }
+}
