@@ -1,0 +1,271 @@
+import { expect, test } from "vitest";
+
+import { canonicalPath } from "./canonical-path.ts";
+import { activeTable, type Bearer, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { matches, type Pattern, specificityOf } from "./patterns.ts";
+import { ALL_ROWS, RULES } from "./table.ts";
+
+const table = activeTable((row) => row.us);
+const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
+
+/** The rows that count for a request. */
+function rowsOf(request: string, bears: Partial<Bearer> = {}, active = table): string[] {
+  const [method, path] = request.split(" ") as [string, string];
+  const matching = rulesFor(active, method, canonicalPath(path));
+  const address = rowOfAddress(matching);
+  const rows = address ? [address] : chooseRows(active, matching, { key: false, user: false, ...bears });
+  return rows.map(({ name }) => name);
+}
+const KEY = { key: true };
+const USER = { user: true };
+const BOTH = { key: true, user: true };
+
+/** The service interface's table (§8), row by row in its order, each with requests that it is about. */
+const TABLE: [row: string, us: string, eu: string, bears: Partial<Bearer>, requests: string[]][] = [
+  [
+    "options",
+    "2000/10",
+    "2000/10",
+    {},
+    ["OPTIONS /runs", "OPTIONS /anything", "OPTIONS /info", `OPTIONS /repos/a/b`, "OPTIONS /"],
+  ],
+  [
+    "info",
+    "2000/10",
+    "2000/10",
+    {},
+    [
+      "GET /info",
+      "GET /api/v1/info",
+      "GET /info/health",
+      "POST /v1/metadata/submit",
+      "POST /api/v1/metadata/submit",
+      "POST /metadata/submit",
+      "POST /x/y/v1/metadata/submit",
+    ],
+  ],
+  ["auth.key", "2000/10", "2000/10", KEY, ["GET /auth", "GET /auth/public", "POST /api/v1/auth/sso"]],
+  ["auth.user", "2000/10", "2000/10", USER, ["GET /auth", "GET /auth/public", "POST /v1/auth"]],
+  ["beacon", "2000/10", "2000/10", {}, ["POST /v1/beacon/usage-snapshot", "GET /v1/beacon", "POST /api/v1/beacon"]],
+  ["repos.key", "100/60", "100/60", KEY, ["GET /repos", "GET /repos/", "POST /api/v1/repos/a/b/fork", "PUT /v1/repos"]],
+  ["repos.user", "100/60", "100/60", USER, ["GET /repos", "DELETE /api/v1/repos/a/b"]],
+  [
+    "runs-batch.key",
+    "2000/10",
+    "2000/10",
+    KEY,
+    ["POST /runs/batch", "POST /api/v1/runs/batch", "POST /v1/runs/batch/"],
+  ],
+  ["otel-traces.key", "2000/10", "2000/10", KEY, ["POST /otel/v1/traces", "POST /api/v1/otel/v1/traces"]],
+  [
+    "charts.key",
+    "750/600",
+    "750/600",
+    KEY,
+    ["POST /charts", "POST /api/v1/charts/section/clone", "POST /x/charts/preview"],
+  ],
+  ["charts.user", "750/600", "750/600", USER, ["POST /charts", "POST /api/v1/charts/create"]],
+  ["runs-multipart.key", "6000/10", "6000/10", KEY, ["POST /runs/multipart", "POST /api/v1/runs/multipart"]],
+  ["runs-query.key", "15/10", "15/10", KEY, ["POST /runs/query", "POST /api/v1/runs/query", "POST /v2/runs/query"]],
+  ["runs-query.user", "300/10", "300/10", USER, ["POST /runs/query", "POST /api/v2/runs/query"]],
+  ["generate.key", "30/3600", "30/3600", KEY, ["POST /generate", "GET /generate/x", `POST /datasets/${UUID}/generate`]],
+  ["generate.user", "30/3600", "30/3600", USER, ["POST /api/v1/generate", `POST /api/v1/datasets/${UUID}/generate`]],
+  ["commits.key", "10000/60", "2000/60", KEY, ["GET /commits/a/b", "GET /api/v1/commits/a/b/latest", "POST /commits"]],
+  ["commits.user", "10000/60", "2000/60", USER, ["GET /commits/a/b/", "PUT /v1/commits"]],
+  [
+    "deletion.key",
+    "10/60",
+    "10/60",
+    KEY,
+    ["DELETE /sessions", `DELETE /api/v1/sessions/${UUID}`, "POST /runs/rules/trigger", "GET /x/trigger"],
+  ],
+  ["deletion.user", "30/60", "30/60", USER, [`DELETE /sessions/${UUID}`, `POST /api/v1/runs/rules/${UUID}/trigger`]],
+  [
+    "runs-create.key",
+    "2000/10",
+    "2000/10",
+    KEY,
+    ["POST /runs", "POST /api/v1/runs", "POST /runs/", "POST /API/v1/RUNS"],
+  ],
+  [
+    "runs-update.key",
+    "2000/10",
+    "2000/10",
+    KEY,
+    [`PATCH /runs/${UUID}`, `PATCH /api/v1/runs/${UUID}`, "PATCH /runs", "PATCH /annotation-queues/1/runs/2"],
+  ],
+  ["feedback.key", "2000/10", "2000/10", KEY, ["POST /feedback", "POST /api/v1/feedback"]],
+  [
+    "run-lookup.key",
+    "30/60",
+    "30/60",
+    KEY,
+    [
+      `GET /runs/${UUID}`,
+      `GET /api/v1/runs/${UUID}`,
+      `GET /runs/${UUID.toUpperCase()}`,
+      `GET /runs/${UUID.replaceAll("-", "")}`,
+      `HEAD /runs/${UUID}`,
+      `GET /v2/runs/${UUID}`,
+    ],
+  ],
+  [
+    "examples.key",
+    "5000/60",
+    "5000/60",
+    KEY,
+    ["GET /examples", "GET /v1/platform/datasets/1/examples", "HEAD /examples"],
+  ],
+  ["default.key", "1000/10", "1000/10", KEY, ["GET /", "GET /sessions", "GET /runs", "PUT /nothing/here"]],
+  ["default.user", "1000/10", "1000/10", USER, ["GET /sessions", "POST /runs", "POST /runs/batch", "GET /examples"]],
+  ["public-download", "5000/60", "5000/60", {}, ["GET /public/download", "GET /api/v1/public/download/x"]],
+  ["runs-stats.key", "1/10", "20/10", KEY, ["POST /runs/stats", "GET /api/v1/runs/stats", "POST /v2/runs/stats"]],
+  ["public", "100/60", "100/60", {}, ["GET /", "POST /runs", "GET /repos", "GET /auth/public", `GET /runs/${UUID}`]],
+];
+
+test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, bears, requests) => {
+  const found = ALL_ROWS.find(({ id }) => id === row)!;
+  expect([found.us.join("/"), found.eu.join("/")]).toEqual([us, eu]);
+  for (const request of requests) expect([request, rowsOf(request, bears)]).toEqual([request, [row]]);
+});
+
+test("the table has the rows of the service interface, and one of ours", () => {
+  expect(ALL_ROWS.map(({ id }) => id).toSorted()).toEqual([...TABLE.map(([row]) => row), "health"].toSorted());
+  expect(rowsOf("GET /ok", KEY)).toEqual(["health"]);
+});
+
+/** Requests that several rules match, or nearly. */
+test.each<[string, Partial<Bearer>, string[]]>([
+  // OPTIONS before all others
+  ["OPTIONS /runs/stats", BOTH, ["options"]],
+  [`OPTIONS /sessions/trigger`, KEY, ["options"]],
+  // a rule for addresses replaces the defaults
+  ["GET /info", BOTH, ["info"]],
+  ["GET /public/download", KEY, ["public-download"]],
+  ["POST /v1/beacon", KEY, ["beacon"]],
+  // operations beside POST /runs
+  ["POST /runs/batch", KEY, ["runs-batch.key"]],
+  ["POST /runs/delete", KEY, ["default.key"]],
+  ["POST /runs/rules", KEY, ["default.key"]],
+  ["POST /runs/query/validate", KEY, ["default.key"]],
+  ["POST /runs/generate-query", KEY, ["default.key"]],
+  ["GET /runs/batch", KEY, ["default.key"]],
+  ["GET /runs/rules", KEY, ["default.key"]],
+  [`GET /runs/${UUID}/share`, KEY, ["default.key"]],
+  [`GET /runs/${UUID}x`, KEY, ["default.key"]],
+  ["POST /feedback/tokens", KEY, ["default.key"]],
+  ["DELETE /feedback", KEY, ["default.key"]],
+  ["GET /otel/v1/traces", KEY, ["default.key"]],
+  ["GET /sessions", KEY, ["default.key"]],
+  ["GET /charts", KEY, ["default.key"]],
+  ["POST /org-charts", KEY, ["default.key"]],
+  // exact before containing
+  ["PATCH /runs/stats", KEY, ["runs-stats.key"]],
+  ["PATCH /runs/query", KEY, ["runs-update.key"]],
+  // prefix before suffix and containing
+  ["GET /repos/me/trigger", KEY, ["repos.key"]],
+  ["POST /repos/me/generate", KEY, ["repos.key"]],
+  ["GET /repos/v1/metadata/submit", KEY, ["repos.key"]],
+  ["GET /repos/v1/metadata/submit", {}, ["public"]],
+  ["POST /repos/me/charts", KEY, ["repos.key"]],
+  ["PATCH /repos/me/runs", KEY, ["repos.key"]],
+  ["GET /repos/me/examples", KEY, ["repos.key"]],
+  ["GET /commits/me/trigger", KEY, ["commits.key"]],
+  ["GET /commits/examples/x", USER, ["commits.user"]],
+  ["POST /auth/trigger", KEY, ["auth.key"]],
+  ["POST /info/trigger", KEY, ["info"]],
+  ["POST /generate/trigger", KEY, ["generate.key"]],
+  ["DELETE /sessions/1/generate", KEY, ["deletion.key"]],
+  ["GET /public/download/examples", KEY, ["public-download"]],
+  ["GET /beacon/trigger", KEY, ["beacon"]],
+  // suffix before containing
+  ["PATCH /runs/rules/1/trigger", KEY, ["deletion.key"]],
+  ["POST /charts/1/trigger", KEY, ["deletion.key"]],
+  ["GET /examples/1/trigger", KEY, ["deletion.key"]],
+  ["POST /charts/1/generate", USER, ["generate.user"]],
+  ["PATCH /runs/v1/metadata/submit", KEY, ["info"]],
+  // prefixes are whole segments
+  ["GET /information", KEY, ["default.key"]],
+  ["GET /reposition", KEY, ["default.key"]],
+  ["GET /authors", {}, ["public"]],
+  ["DELETE /sessions-of-mine", KEY, ["default.key"]],
+  ["POST /regenerate", KEY, ["default.key"]],
+  // identities
+  ["POST /runs/query", BOTH, ["runs-query.key", "runs-query.user"]],
+  ["GET /sessions", BOTH, ["default.key", "default.user"]],
+  ["POST /runs/batch", BOTH, ["runs-batch.key"]],
+  ["POST /runs/stats", USER, ["default.user"]],
+  ["POST /runs/stats", {}, ["public"]],
+])("%s bearing %o counts in %j", (request, bears, rows) => {
+  expect(rowsOf(request, bears)).toEqual(rows);
+});
+
+test("every alias and spelling of a path counts in the same row", () => {
+  for (const [, , , bears, requests] of TABLE) {
+    for (const request of requests) {
+      const [method, path] = request.split(" ") as [string, string];
+      const { bare } = canonicalPath(path);
+      // a suffix may be a part of what the alias begins with
+      if (bare.endsWith("/v1/metadata/submit")) continue;
+      for (const prefix of ["", "/v1", "/api", "/api/v1", "/v2", "/api/v2"]) {
+        for (const spelling of [
+          `${prefix}${bare}`,
+          `${prefix}${bare}/`,
+          `/${prefix}${bare}`,
+          `${prefix}${bare}`.toUpperCase(),
+        ]) {
+          expect([spelling, rowsOf(`${method} ${spelling}`, bears)]).toEqual([spelling, rowsOf(request, bears)]);
+        }
+      }
+    }
+  }
+});
+
+test("no request matches two rules that are equally specific", () => {
+  const patterns = RULES.flatMap((rule) => rule.match.map((pattern) => ({ rule, pattern })));
+  const paths = patterns.map(({ pattern }) => pattern.path ?? "").concat(`/runs/${UUID}`, "/x");
+  // every path of the table alone, and every one followed by every other
+  const corpus = new Set(paths.flatMap((a) => [a, ...paths.flatMap((b) => [`${a}${b}`, `${a}/x${b}`, `${a}${b}/x`])]));
+  const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  let several = 0;
+  for (const path of corpus) {
+    for (const method of methods) {
+      const canonical = canonicalPath(path);
+      const matching = patterns.filter(({ pattern }) => matches(pattern, method, canonical));
+      const best = Math.max(...matching.map(({ pattern }) => specificityOf(pattern)));
+      const winners = new Set(
+        matching.filter(({ pattern }) => specificityOf(pattern) === best).map(({ rule }) => rule),
+      );
+      if (matching.length > 0) expect([method, path, winners.size]).toEqual([method, path, 1]);
+      if (new Set(matching.map(({ rule }) => rule)).size > 1) several++;
+    }
+  }
+  expect(several).toBeGreaterThan(500);
+});
+
+test("and of two patterns of one kind that could, none is in the table", () => {
+  const patterns = RULES.flatMap((rule) => rule.match.map((pattern) => ({ rule, pattern })));
+  const meets = (a: Pattern, b: Pattern): boolean => {
+    if (a.method && b.method && a.method !== b.method) return false;
+    if (a.kind !== b.kind || a.kind === "any" || b.kind === "any") return a.kind === b.kind;
+    const [one, other] = [a.path, b.path];
+    if (a.kind === "exact" || a.kind === "uuid") return one === other;
+    if (a.kind === "prefix") return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+    if (a.kind === "suffix") return one.endsWith(other) || other.endsWith(one);
+    return true;
+  };
+  for (const [index, a] of patterns.entries()) {
+    for (const b of patterns.slice(index + 1)) {
+      if (a.rule !== b.rule)
+        expect([a.pattern, b.pattern, meets(a.pattern, b.pattern)]).toEqual([a.pattern, b.pattern, false]);
+    }
+  }
+});
+
+test("a row that is off is as if it were not there", () => {
+  const without = (...ids: string[]) => activeTable((row) => (ids.includes(row.id) ? null : row.us));
+  expect(rowsOf("POST /runs/query", KEY, without("runs-query.key"))).toEqual(["default.key"]);
+  expect(rowsOf("POST /runs/query", BOTH, without("runs-query.key"))).toEqual(["runs-query.user"]);
+  expect(rowsOf("GET /info", KEY, without("info"))).toEqual(["default.key"]);
+  expect(rowsOf("GET /x", {}, without("public"))).toEqual([]);
+});

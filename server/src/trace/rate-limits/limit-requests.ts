@@ -1,0 +1,63 @@
+import type { Context, MiddlewareHandler, Next } from "hono";
+
+import type { Authenticator } from "../../base/auth/principal.ts";
+import { clientIp } from "../../base/http/client-ip.ts";
+import type { Log } from "../../base/log.ts";
+import type { Decision, RateLimits } from "./rate-limits.ts";
+import { rateLimitHeaders, refuse, refusingUse } from "./refusal.ts";
+
+/** Names the row that would have refused, where limits are only tried out. */
+const DRY_RUN_HEADER = "X-Heddle-Rate-Limit-Dry-Run";
+/** One line a row in so many ms, with the number of those that it stands for. */
+const LOG_EVERY_MS = 10_000;
+
+/**
+ * Two steps of the same thing: `preflights` counts OPTIONS and stands before CORS, which answers those; `requests`
+ * counts all others and stands behind it, so that a browser's script may read a refusal.
+ */
+export function limitRequests(
+  limits: RateLimits,
+  authenticator: Authenticator,
+  log: Log,
+): { preflights: MiddlewareHandler; requests: MiddlewareHandler } {
+  const note = logRefusals(log, limits.mode === "dry-run");
+
+  async function limit(c: Context, next: Next): Promise<Response | void> {
+    const { method, path, raw } = c.req;
+    const ip = clientIp(c);
+    const decision = await limits.decide({ method, path, headers: raw.headers, ip }, authenticator);
+    const refusing = decision.allowed ? undefined : refusingRow(decision);
+    if (refusing) {
+      note(refusing.name, ip);
+      if (limits.mode === "on") return refuse(method, decision.path, decision.uses, refusing);
+      c.res.headers.set(DRY_RUN_HEADER, refusing.name);
+    }
+    if (decision.uses.length > 0) {
+      for (const [name, value] of Object.entries(rateLimitHeaders(decision.uses))) c.res.headers.set(name, value);
+    }
+    await next();
+  }
+  return {
+    preflights: (c, next) => (c.req.method === "OPTIONS" ? limit(c, next) : next()),
+    requests: (c, next) => (c.req.method === "OPTIONS" ? next() : limit(c, next)),
+  };
+}
+
+const refusingRow = ({ rows, uses }: Decision) => rows.find(({ name }) => name === refusingUse(uses).limit.name)!;
+
+function logRefusals(log: Log, isDryRun: boolean): (row: string, ip: string) => void {
+  const lately = new Map<string, { since: number; unlogged: number }>();
+  return (row, ip) => {
+    const now = performance.now();
+    const last = lately.get(row);
+    if (last && now - last.since < LOG_EVERY_MS) {
+      last.unlogged++;
+      return;
+    }
+    lately.set(row, { since: now, unlogged: 0 });
+    log.warn(
+      { row, ip, more: last?.unlogged ?? 0 },
+      isDryRun ? "rate limit reached (dry run: not refused)" : "rate limit reached",
+    );
+  };
+}

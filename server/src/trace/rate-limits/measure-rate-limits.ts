@@ -1,0 +1,45 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+import { RedisWindows } from "../../base/rate-limits/redis-windows.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+/**
+ * What `/metrics` tells. Read when somebody asks, because counting through the library costs more than the limits.
+ */
+export function measureRateLimits(limits: RateLimits, registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: "heddle_rate_limit_requests_total",
+    help: "Requests by the row that counted them; outcome is allowed, refused or, in a dry run, would-refuse.",
+    labelNames: ["row", "outcome"],
+    registers,
+    collect() {
+      this.reset();
+      const refused = limits.mode === "dry-run" ? "would-refuse" : "refused";
+      for (const [row, count] of limits.allowed) this.inc({ row, outcome: "allowed" }, count);
+      for (const [row, count] of limits.refused) this.inc({ row, outcome: refused }, count);
+    },
+  });
+  const simple: [name: string, help: string, value: () => number][] = [
+    ["buckets", "Counters in this server's memory.", () => limits.local.size],
+    ["evicted_total", "Counters forgotten before their window ended, for lack of room.", () => limits.local.evicted],
+    ["wrong_settings", "Settings of rate limits that are wrong and count as default.", () => limits.problems.length],
+  ];
+  const { windows } = limits;
+  if (windows instanceof RedisWindows) {
+    simple.push(
+      ["redis_up", "Whether servers count together: 1, or 0 while each counts on its own.", () => +!windows.away],
+      ["local_total", "Countings that this server did on its own because Redis was away.", () => windows.fellBack],
+    );
+  }
+  for (const [name, help, value] of simple) {
+    new Gauge({
+      name: `heddle_rate_limit_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import type { CanonicalPath } from "./canonical-path.ts";
+
+/** What a rule looks at; without a method it is for all of them. */
+export type Pattern =
+  | { kind: "any"; method: string; path?: undefined }
+  | { kind: "exact" | "uuid" | "prefix" | "suffix" | "containing"; method?: string; path: string };
+
+/** The higher, the more specific; see the head of `table.ts`. `exact` and `uuid` never match the same path. */
+const SPECIFICITY: Record<Pattern["kind"], number> = {
+  any: 5,
+  exact: 4,
+  uuid: 4,
+  prefix: 3,
+  suffix: 2,
+  containing: 1,
+};
+
+export const specificityOf = ({ kind }: Pattern): number => SPECIFICITY[kind];
+
+/** @param method as routed: HEAD is GET */
+export function matches(pattern: Pattern, method: string, { full, bare }: CanonicalPath): boolean {
+  if (pattern.method !== undefined && pattern.method !== method) return false;
+  const { path } = pattern;
+  switch (pattern.kind) {
+    case "any":
+      return true;
+    case "exact":
+      return bare === path;
+    case "uuid":
+      return bare.startsWith(`${path}/`) && UUID.test(bare.slice(pattern.path.length + 1));
+    case "prefix":
+      return (
+        bare.startsWith(pattern.path) && (bare.length === pattern.path.length || bare[pattern.path.length] === "/")
+      );
+    case "suffix":
+      // a suffix may begin with what the bare form lacks, as in */v1/metadata/submit
+      return full.endsWith(pattern.path) || pattern.path === `/v1${bare}`;
+    case "containing":
+      return bare.includes(pattern.path);
+  }
+}
+
+/** The 32 digits without dashes name a run as well (contract §1.1). */
+const UUID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/;

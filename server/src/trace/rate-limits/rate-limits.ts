@@ -1,0 +1,185 @@
+/** The rate limits of one server: who counts, where it is counted, and what was refused. */
+import { performance } from "node:perf_hooks";
+
+import type { Authenticator } from "../../base/auth/principal.ts";
+import { networkOf } from "../../base/http/client-ip.ts";
+import type { Log } from "../../base/log.ts";
+import { MemoryWindows } from "../../base/rate-limits/memory-windows.ts";
+import { RedisWindows } from "../../base/rate-limits/redis-windows.ts";
+import type { Bucket, Taken, Windows } from "../../base/rate-limits/windows.ts";
+import { Callers, keyBucket, userBucket, userOf } from "./callers.ts";
+import { canonicalPath, type CanonicalPath } from "./canonical-path.ts";
+import { type ActiveRow, type ActiveTable, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { type Mode, readConfiguration } from "./read-configuration.ts";
+import type { RateLimitSettings } from "./settings.ts";
+import type { Identity } from "./table.ts";
+
+export interface RateLimitOptions {
+  settings: RateLimitSettings;
+  log: Log;
+  /** A server that only this machine reaches, and no proxy stands before. Decides what `auto` means. */
+  isDevelopment: boolean;
+  /** Milliseconds that never go back. */
+  now?: () => number;
+}
+
+/** What is known of a request before anybody has looked at it. */
+export interface Arrival {
+  method: string;
+  /** As the router sees it. */
+  path: string;
+  headers: Headers;
+  ip: string;
+}
+
+/** `rows` is empty when nothing counts. */
+export interface Decision extends Taken {
+  path: CanonicalPath;
+  rows: ActiveRow[];
+}
+
+export class RateLimits {
+  readonly mode: Mode;
+  readonly table: ActiveTable;
+  readonly problems: readonly string[];
+  readonly local: MemoryWindows;
+  readonly windows: Windows;
+  /** By row, since the start. */
+  readonly allowed: Map<string, number>;
+  readonly refused: Map<string, number>;
+  readonly #callers: Callers;
+
+  private constructor(options: RateLimitOptions, configured: ReturnType<typeof readConfiguration>, parts: Parts) {
+    this.mode = configured.mode;
+    this.table = configured.table;
+    this.problems = configured.problems;
+    this.local = parts.local;
+    this.windows = parts.windows;
+    this.allowed = new Map(this.table.all.map(({ name }) => [name, 0]));
+    this.refused = new Map(this.allowed);
+    this.#callers = new Callers(options.settings.rateLimitsMaxBuckets, options.now ?? (() => performance.now()));
+  }
+
+  static async start(options: RateLimitOptions): Promise<RateLimits> {
+    const { settings, log, isDevelopment, now } = options;
+    const configured = readConfiguration(settings, isDevelopment, log);
+    const local = new MemoryWindows({ maxBuckets: settings.rateLimitsMaxBuckets, now });
+    let windows: Windows = local;
+    if (configured.mode !== "off" && settings.redisUri !== "") {
+      try {
+        windows = await RedisWindows.connect(settings.redisUri, local, log);
+      } catch (error) {
+        configured.problems.push(`REDIS_URI: ${(error as Error).message}`);
+        log.error({ err: error }, "rate limits: REDIS_URI cannot be used, this server counts on its own");
+      }
+    }
+    return new RateLimits(options, configured, { local, windows });
+  }
+
+  async stop(): Promise<void> {
+    await this.windows.stop();
+    this.local.stop();
+  }
+
+  /** Counts a request, if there is room for it. */
+  async decide(arrival: Arrival, authenticator: Authenticator): Promise<Decision> {
+    const { method, headers } = arrival;
+    const path = canonicalPath(arrival.path);
+    const matching = rulesFor(this.table, method, path);
+    const address = networkOf(arrival.ip);
+    const addressRow = rowOfAddress(matching);
+    if (addressRow) return this.#take(path, [addressRow], [{ limit: addressRow, holder: address }]);
+
+    const publicRows = chooseRows(this.table, matching, { key: false, user: false });
+    const nobody = publicRows.map((limit) => ({ limit, holder: address }));
+    let spending: Decision | undefined;
+    const identified = await this.#callers.identify(headers, {
+      authenticator,
+      method,
+      ip: arrival.ip,
+      spend: async () => (spending = await this.#take(path, publicRows, nobody)).allowed || this.mode === "dry-run",
+      refund: async () => {
+        for (const bucket of nobody) if (spending!.allowed) await this.windows.giveBack(bucket);
+        for (const { name } of publicRows) this.#count(spending!.allowed, name, -1);
+      },
+    });
+    if (identified === "refused" || identified.spent) return spending!;
+    if (!identified.caller) return this.#take(path, publicRows, nobody);
+
+    const userName = userOf(identified.caller, headers);
+    const user = userName === undefined ? null : userBucket(userName, address);
+    const rows = chooseRows(this.table, matching, { key: identified.caller.key !== null, user: user !== null });
+    const holders = { ip: address, key: identified.caller.key!, user: user! };
+    return this.#take(
+      path,
+      rows,
+      rows.map((limit) => ({ limit, holder: holders[limit.row.identity] })),
+    );
+  }
+
+  async #take(path: CanonicalPath, rows: ActiveRow[], buckets: Bucket[]): Promise<Decision> {
+    if (buckets.length === 0) return { path, rows, allowed: true, uses: [] };
+    const { allowed, uses } = await this.windows.take(buckets);
+    for (const { limit, used } of uses) if (allowed || used >= limit.count) this.#count(allowed, limit.name, 1);
+    return { path, rows, allowed, uses };
+  }
+
+  /** Every row with its quota, and how many requests it let through and refused since this server started. */
+  report(): RowReport[] {
+    return this.table.all.map(({ name, row, count, seconds }) => {
+      const { category, identity } = row;
+      const counts = { allowed: this.allowed.get(name) ?? 0, refused: this.refused.get(name) ?? 0 };
+      return { row: name, category, identity, count, seconds, ...counts };
+    });
+  }
+
+  /** Where one address, key and user stand in every row now. `key` is the key itself, of which only a digest is used. */
+  async usesOf(holders: { ip: string; key?: string; user?: string }): Promise<RowUse[]> {
+    const address = networkOf(holders.ip);
+    const byIdentity = {
+      ip: address,
+      key: holders.key === undefined ? null : keyBucket(holders.key),
+      user: holders.user === undefined ? null : userBucket(holders.user, address),
+    };
+    const buckets = this.table.all.flatMap((limit) => {
+      const holder = byIdentity[limit.row.identity];
+      return holder === null ? [] : [{ limit, holder }];
+    });
+    const uses = await this.windows.read(buckets);
+    return uses.map(({ limit, used, resetMs }) => ({
+      row: limit.name,
+      limit: limit.count,
+      used,
+      remaining: Math.max(0, limit.count - used),
+      reset_seconds: Math.ceil(resetMs / 1000),
+    }));
+  }
+
+  #count(allowed: boolean, row: string, by: number): void {
+    const counts = allowed ? this.allowed : this.refused;
+    counts.set(row, (counts.get(row) ?? 0) + by);
+  }
+}
+
+export interface RowReport {
+  row: string;
+  category: string;
+  identity: Identity;
+  count: number;
+  seconds: number;
+  allowed: number;
+  refused: number;
+}
+
+export interface RowUse {
+  row: string;
+  limit: number;
+  used: number;
+  remaining: number;
+  reset_seconds: number;
+}
+
+interface Parts {
+  local: MemoryWindows;
+  windows: Windows;
+}

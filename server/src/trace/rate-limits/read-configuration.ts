@@ -1,0 +1,77 @@
+import type { Log } from "../../base/log.ts";
+import { type ActiveTable, activeTable } from "./choose-rows.ts";
+import type { RateLimitSettings } from "./settings.ts";
+import { ALL_ROWS, type Quota, type Region } from "./table.ts";
+
+export type Mode = "on" | "off" | "dry-run";
+
+export interface RateLimitConfiguration {
+  mode: Mode;
+  table: ActiveTable;
+  /** What was wrong with the settings, for the log and for `/metrics`; each was replaced by the default. */
+  problems: string[];
+}
+
+/**
+ * @param isDevelopment a server that only this machine reaches, and no proxy stands before
+ *
+ * A mistake never stops the server and never switches limits off: it is logged as an error, and the built-in
+ * table counts. Overrides count all or not at all, so that nobody runs with half of what they wrote.
+ */
+export function readConfiguration(
+  settings: RateLimitSettings,
+  isDevelopment: boolean,
+  log: Log,
+): RateLimitConfiguration {
+  const problems: string[] = [];
+  const oneOf = <T extends string>(variable: string, value: string, of: readonly T[], instead: T): T => {
+    const found = of.find((one) => one === value.trim().toLowerCase());
+    if (found === undefined) problems.push(`${variable} must be one of ${of.join(", ")}, not "${value}"`);
+    return found ?? instead;
+  };
+  const asked = oneOf("HEDDLE_RATE_LIMITS", settings.rateLimits, ["auto", "on", "off", "dry-run"], "auto");
+  const region: Region = oneOf("HEDDLE_RATE_LIMITS_REGION", settings.rateLimitsRegion, ["us", "eu"], "us");
+  let overrides: Overrides = new Map();
+  try {
+    overrides = readOverrides(settings.rateLimitsOverrides);
+  } catch (error) {
+    problems.push(`HEDDLE_RATE_LIMITS_OVERRIDES ${(error as Error).message}`);
+  }
+  for (const problem of problems) log.error({ problem }, "rate limits: a setting is wrong, the default counts");
+  const table = activeTable((row) => {
+    const quota = overrides.get(row.id);
+    return quota === undefined ? row[region] : quota;
+  });
+  return { mode: asked === "auto" ? (isDevelopment ? "off" : "on") : asked, table, problems };
+}
+
+type Overrides = Map<string, Quota | null>;
+
+/** Throws with what is wrong. */
+function readOverrides(text: string): Overrides {
+  const overrides: Overrides = new Map();
+  if (text.trim() === "") return overrides;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (json === null || typeof json !== "object" || Array.isArray(json)) throw new Error("must be a JSON object");
+  for (const [id, value] of Object.entries(json)) {
+    if (!ALL_ROWS.some((row) => row.id === id)) {
+      throw new Error(`names an unknown row "${id}"; there are: ${ALL_ROWS.map((row) => row.id).join(", ")}`);
+    }
+    overrides.set(id, readQuota(id, value));
+  }
+  return overrides;
+}
+
+function readQuota(id: string, value: unknown): Quota | null {
+  if (value === "off") return null;
+  const [, count, seconds] = (typeof value === "string" && /^\s*(\d{1,9})\s*\/\s*(\d{1,6})\s*$/.exec(value)) || [];
+  if (!Number(count) || !Number(seconds)) {
+    throw new Error(`"${id}" must be "off" or "count/seconds" such as "100/10", both at least 1`);
+  }
+  return [Number(count), Number(seconds)];
+}
