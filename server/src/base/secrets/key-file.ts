@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { renameSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { generateKey } from "./keyring.ts";
+
+const HEADER =
+  "# Keys that Heddle's stored secrets are encrypted with, newest first. Whoever has this file and the database\n" +
+  "# has the secrets; without it they are lost. Keep a copy, apart from the database's.\n";
+
+export const defaultKeyFile = (dataDir: string): string => join(dataDir, "secrets.keys");
+
+/** The file's text; null when there is none. */
+export function readKeyFile(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Whether others than the owner may read it. */
+export const isExposed = (path: string): boolean => process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0;
+
+/** Makes the file with one new key, or reads what another process made in the same moment. */
+export function createKeyFile(path: string): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = writeAside(path, `${HEADER}${generateKey()}\n`);
+  try {
+    // unlike a rename, a link does not replace what is there: of two processes one wins, and both use its key
+    linkSync(fresh, path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    unlinkSync(fresh);
+  }
+  return readFileSync(path, "utf8");
+}
+
+/** Puts a new key in front of the others. It is on disk when this returns, before anything is sealed with it. */
+export function prependKey(path: string, line: string): void {
+  const text = readFileSync(path, "utf8");
+  const body = text.startsWith(HEADER) ? text.slice(HEADER.length) : text;
+  replaceFile(path, `${HEADER}${line}\n${body}`);
+}
+
+/** Takes a key out. */
+export function removeKey(path: string, id: string): void {
+  const lines = readFileSync(path, "utf8").split("\n");
+  replaceFile(path, lines.filter((line) => !line.trim().startsWith(`${id}:`)).join("\n"));
+}
+
+function replaceFile(path: string, text: string): void {
+  renameSync(writeAside(path, text), path);
+  syncDirectory(dirname(path));
+}
+
+function writeAside(path: string, text: string): string {
+  const aside = `${path}.${randomBytes(4).toString("hex")}`;
+  const descriptor = openSync(aside, "wx", 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  return aside;
+}
+
+function syncDirectory(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

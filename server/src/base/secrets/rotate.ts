@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sql } from "../db/connect.ts";
+import type { FaultPoint } from "../fault-point.ts";
+import type { Keyring, RingKey } from "./keyring.ts";
+import { rewrapKey, SecretError, type SecretRef } from "./seal.ts";
+import { deleteUnusedKey, lockOtherSecrets, makeCurrent, selectKeys, updateWrappedKeys } from "./sql.ts";
+
+export interface Rotation {
+  rewrapped: number;
+  /** Keys that no secret is under any more. */
+  freed: string[];
+  /** What could not be opened, and stays as it is. */
+  damaged: SecretRef[];
+}
+
+const START: SecretRef = { purpose: "", id: "" };
+
+/**
+ * Makes `to` the key that all servers seal with, and moves every secret under it, in batches, while they work on.
+ * Only wrapped data keys are written. Can be killed at any point: what is moved is moved, the next call goes on.
+ *
+ * A server that has just read which key is current may seal with the old one once more. Taking a key out waits for
+ * it and fails then, and another pass follows, so that afterwards nothing is under a key that was freed.
+ */
+export async function rotateSecrets(
+  sql: Sql,
+  keyring: Keyring,
+  to: RingKey,
+  options: {
+    batch?: number;
+    faultPoint?: FaultPoint;
+    onProgress?: (rewrapped: number) => void;
+    patienceMs?: number;
+  } = {},
+): Promise<Rotation> {
+  const { batch = 200, faultPoint = () => {}, onProgress = () => {}, patienceMs = 60_000 } = options;
+  await makeCurrent(sql, to);
+  faultPoint("secrets-key-made-current");
+  const deadline = Date.now() + patienceMs;
+  let rewrapped = 0;
+  for (;;) {
+    const damaged: SecretRef[] = [];
+    let after: SecretRef | null = START;
+    while (after) {
+      const from: SecretRef = after;
+      const done = await sql.begin(async (tx) => {
+        const found = await lockOtherSecrets(tx, to.id, from, batch);
+        const moved = found.flatMap((one) => {
+          const wrapped_key = tryRewrap(keyring, to, one);
+          if (!wrapped_key) damaged.push({ purpose: one.purpose, id: one.id });
+          return wrapped_key ? [{ ...one, wrapped_key }] : [];
+        });
+        if (moved.length > 0) await updateWrappedKeys(tx, to.id, moved);
+        return { moved: moved.length, last: found.length === batch ? found.at(-1)! : null };
+      });
+      rewrapped += done.moved;
+      after = done.last;
+      if (done.moved > 0) onProgress(rewrapped);
+      faultPoint("secrets-batch-rewrapped");
+    }
+    const { freed, left } = await freeKeys(sql, to.id);
+    if (left <= damaged.length) return { rewrapped, freed, damaged };
+    if (Date.now() > deadline) {
+      throw new SecretError(`${left} secrets were held by others all the time; run it again later`);
+    }
+    await sleep(50);
+  }
+}
+
+function tryRewrap(keyring: Keyring, to: RingKey, one: SecretRef & { key_id: string; wrapped_key: Buffer }) {
+  const from = keyring.find(one.key_id);
+  if (!from) return null;
+  try {
+    return rewrapKey(from, to, one, one.wrapped_key);
+  } catch (error) {
+    if (error instanceof SecretError) return null;
+    throw error;
+  }
+}
+
+async function freeKeys(sql: Sql, current: string): Promise<{ freed: string[]; left: number }> {
+  const freed: string[] = [];
+  for (const { key_id } of await selectKeys(sql)) {
+    if (key_id === current) continue;
+    if (await sql.begin((tx) => deleteUnusedKey(tx, key_id))) freed.push(key_id);
+  }
+  const left = (await selectKeys(sql)).reduce((sum, key) => sum + (key.key_id === current ? 0 : key.secrets), 0);
+  return { freed, left };
+}

@@ -1,0 +1,85 @@
+import { inspect } from "node:util";
+
+import { expect, test } from "vitest";
+
+import { generateKey, Keyring } from "./keyring.ts";
+import { openSecret, rewrapKey, sealSecret } from "./seal.ts";
+
+const line = generateKey();
+const ring = new Keyring(`${line}, ${generateKey()}`, "a test");
+const [key, other] = ring.ids.map((id) => ring.find(id)!) as [typeof ring.newest, typeof ring.newest];
+const ref = { purpose: "webhook", id: "w1" };
+const value = "s3cret ✓";
+
+test("what was sealed opens, each time from another ciphertext", () => {
+  const [one, two] = [sealSecret(key, ref, value), sealSecret(key, ref, value)];
+  expect(openSecret(key, ref, one)).toBe(value);
+  expect(openSecret(key, ref, two)).toBe(value);
+  expect(one.ciphertext.equals(two.ciphertext)).toBe(false);
+  expect(openSecret(key, ref, sealSecret(key, ref, ""))).toBe("");
+});
+
+test("every single bit counts, and the message does not tell the value", () => {
+  const sealed = sealSecret(key, ref, value);
+  for (const part of ["ciphertext", "wrapped_key"] as const) {
+    for (let bit = 0; bit < sealed[part].length * 8; bit++) {
+      const bytes = Buffer.from(sealed[part]);
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => openSecret(key, ref, { ...sealed, [part]: bytes })).toThrow(
+        /^the stored secret webhook w1 was altered, or belongs elsewhere, and cannot be opened$/,
+      );
+    }
+    for (const length of [0, 1, 28, sealed[part].length - 1]) {
+      expect(() => openSecret(key, ref, { ...sealed, [part]: sealed[part].subarray(0, length) })).toThrow(/altered/);
+    }
+  }
+});
+
+test("a ciphertext that was moved does not open elsewhere", () => {
+  const sealed = sealSecret(key, ref, value);
+  for (const elsewhere of [
+    { purpose: "webhook", id: "w2" },
+    { purpose: "destination", id: "w1" },
+    { purpose: "webhook w1", id: "" },
+  ]) {
+    expect(() => openSecret(key, elsewhere, sealed)).toThrow(/belongs elsewhere/);
+    expect(() => rewrapKey(key, other, elsewhere, sealed.wrapped_key)).toThrow(/belongs elsewhere/);
+  }
+  // one's data key with another's value
+  const foreign = sealSecret(key, { ...ref, id: "w2" }, "other");
+  expect(() => openSecret(key, ref, { ...sealed, ciphertext: foreign.ciphertext })).toThrow(/altered/);
+  expect(() => openSecret(other, ref, sealed)).toThrow(/altered/);
+});
+
+test("another key of the ring can take over without the value being touched", () => {
+  const sealed = sealSecret(key, ref, value);
+  const wrapped_key = rewrapKey(key, other, ref, sealed.wrapped_key);
+  expect(openSecret(other, ref, { ...sealed, wrapped_key })).toBe(value);
+});
+
+test("a key neither prints nor serialises", () => {
+  const material = line.split(":")[1]!;
+  const hex = Buffer.from(material, "base64").toString("hex");
+  for (const text of [inspect(ring, { depth: 9, showHidden: true }), JSON.stringify(ring), JSON.stringify(key)]) {
+    expect(text).not.toContain(material);
+    expect(text).not.toContain(hex);
+  }
+});
+
+test.each([
+  ["", /holds no key/],
+  ["# only a remark", /holds no key/],
+  ["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=", /entry 1 is not id:base64/],
+  ["a:c2hvcnQ=", /entry 1 \(id a\) is not 32 bytes/],
+  ["a:not base64 at all !!", /entry 1 \(id a\) is not 32 bytes/],
+  [`${line},${line}`, /two keys with the id/],
+])("a broken keyring is refused without being quoted (%#)", (text, why) => {
+  let message = "";
+  try {
+    void new Keyring(text, "HEDDLE_SECRETS_KEYS");
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).toMatch(why);
+  expect(message).not.toContain(text.slice(-12) || "\0");
+});

@@ -1,0 +1,141 @@
+import type { Sql, Transaction } from "../db/connect.ts";
+import { ConfigError } from "../config/options.ts";
+import type { Log } from "../log.ts";
+import { createKeyFile, defaultKeyFile, isExposed, readKeyFile } from "./key-file.ts";
+import { Keyring, type RingKey } from "./keyring.ts";
+import { openSecret, SecretError, sealSecret, type SecretRef } from "./seal.ts";
+import {
+  deleteSecretRow,
+  deleteSecretRowsOf,
+  deleteUnusedKey,
+  insertFirstKey,
+  type KeyRow,
+  lockCurrentKey,
+  selectKeys,
+  selectSecret,
+  upsertSecret,
+} from "./sql.ts";
+
+/**
+ * Everything that is encrypted at rest: a value for a purpose and a record's id. Slices keep no reference; the
+ * record's own id is the way to it. Pass the transaction that writes the record, and both are there or neither.
+ */
+export interface Secrets {
+  keyring: Keyring;
+  /** Stores the value, or replaces it. */
+  put(ref: SecretRef & { workspaceId: string | null }, value: string, tx?: Transaction): Promise<void>;
+  /** Null when there is none; throws SecretError when there is one that cannot be opened. */
+  get(ref: SecretRef, tx?: Transaction): Promise<string | null>;
+  delete(ref: SecretRef, tx?: Transaction): Promise<void>;
+  /** With the workspace goes all that it kept. */
+  deleteOfWorkspace(workspaceId: string, tx?: Transaction): Promise<void>;
+}
+
+export interface SecretsOptions {
+  sql: Sql;
+  log: Log;
+  dataDir: string;
+  settings: { secretsKeys: string | undefined; secretsKeyFile: string | undefined };
+}
+
+/** Throws ConfigError, and so ends the start, when a key is missing that stored secrets are under. */
+export async function openSecrets({ sql, log, dataDir, settings }: SecretsOptions): Promise<Secrets> {
+  const known = await selectKeys(sql);
+  const keyring = openKeyring(settings, dataDir, log, known);
+  refuseMissingKeys(keyring, known);
+  const inTransaction = (tx: Transaction | undefined, work: (tx: Transaction) => Promise<void>): Promise<unknown> =>
+    tx ? work(tx) : sql.begin(work);
+  return {
+    keyring,
+    async put(ref, value, outer) {
+      await inTransaction(outer, async (tx) => {
+        const key = await currentKey(tx, keyring);
+        await upsertSecret(tx, ref, sealSecret(key, ref, value));
+      });
+    },
+    async get(ref, tx) {
+      const sealed = await selectSecret(tx ?? sql, ref);
+      if (!sealed) return null;
+      const key = keyring.find(sealed.key_id);
+      if (key) return openSecret(key, ref, sealed);
+      throw new SecretError(
+        `the secret ${ref.purpose} ${ref.id} is under the key ${sealed.key_id}, which is not in ${keyring.source}`,
+      );
+    },
+    async delete(ref, tx) {
+      await deleteSecretRow(tx ?? sql, ref);
+    },
+    async deleteOfWorkspace(workspaceId, tx) {
+      await deleteSecretRowsOf(tx ?? sql, workspaceId);
+    },
+  };
+}
+
+/** From the environment, else from the file that it names, else from the data directory's, made when it is time. */
+export function openKeyring(
+  settings: SecretsOptions["settings"],
+  dataDir: string,
+  log: Log,
+  known: Pick<KeyRow, "key_id" | "secrets">[],
+): Keyring {
+  if (settings.secretsKeys) return new Keyring(settings.secretsKeys, "HEDDLE_SECRETS_KEYS");
+  const path = settings.secretsKeyFile ?? defaultKeyFile(dataDir);
+  let text = readKeyFile(path);
+  if (text === null) {
+    const needed = known.filter((key) => key.secrets > 0).map((key) => key.key_id);
+    if (needed.length > 0) {
+      throw new ConfigError(
+        `The database holds secrets under the key ${needed.join(", ")}, and ${path}, where it should be, does not ` +
+          "exist. Put the file back, or give the key in HEDDLE_SECRETS_KEYS.",
+      );
+    }
+    if (settings.secretsKeyFile) {
+      throw new ConfigError(`There is no ${path} (HEDDLE_SECRETS_KEY_FILE). Make one: heddle secrets generate > FILE`);
+    }
+    text = createKeyFile(path);
+  }
+  if (isExposed(path)) log.warn({ path }, "others than its owner can read the file with the keys of all secrets");
+  return new Keyring(text, path, () => readKeyFile(path) ?? "");
+}
+
+function refuseMissingKeys(keyring: Keyring, known: KeyRow[]): void {
+  const used = known.filter((key) => key.secrets > 0);
+  const missing = used.filter((key) => !keyring.find(key.key_id));
+  if (missing.length > 0) {
+    const list = missing.map((key) => `${key.key_id} (${key.secrets} secrets)`).join(", ");
+    throw new ConfigError(
+      `The database holds secrets under keys that are not in ${keyring.source}: ${list}. ` +
+        "Give them in addition: all servers of a database need the same keys.",
+    );
+  }
+  const changed = used.find((key) => !isSameKey(keyring.find(key.key_id)!, key));
+  if (changed) {
+    throw new ConfigError(
+      `The key ${changed.key_id} in ${keyring.source} is not the key of that name that the database's secrets are ` +
+        "under. Give the right one, and a new key another name.",
+    );
+  }
+}
+
+const isSameKey = (key: RingKey, row: Pick<KeyRow, "check_value">): boolean => key.checkValue.equals(row.check_value);
+
+/** What to seal with. The database says which, because a rotation must reach all writers at once. */
+async function currentKey(tx: Transaction, keyring: Keyring): Promise<RingKey> {
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const row = await lockCurrentKey(tx);
+    const key = row && keyring.find(row.key_id);
+    if (row && key) {
+      if (isSameKey(key, row)) return key;
+      throw new SecretError(`the key ${key.id} in ${keyring.source} is not the one that the other servers use`);
+    }
+    // left over from secrets that are gone: ours takes its place
+    if (row && !(await deleteUnusedKey(tx, row.key_id))) {
+      throw new SecretError(
+        `new secrets are sealed with the key ${row.key_id}, which is not in ${keyring.source}: ` +
+          "all servers of a database need the same keys",
+      );
+    }
+    await insertFirstKey(tx, keyring.newest);
+  }
+  throw new SecretError("the current key changes all the time");
+}
