@@ -1,10 +1,11 @@
 /** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes } from "./agent/index.ts";
 import { AppError } from "./base/errors.ts";
+import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
 import { limitBody } from "./base/http/limit-body.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
@@ -12,24 +13,45 @@ import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { traceRoutes } from "./trace/index.ts";
+import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
 
-const EXPOSED_HEADERS = ["content-location", "location", "x-pagination-total", "x-pagination-next"];
+const EXPOSED_HEADERS = [
+  "content-location",
+  "location",
+  "ratelimit",
+  "ratelimit-policy",
+  "retry-after",
+  "x-pagination-total",
+  "x-pagination-next",
+];
 
 interface Space {
   log: Log;
   metrics: Metrics;
-  settings: { errors: ErrorMode; maxBodyBytes: number };
+  settings: { errors: ErrorMode; maxBodyBytes: number } & ClientIpSettings;
+}
+
+/** What stands before every route, also before those that there are not: `preflights` before CORS, `requests` behind. */
+interface Gate {
+  preflights: MiddlewareHandler;
+  requests: MiddlewareHandler;
 }
 
 export const createAgentApp = (deps: AgentDeps, guard: Guard): Hono => createApp(deps, agentRoutes(deps), guard);
 
-export const createTraceApp = (deps: TraceDeps, guard: Guard): Hono => createApp(deps, traceRoutes(deps), guard);
+export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
+  const { rateLimits, log } = deps;
+  const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
+  return createApp(deps, traceRoutes(deps), guard, gate);
+}
 
-function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Guard): Hono {
+function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Guard, gate?: Gate): Hono {
   const app = new Hono();
   app.onError(errorHandler(settings.errors, log));
   app.notFound(() => errorResponse(settings.errors, new AppError(404, "404 Not Found")));
   app.use(measureRequests(metrics));
+  app.use(findClientIp(settings));
+  if (gate) app.use(gate.preflights);
   app.use(
     cors({
       origin: "*",
@@ -37,6 +59,7 @@ function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Gu
       allowMethods: ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"],
     }),
   );
+  if (gate) app.use(gate.requests);
   app.use(limitBody(settings.maxBodyBytes, settings.errors));
   mountRoutes(app, routes, guard);
   return app;

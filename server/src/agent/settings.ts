@@ -1,4 +1,5 @@
 import { choice, flag, integer, text, type Options } from "../base/config/options.ts";
+import { clientIpOptions } from "../base/http/client-ip.ts";
 
 /** Settings of the agent server. Names that peers use are accepted beside ours. */
 export const agentOptions = {
@@ -109,6 +110,7 @@ export const agentOptions = {
     default: undefined,
     description: "JSON by graph id: config and context of the default assistants.",
   }),
+  ...clientIpOptions,
 };
 
 export type AgentSettings = Options<typeof agentOptions>;

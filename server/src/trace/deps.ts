@@ -2,6 +2,7 @@ import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 
 /** What the trace platform's slices are made of; built once. */
@@ -12,4 +13,5 @@ export interface TraceDeps {
   settings: TraceSettings;
   dataDir: string;
   metrics: Metrics;
+  rateLimits: RateLimits;
 }

@@ -1,4 +1,6 @@
 import { choice, integer, type Options, text } from "../base/config/options.ts";
+import { clientIpOptions } from "../base/http/client-ip.ts";
+import { rateLimitOptions } from "./rate-limits/settings.ts";
 
 /** Settings of the trace platform. */
 export const traceOptions = {
@@ -51,6 +53,8 @@ export const traceOptions = {
     default: 0,
     description: "Memory that chDB may use, in MiB; what needs more fails. 0: half of the machine's, at most 4096.",
   }),
+  ...clientIpOptions,
+  ...rateLimitOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

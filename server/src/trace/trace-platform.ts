@@ -8,7 +8,10 @@ import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
+import { isLoopback } from "../identity/settings.ts";
 import type { TraceDeps } from "./deps.ts";
+import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
+import { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 
 export interface TracePlatformOptions {
@@ -16,6 +19,8 @@ export interface TracePlatformOptions {
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
+  /** Where it will listen; loopback when not told. Decides whether rate limits are on by default. */
+  host?: string;
   /** One that is open already and stays open; by default the settings say which. */
   clickhouse?: ClickHouse;
 }
@@ -30,6 +35,7 @@ export async function startTracePlatform({
   log,
   database,
   dataDir,
+  host = "127.0.0.1",
   clickhouse: given,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
@@ -49,10 +55,15 @@ export async function startTracePlatform({
     await sql.end({ timeout: 1 });
     throw error;
   }
-  const deps: TraceDeps = { sql, clickhouse, log, settings, dataDir, metrics: createMetrics() };
+  const metrics = createMetrics();
+  const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
+  const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
+  measureRateLimits(rateLimits, metrics.registry);
+  const deps: TraceDeps = { sql, clickhouse, log, settings, dataDir, metrics, rateLimits };
   return {
     deps,
     async stop() {
+      await rateLimits.stop();
       if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },
