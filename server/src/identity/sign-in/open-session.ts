@@ -1,0 +1,48 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { hashSessionToken, newSessionToken } from "./session-token.ts";
+import type { SignInSettings } from "./settings.ts";
+import { insertSession, trimSessions } from "./sql.ts";
+
+const SESSIONS_PER_PERSON = 100;
+const LONGEST_USER_AGENT = 300;
+
+export interface Visitor {
+  ip: string;
+  userAgent: string;
+}
+
+export interface OpenSession {
+  id: string;
+  userId: string;
+  /** Told once; only its hash is stored. */
+  token: string;
+  expiresAt: Date;
+  maxSecs: number;
+}
+
+/** A session of somebody who has just shown who they are. A new one each time, so that none can be planted beforehand. */
+export async function openSession(
+  sql: Sql,
+  settings: Pick<SignInSettings, "sessionIdleMinutes" | "sessionMaxHours">,
+  user: { id: string; method: "password" | "oidc"; visitor: Visitor },
+): Promise<OpenSession> {
+  const token = newSessionToken();
+  const id = uuid7();
+  const maxSecs = settings.sessionMaxHours * 3600;
+  const expiresAt = await sql.begin(async (transaction) => {
+    const until = await insertSession(transaction, {
+      id,
+      user_id: user.id,
+      token_hash: hashSessionToken(token),
+      idle_seconds: settings.sessionIdleMinutes * 60,
+      max_seconds: maxSecs,
+      method: user.method,
+      ip: user.visitor.ip,
+      user_agent: user.visitor.userAgent.slice(0, LONGEST_USER_AGENT).replaceAll("\0", "\uFFFD"),
+    });
+    await trimSessions(transaction, user.id, SESSIONS_PER_PERSON);
+    return until;
+  });
+  return { id, userId: user.id, token, expiresAt, maxSecs };
+}

@@ -1,0 +1,152 @@
+/**
+ * Signing in at an OpenID provider: authorization code flow with PKCE (RFC 7636), state and nonce, as the OAuth
+ * security best practice (RFC 9700) has it. What is checked of the provider's answers, signatures and claims is the
+ * library's; what is ours is where the addresses come from and where calls go: only through the outbound guard.
+ */
+import type { Configuration } from "openid-client";
+
+import { ConfigError } from "../../base/config/options.ts";
+import { AppError, forbidden } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { SignInSettings } from "./settings.ts";
+
+/** The provider's metadata and keys change, but not within this time without notice. */
+const KEEP_METADATA_MS = 3_600_000;
+const TIMEOUT_SECS = 10;
+
+export const CALLBACK_PATH = "/auth/oidc/callback";
+
+/** What the browser keeps while it is at the provider. */
+export interface Flow {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** As the provider knows them. */
+export interface ProvidedPerson {
+  issuer: string;
+  subject: string;
+  /** Lower case; null unless the provider says that it has verified it. */
+  email: string | null;
+  name: string | null;
+}
+
+export interface OpenIdProvider {
+  issuer: string;
+  /** Where to send the browser. */
+  start(): Promise<{ url: URL; flow: Flow }>;
+  /** `query`: of the request that came back. 400 for an answer that is not valid, 403 when the provider refused. */
+  finish(query: URLSearchParams, flow: Flow): Promise<ProvidedPerson>;
+}
+
+/** Null when none is configured. Throws ConfigError for half a configuration. */
+export function createOpenIdProvider(
+  settings: SignInSettings,
+  outbound: Pick<Outbound, "fetch">,
+  log: Log,
+): OpenIdProvider | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, publicUrl } = settings;
+  if (issuer === undefined) return null;
+  if (clientId === undefined) throw new ConfigError("HEDDLE_OIDC_ISSUER is set, so HEDDLE_OIDC_CLIENT_ID is needed.");
+  if (publicUrl === undefined) {
+    throw new ConfigError(
+      "HEDDLE_OIDC_ISSUER is set, so HEDDLE_PUBLIC_URL is needed: the provider sends browsers there.",
+    );
+  }
+  const insecure = !issuer.startsWith("https:");
+  if (insecure && !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(new URL(issuer).hostname)) {
+    throw new ConfigError("HEDDLE_OIDC_ISSUER must be an https URL; only a provider on loopback may do without.");
+  }
+  const redirectUri = publicUrl + CALLBACK_PATH;
+
+  let known: { configuration: Promise<Configuration>; at: number } | undefined;
+  async function configuration(): Promise<Configuration> {
+    if (!known || Date.now() - known.at > KEEP_METADATA_MS) {
+      known = { configuration: discover(), at: Date.now() };
+      // a failure is not kept
+      known.configuration.catch(() => (known = undefined));
+    }
+    return known.configuration;
+  }
+  async function discover(): Promise<Configuration> {
+    const client = await library();
+    const secret = settings.oidcClientSecret;
+    return client.discovery(
+      new URL(issuer!),
+      clientId!,
+      undefined,
+      secret === undefined ? client.None() : client.ClientSecretBasic(secret),
+      {
+        timeout: TIMEOUT_SECS,
+        [client.customFetch]: (url, init) =>
+          outbound.fetch(url, { ...init, body: init.body as string | URLSearchParams | null }),
+        ...(insecure && { execute: [client.allowInsecureRequests] }),
+      },
+    );
+  }
+
+  return {
+    issuer,
+    async start() {
+      const client = await library();
+      const config = await configuration().catch((error: unknown) => fail(error, log));
+      const flow = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: settings.oidcScopes,
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+        code_challenge_method: "S256",
+      });
+      return { url, flow };
+    },
+    async finish(query, flow) {
+      const client = await library();
+      try {
+        const config = await configuration();
+        const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
+          expectedState: flow.state,
+          expectedNonce: flow.nonce,
+          pkceCodeVerifier: flow.verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims()!;
+        const told = { ...claims } as Record<string, unknown>;
+        // many providers tell the address on request only
+        if (told["email"] === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
+          Object.assign(told, await client.fetchUserInfo(config, tokens.access_token, claims.sub));
+        }
+        const isVerified = told["email_verified"] === true || told["email_verified"] === "true";
+        return {
+          issuer: claims.iss,
+          subject: claims.sub,
+          email: isVerified && typeof told["email"] === "string" ? told["email"].toLowerCase() : null,
+          name: typeof told["name"] === "string" ? told["name"] : null,
+        };
+      } catch (error) {
+        return fail(error, log);
+      }
+    },
+  };
+}
+
+/** Reasons without tokens, codes or claims in them: messages end up in logs and browsers. */
+function fail(thrown: unknown, log: Log): never {
+  if (thrown instanceof AppError) throw thrown;
+  const { code = "unknown", error, cause } = thrown as { code?: string; error?: string; cause?: unknown };
+  if (cause instanceof OutboundError) throw cause;
+  log.warn({ code, error }, "signing in at the identity provider failed");
+  if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR") throw forbidden(`The identity provider refused: ${error}.`);
+  throw new AppError(400, `The identity provider's answer is not valid (${code}). Sign in again.`);
+}
+
+/** Loaded when somebody signs in this way for the first time. */
+const library = () => import("openid-client");

@@ -1,0 +1,61 @@
+/**
+ * Passwords are kept as argon2id with the parameters that OWASP's password storage cheat sheet recommends first:
+ * 19 MiB, 2 passes, 1 lane. The hash names its parameters, so that they can grow later: `outdated` tells.
+ */
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { unavailable, unprocessable } from "../../base/errors.ts";
+
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const CURRENT = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+/** Of something that nobody knows: checking against it takes as long as checking against a real one. */
+const NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$2xjG8l6B0Rc0vszMPJTyKQ$S75bwQVl2H6A0ZSAiEmgLvDCvB76KPMDHWDUAzAHxaI";
+
+const MIN_CHARACTERS = 12;
+const MAX_BYTES = 1024;
+/** Each takes 19 MiB and a thread of the pool that file reads and DNS share. */
+const AT_ONCE = 2;
+const WAITING = 50;
+
+export class PasswordHashing {
+  readonly #limit = new ConcurrencyLimit(AT_ONCE);
+  #waiting = 0;
+
+  hash(password: string): Promise<string> {
+    return this.#bounded(async () => (await library()).hash(normal(password), PARAMETERS));
+  }
+
+  /** `stored` undefined: there is no such person. It takes as long, and is wrong in any case. */
+  async matches(stored: string | undefined, password: string): Promise<boolean> {
+    const right = await this.#bounded(async () => (await library()).verify(stored ?? NOBODY, normal(password)));
+    return right && stored !== undefined;
+  }
+
+  /** More than waits here already is a flood; the caller may try again. */
+  async #bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= AT_ONCE + WAITING) throw unavailable("Too many people are signing in. Try again.", 2);
+    this.#waiting += 1;
+    try {
+      return await this.#limit.run(work);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}
+
+export const isOutdated = (stored: string): boolean => !CURRENT.test(stored);
+
+/** 422 for what cannot be a good password. Length counts, not kinds of characters (NIST SP 800-63B §5.1.1). */
+export function checkPassword(password: string, email: string): void {
+  const text = normal(password);
+  if (Array.from(text).length < MIN_CHARACTERS)
+    throw unprocessable(`A password has at least ${MIN_CHARACTERS} characters.`);
+  if (Buffer.byteLength(text) > MAX_BYTES) throw unprocessable(`A password has at most ${MAX_BYTES} bytes.`);
+  if (new Set(text).size < 4) throw unprocessable("A password has at least four different characters.");
+  if (text.toLowerCase() === email.toLowerCase()) throw unprocessable("A password is not the e-mail address.");
+}
+
+/** The same characters, however the keyboard composed them. */
+const normal = (password: string): string => password.normalize("NFKC");
+
+/** Native code, loaded when somebody signs in for the first time. */
+const library = () => import("@node-rs/argon2");

@@ -1,0 +1,167 @@
+import type { Context } from "hono";
+
+import { AppError, forbidden, notFound, unauthorized } from "../../base/errors.ts";
+import { clientIp } from "../../base/http/client-ip.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { SignInDeps } from "./deps.ts";
+import { endOfFlowCookie, flowCookie, flowOf } from "./openid-flow-cookie.ts";
+import type { OpenSession } from "./open-session.ts";
+import { CALLBACK_PATH } from "./openid-provider.ts";
+import * as schema from "./schema.ts";
+import { refuseForgery, sessionCookie, sessionCookieOf } from "./session-cookie.ts";
+import { looksLikeSessionToken } from "./session-token.ts";
+import { changePassword } from "./set-password.ts";
+import { signInAtProvider } from "./sign-in-at-provider.ts";
+import { basicCredentials, signIn } from "./sign-in.ts";
+import { signOut } from "./sign-out.ts";
+import { countByNetwork } from "./throttle.ts";
+
+const shared = { tag: "Sign-in" } as const;
+const LOGIN_PATH = "/auth/oidc/login";
+
+export function signInRoutes(deps: SignInDeps): Route[] {
+  const { settings, provider } = deps;
+  const visitorOf = (c: Context) => ({ ip: clientIp(c), userAgent: c.req.header("user-agent") ?? "" });
+  const setCookie = (c: Context, session: OpenSession) =>
+    c.header("Set-Cookie", sessionCookie(settings, session.token, session.maxSecs), { append: true });
+  const theProvider = () => {
+    if (!provider) throw notFound("No identity provider is configured.");
+    return provider;
+  };
+
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/login",
+      aliases: ["/api/v1/login"],
+      permission: "public",
+      publicBecause: "whoever signs in is nobody yet; attempts are counted",
+      audit: "none",
+      summary: "Sign in with e-mail address and password, in the body or as HTTP Basic",
+      body: schema.signInBody,
+      out: { 200: schema.signedIn },
+      errors: [401, 403, 429],
+      async handler({ body, c }) {
+        if (!settings.passwordSignIn) throw forbidden("Signing in with a password is switched off here.");
+        // before the password is looked at: no other site may sign a browser in, with whatever account
+        if (body.cookie) refuseForgery(settings, "POST", c.req.raw.headers);
+        const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
+        if (!email || !password) throw unauthorized("Send an e-mail address and a password.");
+        const session = await signIn(deps, { email, password }, visitorOf(c));
+        c.header("Cache-Control", "no-store");
+        const answer = { token_type: "bearer", expires_at: session.expiresAt.toISOString() };
+        if (!body.cookie) return c.json({ access_token: session.token, ...answer });
+        setCookie(c, session);
+        return c.json(answer);
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/logout",
+      aliases: ["/api/v1/logout"],
+      permission: "public",
+      publicBecause: "it ends only the session whose token is sent",
+      audit: "none",
+      summary: "Sign out: ends this session, or all of this person's",
+      body: schema.signOutBody,
+      out: { 204: null },
+      errors: [403],
+      async handler({ body, c }) {
+        const bearer = /^bearer\s+(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1];
+        const { headers } = c.req.raw;
+        if (bearer === undefined && sessionCookieOf(settings, headers)) refuseForgery(settings, "POST", headers);
+        const token = bearer ?? sessionCookieOf(settings, headers);
+        if (token !== undefined && looksLikeSessionToken(token)) {
+          await signOut(deps, token, body.everywhere === true, clientIp(c));
+        }
+        c.header("Set-Cookie", sessionCookie(settings, "", 0));
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/auth/password",
+      aliases: ["/api/v1/auth/password"],
+      permission: "workspaces:read",
+      audit: "change",
+      summary: "Change one's own password; ends one's other sessions",
+      body: schema.passwordBody,
+      out: { 204: null },
+      errors: [429],
+      async handler({ body, principal, c }) {
+        const { kind, id, userId, name } = principal.actor;
+        if (kind !== "session" || userId === null)
+          throw forbidden("Forbidden: only a person who is signed in has a password.");
+        const who = { userId, email: name, sessionId: id, ip: clientIp(c) };
+        await changePassword(deps, who, { current: body.current_password, next: body.new_password });
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/auth/sign-in-methods",
+      aliases: ["/api/v1/auth/sign-in-methods"],
+      permission: "public",
+      publicBecause: "the sign-in page asks it",
+      summary: "How one can sign in here",
+      out: { 200: schema.methods },
+      handler: ({ c }) =>
+        c.json({ password: settings.passwordSignIn, oidc: provider && { issuer: provider.issuer, path: LOGIN_PATH } }),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: LOGIN_PATH,
+      permission: "public",
+      publicBecause: "whoever signs in is nobody yet; attempts are counted",
+      summary: "Sign in at the identity provider: sends the browser there",
+      query: schema.startQuery,
+      out: { 302: null },
+      errors: [404, 429, 502],
+      async handler({ query, c }) {
+        const where = theProvider();
+        await countByNetwork(deps.sql, clientIp(c));
+        const { url, flow } = await where.start();
+        c.header("Set-Cookie", flowCookie(settings, flow, query.return_to ?? "/"));
+        return redirect(c, url.href);
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: CALLBACK_PATH,
+      permission: "public",
+      publicBecause: "the identity provider sends the browser here; what it brings is checked with the provider",
+      summary: "Where the identity provider sends the browser back to",
+      query: schema.callbackQuery,
+      out: { 302: null },
+      errors: [400, 403, 404, 429, 502],
+      async handler({ c }) {
+        const where = theProvider();
+        await countByNetwork(deps.sql, clientIp(c));
+        const begun = flowOf(settings, c.req.raw.headers);
+        if (!begun) throw new AppError(400, "This browser did not begin to sign in, or too long ago. Sign in again.");
+        const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
+        const session = await signInAtProvider(deps, person, visitorOf(c));
+        setCookie(c, session);
+        c.header("Set-Cookie", endOfFlowCookie(settings), { append: true });
+        return redirect(c, begun.returnTo);
+      },
+    }),
+  ];
+}
+
+/** Never kept: the next person in this browser is somebody else. */
+function redirect(c: Context, target: string): Response {
+  c.header("Cache-Control", "no-store");
+  return c.redirect(target);
+}
+
+const defined = ({ email, password }: schema.SignInBody) => ({
+  ...(email !== undefined && { email }),
+  ...(password !== undefined && { password }),
+});

@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+const email = z.string().trim().toLowerCase().min(3).max(254);
+/** Longer than any that can be set, so that whoever has one can type it. */
+const password = z.string().min(1).max(2048);
+
+/** Either here or as `Authorization: Basic`, which is how the contract's clients send it. */
+export const signInBody = z
+  .object({
+    email: email.optional(),
+    password: password.optional(),
+    cookie: z
+      .boolean()
+      .nullish()
+      .describe("For browsers: the token is not in the answer but in a cookie that scripts cannot read."),
+  })
+  .meta({ id: "SignIn" });
+
+export const signedIn = z
+  .object({
+    access_token: z.string().optional(),
+    token_type: z.literal("bearer"),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ id: "SignedIn" });
+
+export const signOutBody = z.object({ everywhere: z.boolean().nullish() });
+
+export const passwordBody = z.object({ current_password: password, new_password: password });
+
+export const methods = z.object({
+  password: z.boolean(),
+  oidc: z.object({ issuer: z.string(), path: z.string() }).nullable(),
+});
+
+/** A path of this server. What a browser could take for another host is refused. */
+const localPath = z
+  .string()
+  .max(2000)
+  .regex(/^\/(?![/\\])[^\\\p{Cc}]*$/u, "must be a path of this server");
+
+export const startQuery = z.object({ return_to: localPath.optional() });
+
+const parameter = z.string().max(4096).optional();
+
+/** What a provider may send back (RFC 6749 §4.1.2, RFC 9207). */
+export const callbackQuery = z.looseObject({ code: parameter, state: parameter, iss: parameter, error: parameter });
+
+export type SignInBody = z.output<typeof signInBody>;

@@ -1,0 +1,155 @@
+import { beforeEach, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { testTenants } from "../../../test/identity.ts";
+import { testProvider } from "../../../test/openid-provider.ts";
+import { testSignIn } from "../../../test/sign-in.ts";
+
+const ORIGIN = "https://heddle.test";
+const client = { id: "heddle", secret: "a client's secret", redirectUri: `${ORIGIN}/auth/oidc/callback` };
+const provider = await testProvider(client);
+const db = await testDatabase();
+const { a } = await testTenants(db);
+const env = {
+  HEDDLE_PUBLIC_URL: ORIGIN,
+  HEDDLE_OIDC_ISSUER: provider.issuer,
+  HEDDLE_OIDC_CLIENT_ID: client.id,
+  HEDDLE_OIDC_CLIENT_SECRET: client.secret,
+};
+const { call, addPerson, audited } = await testSignIn(db, env);
+const anna = await addPerson("anna@a.example", a, null);
+
+beforeEach(async () => {
+  provider.refuses = false;
+  await db.sql`delete from sign_in_attempts`;
+  await db.sql`delete from user_identities`;
+  await db.sql`delete from sessions`;
+  await db.sql`update users set disabled_at = null`;
+});
+
+const cookiesOf = (headers: Headers): string =>
+  headers
+    .getSetCookie()
+    .map((line) => line.split(";")[0]!)
+    .join("; ");
+
+async function begin(returnTo = "/runs") {
+  const answer = await call("GET", `/auth/oidc/login?return_to=${encodeURIComponent(returnTo)}`);
+  return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: cookiesOf(answer.headers) };
+}
+
+const comeBack = (url: URL, cookie: string) => call("GET", url.pathname + url.search, undefined, { cookie });
+
+async function signIn() {
+  const begun = await begin();
+  return comeBack(await provider.visit(begun.to), begun.cookie);
+}
+
+test("somebody whom the provider vouches for is signed in, by PKCE, state and nonce", async () => {
+  provider.account = { sub: "anna-1", email: "Anna@A.example", email_verified: true };
+  const begun = await begin("/runs?tab=all");
+  expect(begun.status).toBe(302);
+  const asked = Object.fromEntries(new URL(begun.to).searchParams);
+  expect(asked).toMatchObject({
+    code_challenge_method: "S256",
+    response_type: "code",
+    redirect_uri: client.redirectUri,
+  });
+  expect(asked["code_challenge"]!.length).toBeGreaterThan(40);
+  expect(begun.cookie).toMatch(/^__Host-heddle_oidc=/);
+
+  const answer = await comeBack(await provider.visit(begun.to), begun.cookie);
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/runs?tab=all"]);
+  const cookies = answer.headers.getSetCookie();
+  expect(cookies[0]).toMatch(/^__Host-heddle_session=heddle_session_\w{64}; .*HttpOnly; Secure; SameSite=Lax/);
+  expect(cookies[1]).toMatch(/^__Host-heddle_oidc=; Max-Age=0/);
+  const me = await call("GET", "/me", undefined, { cookie: cookies[0]!.split(";")[0]! });
+  expect(me.json).toMatchObject({ kind: "session", userId: anna });
+  expect(audited.at(-1)).toMatchObject({ operation: "POST /login", status: 200, target: { method: "oidc" } });
+  expect((await call("GET", "/auth/sign-in-methods")).json.oidc.path).toBe("/auth/oidc/login");
+});
+
+test("from then on the provider's own name counts, not the address", async () => {
+  provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
+  expect((await signIn()).status).toBe(302);
+  provider.account = { sub: "anna-1", email: "anna@new.example", email_verified: true };
+  expect((await signIn()).status).toBe(302);
+  const rows = await db.sql`select subject, user_id from user_identities`;
+  expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
+});
+
+test("who is nobody here, is not verified, or is disabled, does not get in", async () => {
+  for (const account of [
+    { sub: "x", email: "stranger@a.example", email_verified: true },
+    { sub: "y", email: "anna@a.example", email_verified: false },
+    { sub: "z", email: "anna@a.example" },
+    { sub: "w" },
+  ]) {
+    provider.account = account;
+    const answer = await signIn();
+    expect([answer.status, answer.headers.getSetCookie()], `as ${account.sub}`).toEqual([403, []]);
+  }
+  provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
+  await db.sql`update users set disabled_at = now() where id = ${anna}`;
+  expect((await signIn()).status).toBe(403);
+});
+
+test("an answer that another browser brings, a second time, or with another state, is not accepted", async () => {
+  provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
+  const [mine, theirs] = [await begin(), await begin()];
+  const back = await provider.visit(mine.to);
+  expect((await comeBack(back, "")).status).toBe(400);
+  expect((await comeBack(back, theirs.cookie)).status).toBe(400);
+  expect((await comeBack(back, "__Host-heddle_oidc=rubbish")).status).toBe(400);
+  expect((await comeBack(back, mine.cookie)).status).toBe(302);
+  expect((await comeBack(back, mine.cookie)).status).toBe(400);
+
+  const other = await provider.visit(theirs.to);
+  other.searchParams.set("state", "made up");
+  expect((await comeBack(other, theirs.cookie)).status).toBe(400);
+  other.searchParams.set("code", "made up");
+  other.searchParams.delete("iss");
+  expect((await comeBack(other, theirs.cookie)).status).toBe(400);
+  expect(await db.sql`select 1 from sessions`).toHaveLength(1);
+});
+
+test("a verifier or a nonce of another attempt does not fit", async () => {
+  provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
+  for (const part of ["verifier", "nonce"]) {
+    const [mine, theirs] = [await begin(), await begin()];
+    const read = (cookie: string) => JSON.parse(Buffer.from(cookie.split("=")[1]!, "base64url").toString());
+    const mixed = { ...read(mine.cookie), [part]: read(theirs.cookie)[part] };
+    const cookie = `__Host-heddle_oidc=${Buffer.from(JSON.stringify(mixed)).toString("base64url")}`;
+    expect((await comeBack(await provider.visit(mine.to), cookie)).status, `another ${part}`).toBe(400);
+  }
+});
+
+test("when the person refuses at the provider, they are told so", async () => {
+  provider.refuses = true;
+  const answer = await signIn();
+  expect([answer.status, answer.json.detail]).toEqual([403, "The identity provider refused: access_denied."]);
+});
+
+test("nobody is sent to another site afterwards", async () => {
+  for (const bad of ["https://evil.test/", "//evil.test/", "/\\evil.test", "\\\\evil.test", "evil", "/a\nb"]) {
+    expect((await begin(bad)).status, `back to ${bad}`).toBe(422);
+  }
+});
+
+test("the provider is called through the outbound guard, and its failures are told as such", async () => {
+  const guarded = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "https://169.254.169.254" });
+  expect((await guarded.call("GET", "/auth/oidc/login")).status).toBe(422);
+  const gone = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1" });
+  expect((await gone.call("GET", "/auth/oidc/login")).status).toBe(502);
+});
+
+test("half a configuration is refused at the start", async () => {
+  const start = (more: Record<string, string>) =>
+    testSignIn(db, { HEDDLE_OIDC_ISSUER: "https://idp.example", ...more });
+  await expect(start({})).rejects.toThrow("HEDDLE_OIDC_CLIENT_ID");
+  await expect(start({ HEDDLE_OIDC_CLIENT_ID: "x" })).rejects.toThrow("HEDDLE_PUBLIC_URL");
+  await expect(
+    start({ HEDDLE_OIDC_ISSUER: "http://idp.example", HEDDLE_OIDC_CLIENT_ID: "x", HEDDLE_PUBLIC_URL: ORIGIN }),
+  ).rejects.toThrow("https");
+  await expect(start({ HEDDLE_PUBLIC_URL: "not a url" })).rejects.toThrow("HEDDLE_PUBLIC_URL");
+});

@@ -1,0 +1,49 @@
+/** Signing in as a part of a running server: what its routes need, and the sweep of what has ended. */
+import type { AuditSink } from "../../base/auth/principal.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { SignInDeps } from "./deps.ts";
+import { createOpenIdProvider } from "./openid-provider.ts";
+import { PasswordHashing } from "./password-hash.ts";
+import type { SignInSettings } from "./settings.ts";
+import { sweepSignIns } from "./sql.ts";
+
+const SWEEP_EVERY_MS = 600_000;
+const SWEEP_BATCH = 1000;
+
+export interface SignInService {
+  deps: SignInDeps;
+  stop(): Promise<void>;
+}
+
+export function startSignIn(options: {
+  sql: Sql;
+  log: Log;
+  settings: SignInSettings;
+  audit: AuditSink;
+  outbound: Pick<Outbound, "fetch">;
+}): SignInService {
+  const { sql, log, settings, audit, outbound } = options;
+  const provider = createOpenIdProvider(settings, outbound, log);
+  const deps: SignInDeps = { sql, log, settings, audit, passwords: new PasswordHashing(), provider };
+
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  async function sweep(): Promise<void> {
+    try {
+      while (!stopped && (await sweepSignIns(sql, SWEEP_BATCH)) >= SWEEP_BATCH) continue;
+    } catch (error) {
+      log.warn({ err: error }, "sessions that have ended could not be removed");
+    }
+  }
+  const timer = setInterval(() => (running = sweep()), SWEEP_EVERY_MS).unref();
+  return {
+    deps,
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,266 @@
+import { beforeEach, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { testTenants } from "../../../test/identity.ts";
+import { PASSWORD, testSignIn } from "../../../test/sign-in.ts";
+
+const db = await testDatabase();
+const { a } = await testTenants(db);
+const { app, call, audited, addPerson } = await testSignIn(db);
+const anna = await addPerson("anna@a.example", a);
+await addPerson("no-password@a.example", a, null);
+const ANNA = { email: "anna@a.example", password: PASSWORD };
+const WRONG = "The e-mail address or the password is wrong.";
+
+beforeEach(async () => {
+  await db.sql`delete from sign_in_attempts`;
+});
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const signIn = async (): Promise<string> => (await call("POST", "/login", ANNA)).json.access_token;
+const cookieOf = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
+
+test("the right password opens a session that works as a bearer token; only hashes are stored", async () => {
+  const answer = await call("POST", "/api/v1/login", { ...ANNA, email: " Anna@A.example " });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.headers.get("set-cookie")).toBeNull();
+  const token = answer.json.access_token;
+  expect(token).toMatch(/^heddle_session_[0-9a-f]{64}$/);
+  const me = await call("GET", "/me", undefined, bearer(token));
+  expect(me.json).toMatchObject({ kind: "session", name: "anna@a.example", userId: anna, workspace: a.workspaceId });
+
+  const [session] = await db.sql`select s::text as row from sessions s where user_id = ${anna}`;
+  expect(session!["row"]).not.toContain(token.slice(-64));
+  const [{ password_hash: hash } = {}] = await db.sql<
+    { password_hash?: string }[]
+  >`select password_hash from user_passwords where user_id = ${anna}`;
+  expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+});
+
+test("HTTP Basic does as well, as the contract's clients send it", async () => {
+  const basic = `Basic ${Buffer.from(`anna@a.example:${PASSWORD}`).toString("base64")}`;
+  expect((await call("POST", "/login", undefined, { Authorization: basic })).status).toBe(200);
+  const wrong = `Basic ${Buffer.from("anna@a.example:no").toString("base64")}`;
+  expect((await call("POST", "/login", undefined, { Authorization: wrong })).status).toBe(401);
+  expect((await call("POST", "/login", undefined, { Authorization: "Basic ===" })).status).toBe(401);
+});
+
+test("a wrong password, an unknown address, a disabled person and one without a password get one answer", async () => {
+  const disabled = await addPerson("gone@a.example", a);
+  await db.sql`update users set disabled_at = now() where id = ${disabled}`;
+  for (const given of [
+    { ...ANNA, password: "wrong" },
+    { email: "nobody@a.example", password: PASSWORD },
+    { email: "gone@a.example", password: PASSWORD },
+    { email: "no-password@a.example", password: "x" },
+  ]) {
+    const { status, json } = await call("POST", "/login", given);
+    expect({ status, json, given }).toEqual({ status: 401, json: { detail: WRONG }, given });
+  }
+});
+
+test("an unknown address takes as long as a known one", async () => {
+  const median = async (email: string): Promise<number> => {
+    const times: number[] = [];
+    for (let n = 0; n < 9; n++) {
+      await db.sql`delete from sign_in_attempts`;
+      const started = performance.now();
+      await call("POST", "/login", { email, password: "wrong" });
+      times.push(performance.now() - started);
+    }
+    return times.sort((x, y) => x - y)[4]!;
+  };
+  await median("warm-up@a.example");
+  const [known, unknown, without] = [
+    await median("anna@a.example"),
+    await median("nobody@a.example"),
+    await median("no-password@a.example"),
+  ];
+  // without the check against a made-up hash it would be a tenth
+  expect(unknown).toBeGreaterThan(known / 2);
+  expect(without).toBeGreaterThan(known / 2);
+  expect(unknown).toBeLessThan(known * 2);
+});
+
+test("ten wrong attempts and the account is closed to that network, whatever comes next; others get in", async () => {
+  const attempt = (password: string) => call("POST", "/login", { ...ANNA, password });
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => attempt(`wrong ${n}`)));
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+  const refused = await attempt(PASSWORD);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
+  await addPerson("ben@a.example", a);
+  expect((await call("POST", "/login", { email: "ben@a.example", password: PASSWORD })).status).toBe(200);
+  // unknown ones are counted alike, or the difference would tell
+  const unknown = () => call("POST", "/login", { email: "who@a.example", password: "wrong" });
+  for (let n = 0; n < 10; n++) expect((await unknown()).status).toBe(401);
+  expect((await unknown()).status).toBe(429);
+});
+
+test("a success takes back what was counted before it; a window ends", async () => {
+  for (let n = 0; n < 9; n++) await call("POST", "/login", { ...ANNA, password: "wrong" });
+  expect((await call("POST", "/login", ANNA)).status).toBe(200);
+  for (let n = 0; n < 9; n++) expect((await call("POST", "/login", { ...ANNA, password: "wrong" })).status).toBe(401);
+  await call("POST", "/login", { ...ANNA, password: "wrong" });
+  expect((await call("POST", "/login", ANNA)).status).toBe(429);
+  await db.sql`update sign_in_attempts set window_ends = now() - interval '1 second'`;
+  expect((await call("POST", "/login", ANNA)).status).toBe(200);
+});
+
+test("a session ends when it is idle and when its time is over", async () => {
+  const token = await signIn();
+  const status = async () => (await call("GET", "/me", undefined, bearer(token))).status;
+  await db.sql`update sessions set last_used_at = now() - make_interval(secs => idle_seconds)`;
+  expect(await status()).toBe(401);
+  const other = await signIn();
+  await db.sql`update sessions set expires_at = now() - interval '1 second'`;
+  expect((await call("GET", "/me", undefined, bearer(other))).status).toBe(401);
+});
+
+test("use keeps a session alive", async () => {
+  const token = await signIn();
+  await db.sql`update sessions set last_used_at = now() - interval '2 minutes'`;
+  expect((await call("GET", "/me", undefined, bearer(token))).status).toBe(200);
+  const [{ fresh } = {}] = await db.sql<
+    { fresh?: boolean }[]
+  >`select max(last_used_at) > now() - interval '10 seconds' as fresh from sessions`;
+  expect(fresh).toBe(true);
+});
+
+test("signing out ends the session at once, or all of the person's", async () => {
+  const [one, two, three] = [await signIn(), await signIn(), await signIn()];
+  const status = async (token: string) => (await call("GET", "/me", undefined, bearer(token))).status;
+  for (const token of [one, two, three]) expect(await status(token)).toBe(200);
+  expect((await call("POST", "/logout", {}, bearer(one))).status).toBe(204);
+  expect([await status(one), await status(two)]).toEqual([401, 200]);
+  expect((await call("POST", "/logout", { everywhere: true }, bearer(two))).status).toBe(204);
+  expect([await status(two), await status(three)]).toEqual([401, 401]);
+  expect((await call("POST", "/logout", {}, bearer(three))).status).toBe(204);
+});
+
+test("for a browser the token is in a cookie and nowhere else", async () => {
+  const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
+  expect(answer.json).toEqual({ token_type: "bearer", expires_at: expect.any(String) });
+  expect(answer.headers.get("set-cookie")).toMatch(
+    /^heddle_session=heddle_session_[0-9a-f]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+  const cookie = cookieOf(answer.headers);
+  expect((await call("GET", "/me", undefined, { cookie })).status).toBe(200);
+  const out = await call("POST", "/logout", {}, { cookie, "x-heddle-csrf": "1" });
+  expect(out.headers.get("set-cookie")).toMatch(/^heddle_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
+  expect((await call("GET", "/me", undefined, { cookie })).status).toBe(401);
+});
+
+test("what a cookie vouches for must come from a page of ours when it changes something", async () => {
+  const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
+  const cookie = cookieOf(answer.headers);
+  const post = async (headers: Record<string, string>) =>
+    (
+      await app.request("http://heddle.test/me", {
+        method: "POST",
+        headers: { host: "heddle.test", cookie, ...headers },
+      })
+    ).status;
+  expect(await post({})).toBe(403);
+  const good = { "x-heddle-csrf": "1", origin: "http://heddle.test", "sec-fetch-site": "same-origin" };
+  expect(await post(good)).toBe(200);
+  expect(await post({ "x-heddle-csrf": "1" })).toBe(200);
+  expect(await post({ ...good, origin: "http://evil.test" })).toBe(403);
+  expect(await post({ ...good, origin: "null" })).toBe(403);
+  expect(await post({ ...good, "sec-fetch-site": "cross-site" })).toBe(403);
+  expect(await post({ ...good, "sec-fetch-site": "same-site" })).toBe(403);
+  expect((await app.request("http://heddle.test/logout", { method: "POST", headers: { cookie } })).status).toBe(403);
+  // a token that a script of the caller's own sends is no cookie
+  expect((await call("POST", "/me", {}, bearer(await signIn()))).status).toBe(200);
+});
+
+test("no other site signs a browser in", async () => {
+  const body = { ...ANNA, cookie: true };
+  expect((await call("POST", "/login", body)).status).toBe(403);
+  const foreign = { "x-heddle-csrf": "1", "sec-fetch-site": "cross-site" };
+  expect((await call("POST", "/login", body, foreign)).status).toBe(403);
+});
+
+test("over https the cookie bears the __Host- prefix and Secure, and the bare name counts for nothing", async () => {
+  const secure = await testSignIn(db, { HEDDLE_PUBLIC_URL: "https://heddle.example/" });
+  const headers = { "x-heddle-csrf": "1", origin: "https://heddle.example" };
+  const answer = await secure.call("POST", "/login", { ...ANNA, cookie: true }, headers);
+  expect(answer.headers.get("set-cookie")).toMatch(
+    /^__Host-heddle_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
+  const cookie = cookieOf(answer.headers);
+  expect((await secure.call("GET", "/me", undefined, { cookie })).status).toBe(200);
+  const bare = cookie.replace("__Host-", "");
+  expect((await secure.call("GET", "/me", undefined, { cookie: bare })).status).toBe(401);
+});
+
+test("a new password needs the old one, has some length, and ends the other sessions", async () => {
+  const email = "carla@a.example";
+  await addPerson(email, a);
+  const open = async (password: string) => (await call("POST", "/login", { email, password })).json?.access_token;
+  const [mine, other] = [await open(PASSWORD), await open(PASSWORD)];
+  const change = (current: string, next: string) =>
+    call("POST", "/auth/password", { current_password: current, new_password: next }, bearer(mine));
+  expect((await change("wrong", "a new long password")).status).toBe(401);
+  for (const weak of ["short", "aaaaaaaaaaaaaaaa", email]) expect((await change(PASSWORD, weak)).status).toBe(422);
+  expect((await change(PASSWORD, "a new long password")).status).toBe(204);
+  expect((await call("GET", "/me", undefined, bearer(mine))).status).toBe(200);
+  expect((await call("GET", "/me", undefined, bearer(other))).status).toBe(401);
+  expect(await open(PASSWORD)).toBeUndefined();
+  expect(await open("a new long password")).toBeDefined();
+  // a key is no person
+  const withKey = { "x-api-key": a.admin };
+  const answer = await call("POST", "/auth/password", { current_password: "x", new_password: "y" }, withKey);
+  expect(answer.status).toBe(403);
+});
+
+test("a hash with weaker parameters is replaced when its password is seen", async () => {
+  const { hash } = await import("@node-rs/argon2");
+  const weak = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+  await db.sql`update user_passwords set password_hash = ${weak} where user_id = ${anna}`;
+  await signIn();
+  const [{ password_hash: now } = {}] = await db.sql<
+    { password_hash?: string }[]
+  >`select password_hash from user_passwords where user_id = ${anna}`;
+  expect(now).toMatch(/m=19456,t=2,p=1/);
+  await signIn();
+});
+
+test("sign-ins, failures and sign-outs are recorded, without what was typed", async () => {
+  audited.length = 0;
+  const token = await signIn();
+  await call("POST", "/login", { email: "my-password-by-mistake", password: "oops" });
+  await call("POST", "/logout", {}, bearer(token));
+  const lines = audited.map(({ operation, status, principal }) => [operation, status, principal?.actor.userId]);
+  expect(lines).toEqual([
+    ["POST /login", 200, anna],
+    ["POST /login", 401, undefined],
+    ["POST /logout", 204, anna],
+  ]);
+  expect(audited[0]!.principal).toMatchObject({ organizationId: a.organizationId, workspaceId: a.workspaceId });
+  expect(JSON.stringify(audited)).not.toMatch(/mistake|oops|heddle_session_/);
+});
+
+test("bad input is refused by name", async () => {
+  expect((await call("POST", "/login", {})).status).toBe(401);
+  expect((await call("POST", "/login", { email: 1, password: "x" })).json.detail).toContain("email");
+  expect((await call("POST", "/login", { ...ANNA, password: "x".repeat(3000) })).status).toBe(422);
+  expect((await call("POST", "/login", { email: "a\u0000b@c.example", password: "x" })).status).toBe(401);
+  expect((await call("GET", "/auth/oidc/login")).status).toBe(404);
+});
+
+test("password sign-in can be switched off", async () => {
+  const off = await testSignIn(db, { HEDDLE_PASSWORD_SIGN_IN: "off" });
+  expect((await off.call("POST", "/login", ANNA)).status).toBe(403);
+  expect((await off.call("GET", "/auth/sign-in-methods")).json).toEqual({ password: false, oidc: null });
+});
+
+test("what has ended is swept away", async () => {
+  const { sweepSignIns } = await import("./sql.ts");
+  await signIn();
+  await db.sql`update sessions set last_used_at = now() - interval '1 year'`;
+  await db.sql`update sign_in_attempts set window_ends = now() - interval '1 year'`;
+  expect(await sweepSignIns(db.sql, 1000)).toBeGreaterThan(1);
+  expect(await db.sql`select 1 from sessions union all select 1 from sign_in_attempts`).toHaveLength(0);
+});

@@ -1,0 +1,159 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+
+export interface PasswordRow {
+  user_id: string;
+  email: string;
+  /** Null for people who sign in elsewhere only. */
+  password_hash: string | null;
+  disabled: boolean;
+}
+
+/** `email` in lower case. */
+export async function selectPassword(sql: Sql, email: string): Promise<PasswordRow | undefined> {
+  const [row] = await sql<PasswordRow[]>`
+    select u.id as user_id, u.email, p.password_hash, u.disabled_at is not null as disabled
+    from users u left join user_passwords p on p.user_id = u.id where u.email = ${email}`;
+  return row;
+}
+
+export async function upsertPassword(sql: Sql | Transaction, userId: string, hash: string): Promise<void> {
+  await sql`
+    insert into user_passwords (user_id, password_hash) values (${userId}, ${hash})
+    on conflict (user_id) do update set password_hash = excluded.password_hash, changed_at = now()`;
+}
+
+/** The same password, hashed with today's parameters; unless it was changed meanwhile. */
+export async function rehashPassword(sql: Sql, userId: string, old: string, hash: string): Promise<void> {
+  await sql`update user_passwords set password_hash = ${hash} where user_id = ${userId} and password_hash = ${old}`;
+}
+
+export interface NewSession {
+  id: string;
+  user_id: string;
+  token_hash: string;
+  idle_seconds: number;
+  max_seconds: number;
+  method: "password" | "oidc";
+  ip: string;
+  user_agent: string;
+}
+
+/** @returns when it ends in any case */
+export async function insertSession(sql: Sql | Transaction, session: NewSession): Promise<Date> {
+  const [row] = await sql<{ expires_at: Date }[]>`
+    insert into sessions (id, user_id, token_hash, idle_seconds, expires_at, method, ip, user_agent)
+    values (${session.id}, ${session.user_id}, decode(${session.token_hash}, 'hex'), ${session.idle_seconds},
+      now() + make_interval(secs => ${session.max_seconds}), ${session.method}, ${session.ip}, ${session.user_agent})
+    returning expires_at`;
+  return row!.expires_at;
+}
+
+export interface SessionRow {
+  id: string;
+  user_id: string;
+  /** When it ends if it is not used until then. */
+  ends_at: Date;
+}
+
+/**
+ * The session of a token, if it has not ended; and notes that it was used, at most once a minute. By the unique
+ * index on token_hash.
+ */
+export async function selectSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
+  const [row] = await sql<SessionRow[]>`
+    with found as (
+      select id, user_id, last_used_at, least(expires_at, now() + make_interval(secs => idle_seconds)) as ends_at
+      from sessions
+      where token_hash = decode(${tokenHash}, 'hex') and expires_at > now()
+        and last_used_at > now() - make_interval(secs => idle_seconds)
+    ), used as (
+      update sessions s set last_used_at = now()
+      from found where s.id = found.id and found.last_used_at < now() - interval '1 minute'
+    )
+    select id, user_id, ends_at from found`;
+  return row;
+}
+
+export async function deleteSession(
+  sql: Sql | Transaction,
+  tokenHash: string,
+): Promise<{ id: string; user_id: string } | undefined> {
+  const [row] = await sql<{ id: string; user_id: string }[]>`
+    delete from sessions where token_hash = decode(${tokenHash}, 'hex') returning id, user_id`;
+  return row;
+}
+
+/** All of a person's sessions, but for one that may stay. @returns how many there were */
+export async function deleteSessionsOf(
+  sql: Sql | Transaction,
+  userId: string,
+  except: string | null = null,
+): Promise<number> {
+  const deleted = await sql`
+    delete from sessions where user_id = ${userId} and id is distinct from ${except}::uuid`;
+  return deleted.count;
+}
+
+/** The least recently used beyond `keep`: somebody who signs in by a script a thousand times a day has one person's worth. */
+export async function trimSessions(sql: Sql | Transaction, userId: string, keep: number): Promise<void> {
+  await sql`
+    delete from sessions where id in (
+      select id from sessions where user_id = ${userId} order by last_used_at desc, id desc offset ${keep})`;
+}
+
+/**
+ * Counts one attempt in each bucket, in windows that start with the first attempt. Sorted, so that concurrent
+ * attempts wait for each other instead of both for both. `retry_after` in seconds.
+ */
+export async function countAttempts(
+  sql: Sql,
+  buckets: { hash: string; seconds: number }[],
+): Promise<{ hash: string; attempts: number; retry_after: number }[]> {
+  const sorted = buckets.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+  return sql<{ hash: string; attempts: number; retry_after: number }[]>`
+    insert into sign_in_attempts as a (bucket, attempts, window_ends)
+    select decode(given.hash, 'hex'), 1, now() + make_interval(secs => given.seconds)
+    from unnest(${sorted.map((one) => one.hash)}::text[], ${sorted.map((one) => one.seconds)}::int[]) as given (hash, seconds)
+    order by given.hash
+    on conflict (bucket) do update set
+      attempts = case when a.window_ends <= now() then 1 else a.attempts + 1 end,
+      window_ends = case when a.window_ends <= now() then excluded.window_ends else a.window_ends end
+    returning encode(bucket, 'hex') as hash, attempts,
+      greatest(1, ceil(extract(epoch from window_ends - now())))::int as retry_after`;
+}
+
+export async function forgetAttempts(sql: Sql, hash: string): Promise<void> {
+  await sql`delete from sign_in_attempts where bucket = decode(${hash}, 'hex')`;
+}
+
+/** What has ended, in bounded portions. @returns how much was there */
+export async function sweepSignIns(sql: Sql, limit: number): Promise<number> {
+  const sessions = await sql`
+    delete from sessions where id in (
+      select id from sessions
+      where expires_at < now() or last_used_at < now() - make_interval(secs => idle_seconds) limit ${limit})`;
+  const attempts = await sql`
+    delete from sign_in_attempts where bucket in (
+      select bucket from sign_in_attempts where window_ends < now() limit ${limit} for update skip locked)`;
+  return sessions.count + attempts.count;
+}
+
+/** Whom the provider's person is here, if that is known. */
+export async function selectIdentity(
+  sql: Sql | Transaction,
+  issuer: string,
+  subject: string,
+): Promise<{ user_id: string } | undefined> {
+  const [row] = await sql<{ user_id: string }[]>`
+    select user_id from user_identities where issuer = ${issuer} and subject = ${subject}`;
+  return row;
+}
+
+export async function insertIdentity(
+  sql: Sql | Transaction,
+  identity: { issuer: string; subject: string; user_id: string },
+): Promise<void> {
+  await sql`
+    insert into user_identities (issuer, subject, user_id)
+    values (${identity.issuer}, ${identity.subject}, ${identity.user_id}) on conflict do nothing`;
+}
