@@ -227,7 +227,8 @@ test("no request matches two rules that are equally specific", () => {
   // every path of the table alone, and every one followed by every other
   const corpus = new Set(paths.flatMap((a) => [a, ...paths.flatMap((b) => [`${a}${b}`, `${a}/x${b}`, `${a}${b}/x`])]));
   const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-  let several = 0;
+  const several: string[] = [];
+  const ambiguous: string[] = [];
   for (const path of corpus) {
     for (const method of methods) {
       const canonical = canonicalPath(path);
@@ -236,11 +237,12 @@ test("no request matches two rules that are equally specific", () => {
       const winners = new Set(
         matching.filter(({ pattern }) => specificityOf(pattern) === best).map(({ rule }) => rule),
       );
-      if (matching.length > 0) expect([method, path, winners.size]).toEqual([method, path, 1]);
-      if (new Set(matching.map(({ rule }) => rule)).size > 1) several++;
+      if (new Set(matching.map(({ rule }) => rule)).size > 1) several.push(`${method} ${path}`);
+      if (winners.size > 1) ambiguous.push(`${method} ${path}`);
     }
   }
-  expect(several).toBeGreaterThan(500);
+  expect(ambiguous).toEqual([]);
+  expect(several.length).toBeGreaterThan(500);
 });
 
 test("and of two patterns of one kind that could, none is in the table", () => {
@@ -254,12 +256,9 @@ test("and of two patterns of one kind that could, none is in the table", () => {
     if (a.kind === "suffix") return one.endsWith(other) || other.endsWith(one);
     return true;
   };
-  for (const [index, a] of patterns.entries()) {
-    for (const b of patterns.slice(index + 1)) {
-      if (a.rule !== b.rule)
-        expect([a.pattern, b.pattern, meets(a.pattern, b.pattern)]).toEqual([a.pattern, b.pattern, false]);
-    }
-  }
+  const pairs = patterns.flatMap((a, index) => patterns.slice(index + 1).map((b) => [a, b] as const));
+  const ambiguous = pairs.filter(([a, b]) => a.rule !== b.rule && meets(a.pattern, b.pattern));
+  expect(ambiguous).toEqual([]);
 });
 
 test("a row that is off is as if it were not there", () => {

@@ -36,7 +36,8 @@ class Door implements Authenticator {
     if (key?.startsWith("session of ")) {
       return { ...principal, actor: { kind: "session", id: "1", name: "", userId: key.slice(11) } };
     }
-    if (key?.startsWith("good") && key !== this.revoked) return { ...principal, actor: { kind: "api_key", id: key, name: "", userId: null } };
+    if (key?.startsWith("good") && key !== this.revoked)
+      return { ...principal, actor: { kind: "api_key", id: key, name: "", userId: null } };
     if (this.#isOpen) return principal;
     throw unauthorized("Unauthorized");
   }
