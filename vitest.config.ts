@@ -19,7 +19,7 @@ export default defineConfig({
           ...shared,
           name: "pure",
           include: [`${CODE}/**/*.test.ts`, "test/crash/check-*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.db.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.db.test.ts", "**/*.redis.test.ts"],
         },
       },
       {
@@ -32,6 +32,15 @@ export default defineConfig({
           ...shared,
           name: "security",
           include: ["test/security/**/*.test.ts"],
+          globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // Needs programs beyond Node: redis-server. `.ci/run` installs them.
+        test: {
+          ...shared,
+          name: "services",
+          include: [`${CODE}/**/*.redis.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

@@ -1,6 +1,6 @@
 // The continuous integration run: static checks, then each test suite in its own process, then the sum.
 // A suite counts by vitest's own report; a suite that ends without one counts as one failure.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,10 +19,26 @@ const vitest = (report, ...args) => [
 
 const suites = [
   { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)] },
+  { name: "services", args: (report) => vitest(report, "--project", "services") },
   { name: "package", args: (report) => vitest(report, "--project", "package") },
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts") },
   { name: "crash", args: (report) => vitest(report, "--project", "crash") },
 ];
+
+/** Programs that suites need beyond Node, by the Debian package that brings them. Missing ones are installed. */
+const programs = { "redis-server": "redis-server" };
+
+function installPrograms() {
+  const isMissing = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined;
+  const packages = Object.entries(programs).flatMap(([program, name]) => (isMissing(program) ? [name] : []));
+  if (packages.length === 0) return;
+  console.log(`installing ${packages.join(" ")}`);
+  // Debian starts a service on installation; a test starts its own on a port of its own
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  for (const args of [["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", ...packages]]) {
+    spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  }
+}
 
 function run(args) {
   return new Promise((resolve) => {
@@ -51,6 +67,7 @@ async function timed(work) {
   const { code, seconds } = await timed(() => run(["scripts/check-all.mjs"]));
   count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
+installPrograms();
 for (const { name, args } of suites) {
   const report = join(reports, `${name}.json`);
   console.log(`\n== ${name}`);

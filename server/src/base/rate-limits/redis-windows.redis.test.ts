@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterEach, expect, test } from "vitest";
+
+import { testRedis } from "../../../test/redis.ts";
+import { createLog } from "../log.ts";
+import { MemoryWindows } from "./memory-windows.ts";
+import { RedisWindows } from "./redis-windows.ts";
+import type { Bucket } from "./windows.ts";
+
+const redis = await testRedis();
+const open: RedisWindows[] = [];
+afterEach(async () => {
+  for (const windows of open.splice(0)) windows.stop();
+  redis.thaw();
+  await redis.kill();
+  await redis.start();
+});
+
+async function server(uri = redis.uri): Promise<RedisWindows> {
+  const windows = await RedisWindows.connect(uri, new MemoryWindows(), createLog("silent"), 200);
+  open.push(windows);
+  return windows;
+}
+const bucket = (count: number, seconds: number, name = "test", holder = randomUUID()): Bucket => ({
+  limit: { name, count, seconds },
+  holder,
+});
+const until = async (met: () => Promise<boolean>) => {
+  for (let left = 100; left > 0; left--) {
+    if (await met()) return;
+    await sleep(50);
+  }
+  throw new Error("did not happen within 5 s");
+};
+
+test("three servers count together, exactly, with five hundred requests under way", async () => {
+  const servers = [await server(), await server(), await server()];
+  const hundred = bucket(100, 60);
+  const taken = await Promise.all(Array.from({ length: 500 }, (_, n) => servers[n % 3]!.take([hundred])));
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
+  expect(
+    taken
+      .filter(({ allowed }) => allowed)
+      .map(({ uses }) => uses[0]!.used)
+      .toSorted((a, b) => a - b),
+  ).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
+  expect(servers.map(({ fellBack }) => fellBack)).toEqual([0, 0, 0]);
+});
+
+test("a window lasts as long as its limit says and starts with the first request", async () => {
+  const windows = await server();
+  const one = bucket(1, 1);
+  const first = await windows.take([one]);
+  expect(first).toMatchObject({ allowed: true, uses: [{ used: 1, resetMs: 1000 }] });
+  const second = await windows.take([one]);
+  expect(second.allowed).toBe(false);
+  expect(second.uses[0]!.resetMs).toBeGreaterThan(900);
+  await sleep(second.uses[0]!.resetMs + 5);
+  expect((await windows.take([one])).allowed).toBe(true);
+});
+
+test("several are taken from together or not at all, and can be given back and read", async () => {
+  const windows = await server();
+  const [narrow, wide] = [bucket(1, 60, "narrow"), bucket(5, 60, "wide")];
+  expect((await windows.take([narrow, wide])).allowed).toBe(true);
+  expect(await windows.take([narrow, wide])).toMatchObject({ allowed: false, uses: [{ used: 1 }, { used: 1 }] });
+  await windows.giveBack(wide);
+  await windows.giveBack(wide);
+  const never = bucket(3, 60, "never");
+  expect(await windows.read([narrow, wide, never])).toMatchObject([
+    { used: 1 },
+    { used: 0 },
+    { used: 0, resetMs: 60_000 },
+  ]);
+});
+
+test("a changed quota starts with an empty window", async () => {
+  const windows = await server();
+  expect((await windows.take([bucket(1, 60, "test", "ada")])).allowed).toBe(true);
+  expect((await windows.take([bucket(1, 60, "test", "ada")])).allowed).toBe(false);
+  expect((await windows.take([bucket(2, 60, "test", "ada")])).allowed).toBe(true);
+});
+
+test("Redis killed and started again under load: no error, counted locally meanwhile, shared again afterwards", async () => {
+  const windows = await server();
+  const [much, little] = [bucket(1_000_000, 600), bucket(3, 600)];
+  let running = true;
+  let slowest = 0;
+  let requests = 0;
+  const load = Promise.all(
+    Array.from({ length: 20 }, async () => {
+      while (running) {
+        const began = performance.now();
+        expect((await windows.take([much])).allowed).toBe(true);
+        slowest = Math.max(slowest, performance.now() - began);
+        requests++;
+        await sleep(1);
+      }
+    }),
+  );
+  await sleep(300);
+  await redis.kill();
+  await until(async () => Promise.resolve(windows.away));
+  const whileAway = [1, 2, 3, 4].map(() => windows.take([little]));
+  expect((await Promise.all(whileAway)).map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+  await sleep(300);
+  await redis.start();
+  await until(async () => Promise.resolve(!windows.away));
+  const before = windows.fellBack;
+  await sleep(200);
+  running = false;
+  await load;
+  expect(before).toBeGreaterThan(0);
+  expect(windows.fellBack).toBe(before);
+  expect(requests).toBeGreaterThan(1000);
+  expect(slowest).toBeLessThan(600);
+  // the windows of Redis were lost with it, so the next one is the first again, and other servers see it
+  expect((await windows.take([little])).uses[0]!.used).toBe(1);
+  expect((await (await server()).take([little])).uses[0]!.used).toBe(2);
+});
+
+test("a Redis that hangs costs the requests under way the time limit, and those after them nothing", async () => {
+  const windows = await server();
+  const some = bucket(1000, 60);
+  await windows.take([some]);
+  redis.freeze();
+  let began = performance.now();
+  expect((await windows.take([some])).allowed).toBe(true);
+  expect(performance.now() - began).toBeLessThan(400);
+  for (let n = 0; n < 100; n++) {
+    began = performance.now();
+    expect((await windows.take([some])).allowed).toBe(true);
+    expect(performance.now() - began).toBeLessThan(50);
+    await sleep(5);
+  }
+  redis.thaw();
+  await until(async () => {
+    await windows.take([some]);
+    return !windows.away;
+  });
+});
+
+test("a Redis that is not there at the start is found when it comes, one that takes no writes counts as away", async () => {
+  await redis.kill();
+  const windows = await server();
+  const some = bucket(1000, 60);
+  expect(windows.away).toBe(true);
+  expect((await windows.take([some])).allowed).toBe(true);
+  await redis.start();
+  await until(async () => {
+    await windows.take([some]);
+    return !windows.away;
+  });
+  const { Redis } = await import("ioredis");
+  const admin = new Redis(redis.uri);
+  try {
+    await admin.config("SET", "maxmemory", "1");
+    expect((await windows.take([some])).allowed).toBe(true);
+    expect(windows.away).toBe(true);
+    await admin.config("SET", "maxmemory", "0");
+  } finally {
+    admin.disconnect();
+  }
+  await until(async () => {
+    await windows.take([some]);
+    return !windows.away;
+  });
+});
+
+test("an address that is none is an error at once", async () => {
+  await expect(server("localhost:6379")).rejects.toThrow("redis://");
+});
