@@ -35,7 +35,10 @@ function installPrograms() {
   console.log(`installing ${packages.join(" ")}`);
   // Debian starts a service on installation; a test starts its own on a port of its own
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  for (const args of [["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", ...packages]]) {
+  for (const args of [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", ...packages],
+  ]) {
     spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
   }
 }
