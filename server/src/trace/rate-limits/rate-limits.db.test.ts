@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { testGuard, testTenants } from "../../../test/identity.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const db = await testDatabase();
+const guard = await testGuard(db);
+const { a, b, unknown } = await testTenants(db);
+const limited = (env: Record<string, string> = {}) =>
+  testTracePlatform({ HEDDLE_RATE_LIMITS: "on", ...env }, { db, guard });
+const key = (text: string) => ({ "x-api-key": text });
+
+test("limits are off on loopback, on behind a proxy, and say so in metrics", async () => {
+  const { call } = await testTracePlatform({}, { db, guard });
+  expect((await call("GET", "/nothing")).headers.has("ratelimit")).toBe(false);
+  const behind = await testTracePlatform({ HEDDLE_TRUSTED_PROXIES: "127.0.0.1" }, { db, guard });
+  const answer = await behind.call("GET", "/nothing", undefined, { "X-Forwarded-For": "192.0.2.1" });
+  expect(answer.headers.get("ratelimit")).toBe('"public";r=99;t=60');
+  const metrics = await behind.platform.deps.metrics.registry.metrics();
+  expect(metrics).toContain('heddle_rate_limit_requests_total{row="public",outcome="allowed"} 1');
+  expect(metrics).toContain("heddle_rate_limit_buckets 1");
+});
+
+test("rows count for paths that have no handler, before the key is asked about, on every alias", async () => {
+  const { call } = await limited();
+  const statuses = new Map<number, number>();
+  for (let n = 0; n < 103; n++) {
+    const path = ["/repos", "/api/v1/repos/", "//repos/x"][n % 3]!;
+    const { status } = await call("PUT", path, undefined, key(a.admin));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect(Object.fromEntries(statuses)).toEqual({ 404: 100, 429: 3 });
+});
+
+test("keys of any kind that are good have buckets of their own; all others share the address", async () => {
+  const { call } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"public":"3/60"}' });
+  const policy = async (text: string) => {
+    const answer = await call("GET", "/nothing", undefined, key(text));
+    return answer.headers.get("ratelimit") ?? answer.status;
+  };
+  for (const good of [a.admin, b.admin, a.viewer, a.readOnly, a.org]) {
+    expect(await policy(good)).toMatch(/^"default.key";r=999;/);
+  }
+  const rest = [await policy(unknown), await policy(a.revoked), await policy(a.expired), await policy("nonsense")];
+  expect(rest.map((one) => String(one).replace(/;t=\d+$/, ""))).toEqual([
+    '"public";r=2',
+    '"public";r=1',
+    '"public";r=0',
+    '"public";r=0',
+  ]);
+  expect((await call("GET", "/nothing", undefined, key("nonsense"))).status).toBe(429);
+  expect((await call("GET", "/nothing", undefined, key(a.admin))).status).toBe(404);
+});
+
+test("a refusal can be read by a script of another origin", async () => {
+  const { call } = await limited();
+  const refused = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}' };
+  expect((await call("GET", "/info")).headers.get("ratelimit-policy")).toBe('"info";q=2000;w=10');
+  const narrow = await limited(refused);
+  await narrow.call("GET", "/info");
+  const answer = await narrow.call("GET", "/info", undefined, { Origin: "https://a.test" });
+  expect([answer.status, Object.keys(answer.json as object)]).toEqual([429, ["error"]]);
+  expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  expect(answer.headers.get("access-control-expose-headers")).toContain("retry-after");
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { testGuard, testTenants } from "../../../test/identity.ts";
+import { testRedis } from "../../../test/redis.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const redis = await testRedis();
+const db = await testDatabase();
+const guard = await testGuard(db);
+const { a } = await testTenants(db);
+const replica = (uri = redis.uri) =>
+  testTracePlatform({ HEDDLE_RATE_LIMITS: "on", REDIS_URI: uri, HEDDLE_LOG_LEVEL: "silent" }, { db, guard });
+
+test("two servers share a key's limit and an address'; without Redis each counts alone and nobody sees an error", async () => {
+  const [one, other] = [await replica(), await replica()];
+  const flood = async (count: number, headers: Record<string, string> = {}) => {
+    const calls = Array.from({ length: count }, (_, n) =>
+      (n % 2 ? one : other).call("GET", "/repos", undefined, headers),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    return [404, 429].map((status) => statuses.filter((seen) => seen === status).length);
+  };
+  expect(await flood(300, { "x-api-key": a.admin })).toEqual([100, 200]);
+  expect(await flood(300)).toEqual([100, 200]);
+  await redis.kill();
+  expect(await flood(300, { "x-api-key": a.admin })).toEqual([200, 100]);
+  const metrics = await one.platform.deps.metrics.registry.metrics();
+  expect(metrics).toContain("heddle_rate_limit_redis_up 0");
+  expect(metrics).toMatch(/heddle_rate_limit_local_total [1-9]/);
+});
+
+test("an address of Redis that is none stops nothing", async () => {
+  const { call, platform } = await replica("redis.internal:6379");
+  expect((await call("GET", "/nothing")).headers.get("ratelimit")).toBe('"public";r=99;t=60');
+  expect(platform.deps.rateLimits.problems).toHaveLength(1);
+});
