@@ -130,8 +130,8 @@ create table checkpoints (
 );
 
 create table comparative_experiments (
-  comparative_experiment_id uuid not null,
   tenant_id uuid not null,
+  comparative_experiment_id uuid not null,
   reference_dataset_id uuid not null,
   name text,
   description text,
@@ -139,14 +139,14 @@ create table comparative_experiments (
   extra jsonb,
   created_at timestamp with time zone not null default now(),
   modified_at timestamp with time zone not null default now(),
-  constraint comparative_experiments_reference_dataset_id_fkey FOREIGN KEY (reference_dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
-  constraint comparative_experiments_pkey PRIMARY KEY (comparative_experiment_id)
+  constraint comparative_experiments_tenant_id_reference_dataset_id_fkey FOREIGN KEY (tenant_id, reference_dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint comparative_experiments_pkey PRIMARY KEY (tenant_id, comparative_experiment_id)
 );
 
 create table dataset_examples (
+  tenant_id uuid not null,
   example_id uuid not null,
   dataset_id uuid not null,
-  tenant_id uuid not null,
   modified_at timestamp with time zone not null,
   replaced_at timestamp with time zone,
   name text not null,
@@ -156,38 +156,40 @@ create table dataset_examples (
   metadata jsonb not null,
   source_run_id uuid,
   attachments jsonb,
-  constraint dataset_examples_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
+  constraint dataset_examples_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
   constraint dataset_examples_pkey PRIMARY KEY (tenant_id, example_id, modified_at)
 );
 
 create table dataset_shares (
-  dataset_id uuid not null,
   tenant_id uuid not null,
+  dataset_id uuid not null,
   share_token uuid not null,
   created_at timestamp with time zone not null default now(),
-  constraint dataset_shares_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
-  constraint dataset_shares_pkey PRIMARY KEY (dataset_id),
+  constraint dataset_shares_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint dataset_shares_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint dataset_shares_share_token_key UNIQUE (share_token)
 );
 
 create table dataset_tags (
+  tenant_id uuid not null,
   dataset_id uuid not null,
   tag text not null,
   as_of timestamp with time zone not null,
-  constraint dataset_tags_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
-  constraint dataset_tags_pkey PRIMARY KEY (dataset_id, tag)
+  constraint dataset_tags_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint dataset_tags_pkey PRIMARY KEY (tenant_id, dataset_id, tag)
 );
 
 create table dataset_versions (
+  tenant_id uuid not null,
   dataset_id uuid not null,
   as_of timestamp with time zone not null,
-  constraint dataset_versions_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(dataset_id) ON DELETE CASCADE,
-  constraint dataset_versions_pkey PRIMARY KEY (dataset_id, as_of)
+  constraint dataset_versions_tenant_id_dataset_id_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES datasets(tenant_id, dataset_id) ON DELETE CASCADE,
+  constraint dataset_versions_pkey PRIMARY KEY (tenant_id, dataset_id, as_of)
 );
 
 create table datasets (
-  dataset_id uuid not null,
   tenant_id uuid not null,
+  dataset_id uuid not null,
   name text not null,
   description text,
   data_type text not null,
@@ -198,7 +200,7 @@ create table datasets (
   created_at timestamp with time zone not null,
   modified_at timestamp with time zone not null,
   constraint datasets_data_type_check CHECK ((data_type = ANY (ARRAY['kv'::text, 'llm'::text, 'chat'::text]))),
-  constraint datasets_pkey PRIMARY KEY (dataset_id),
+  constraint datasets_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
@@ -558,10 +560,9 @@ CREATE INDEX assistants_by_metadata ON public.assistants USING gin (metadata jso
 CREATE INDEX audit_log_by_organization ON public.audit_log USING btree (organization_id, at DESC, id DESC);
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, at DESC, id DESC);
-CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (reference_dataset_id, created_at DESC, comparative_experiment_id);
-CREATE INDEX dataset_examples_by_replacement ON public.dataset_examples USING btree (dataset_id, replaced_at);
+CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
-CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
+CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
 CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
@@ -570,7 +571,7 @@ CREATE UNIQUE INDEX feedback_by_token_parameters ON public.feedback USING btree 
 CREATE INDEX feedback_by_trace ON public.feedback USING btree (tenant_id, trace_id) WHERE (trace_id IS NOT NULL);
 CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq);
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
-CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, token_id);
+CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
@@ -601,7 +602,7 @@ CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organi
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
-CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
+CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();

@@ -2,6 +2,8 @@ import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 
@@ -14,4 +16,6 @@ export interface TraceDeps {
   dataDir: string;
   metrics: Metrics;
   rateLimits: RateLimits;
+  projects: ProjectDirectory;
+  feedback: FeedbackMirror;
 }

@@ -1,9 +1,17 @@
 import type { Route } from "../base/http/route.ts";
 import type { TraceDeps } from "./deps.ts";
+import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
+import { feedbackRoutes } from "./feedback/routes.ts";
+import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
 export function traceRoutes(deps: TraceDeps): Route[] {
-  const routes: Route[] = [];
+  const routes: Route[] = [
+    // before /feedback/:feedback_id, which would take "tokens" for an id
+    ...feedbackTokenRoutes(deps),
+    ...feedbackRoutes(deps),
+    ...feedbackConfigRoutes(deps),
+  ];
   return [...routes, ...systemRoutes(deps, routes)];
 }

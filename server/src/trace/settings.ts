@@ -28,6 +28,12 @@ export const traceOptions = {
     min: 2,
     description: "Connections to Postgres.",
   }),
+  publicUrl: text<string | undefined>({
+    env: ["HEDDLE_TRACE_PUBLIC_URL"],
+    default: undefined,
+    description:
+      "Where the trace platform is reached from outside, for links that are given out: https://traces.example. Default: as the caller of the moment reached it.",
+  }),
   clickhouseUrl: text({
     env: ["CLICKHOUSE_URL"],
     default: "",

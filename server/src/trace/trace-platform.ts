@@ -10,6 +10,8 @@ import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { isLoopback } from "../identity/settings.ts";
 import type { TraceDeps } from "./deps.ts";
+import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import { ProjectDirectory } from "./projects/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
@@ -59,11 +61,23 @@ export async function startTracePlatform({
   const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
   const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
   measureRateLimits(rateLimits, metrics.registry);
-  const deps: TraceDeps = { sql, clickhouse, log, settings, dataDir, metrics, rateLimits };
+  const deps: TraceDeps = {
+    sql,
+    clickhouse,
+    log,
+    settings,
+    dataDir,
+    metrics,
+    rateLimits,
+    projects: new ProjectDirectory(sql),
+    feedback: new FeedbackMirror({ sql, clickhouse, log }),
+  };
+  deps.feedback.start();
   return {
     deps,
     async stop() {
       await rateLimits.stop();
+      await deps.feedback.stop();
       if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },

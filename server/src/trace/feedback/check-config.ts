@@ -1,0 +1,47 @@
+import { unprocessable } from "../../base/errors.ts";
+import type { FeedbackConfig } from "./schema.ts";
+
+/**
+ * Whether feedback keeps to the configuration that came with it or with its token: within bounds, one of the
+ * categories by value or label. The workspace's configuration of the key describes, it does not refuse: feedback
+ * of an evaluator must not get lost because somebody drew other bounds later.
+ *
+ * @throws 422
+ */
+export function checkConfig(
+  config: FeedbackConfig,
+  given: { key: string; score: number | null; value: unknown },
+): void {
+  const { score, value, key } = given;
+  if (config.type === "continuous" && score !== null) {
+    if (config.min != null && score < config.min) {
+      throw unprocessable(`The score of "${key}" must be at least ${config.min}, not ${score}.`);
+    }
+    if (config.max != null && score > config.max) {
+      throw unprocessable(`The score of "${key}" must be at most ${config.max}, not ${score}.`);
+    }
+  }
+  if (config.type !== "categorical" || !config.categories) return;
+  const values = config.categories.map((category) => category.value);
+  const labels = config.categories.flatMap((category) => category.label ?? []);
+  if (score !== null && !values.includes(score)) {
+    throw unprocessable(`The score of "${key}" must be one of ${values.join(", ")}, not ${score}.`);
+  }
+  const isKnown = typeof value === "number" ? values.includes(value) : labels.includes(value as string);
+  if (value !== null && labels.length > 0 && !isKnown) {
+    throw unprocessable(`The value of "${key}" must be one of ${labels.join(", ")}.`);
+  }
+}
+
+/** Without what says nothing, so that two configurations that mean the same are the same. */
+export function normalizeConfig(config: FeedbackConfig): FeedbackConfig {
+  const { type, min, max, categories } = config;
+  return {
+    type,
+    ...(min != null && { min }),
+    ...(max != null && { max }),
+    ...(categories && {
+      categories: categories.map(({ value, label }) => ({ value, ...(label != null && { label }) })),
+    }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { ConfigSearch, ConfigUpdate } from "./config-schema.ts";
+import type { FeedbackConfig } from "./schema.ts";
+
+const ITEM = `json_build_object('feedback_key', k.feedback_key, 'feedback_config', k.feedback_config,
+  'tenant_id', k.tenant_id, 'is_lower_score_better', k.is_lower_score_better,
+  'modified_at', to_char(k.modified_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))`;
+
+/**
+ * Makes the configuration where the key has none.
+ *
+ * @returns what the key has now, and whether that is the given one
+ */
+export async function ensureConfig(
+  sql: Sql,
+  tenantId: string,
+  key: string,
+  config: FeedbackConfig,
+  isLowerScoreBetter: boolean | null = false,
+): Promise<{ item: string; same: boolean }> {
+  const given = JSON.stringify(config);
+  for (;;) {
+    const [known] = await sql<{ item: string; same: boolean }[]>`
+      select ${sql.unsafe(ITEM)}::text as item, k.feedback_config = ${given}::text::jsonb as same
+      from feedback_configs k where k.tenant_id = ${tenantId} and k.feedback_key = ${key}`;
+    if (known) return known;
+    // whoever loses the race reads the winner's
+    await sql`
+      insert into feedback_configs (tenant_id, feedback_key, feedback_config, is_lower_score_better)
+      values (${tenantId}, ${key}, ${given}::text::jsonb, ${isLowerScoreBetter})
+      on conflict (tenant_id, feedback_key) do nothing`;
+  }
+}
+
+export async function listConfigs(sql: Sql, tenantId: string, search: ConfigSearch): Promise<string> {
+  const { key, name_contains: part } = search;
+  const order = sql.unsafe(search.sort_by_desc === false ? "asc" : "desc");
+  const [row] = await sql<{ items: string }[]>`
+    with page as materialized (
+      select * from feedback_configs k
+      where k.tenant_id = ${tenantId}
+        and ${key ? sql`k.feedback_key = any(${key}::text[])` : sql`true`}
+        and ${part ? sql`strpos(lower(k.feedback_key), lower(${part})) > 0` : sql`true`}
+      order by k.modified_at ${order}, k.feedback_key
+      limit ${search.limit} offset ${search.offset})
+    select coalesce(json_agg(${sql.unsafe(ITEM)} order by k.modified_at ${order}, k.feedback_key), '[]')::text as items
+    from page k`;
+  return row!.items;
+}
+
+export async function updateConfig(sql: Sql, tenantId: string, patch: ConfigUpdate): Promise<string | undefined> {
+  const config = patch.feedback_config;
+  const lower = patch.is_lower_score_better;
+  const [row] = await sql<{ item: string }[]>`
+    update feedback_configs k set modified_at = now(),
+      feedback_config = ${config ? sql`${JSON.stringify(config)}::text::jsonb` : sql`feedback_config`},
+      is_lower_score_better = ${lower == null ? sql`is_lower_score_better` : sql`${lower}`}
+    where k.tenant_id = ${tenantId} and k.feedback_key = ${patch.feedback_key}
+    returning ${sql.unsafe(ITEM)}::text as item`;
+  return row?.item;
+}
+
+/** The feedback itself stays. @returns false when there was no such configuration */
+export async function deleteConfig(sql: Sql, tenantId: string, key: string): Promise<boolean> {
+  const gone = await sql`
+    delete from feedback_configs where tenant_id = ${tenantId} and feedback_key = ${key} returning 1`;
+  return gone.length > 0;
+}

@@ -1,0 +1,102 @@
+import { AppError, conflict, notFound } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
+import { checkConfig, normalizeConfig } from "./check-config.ts";
+import { ensureConfig } from "./config-sql.ts";
+import type { FeedbackCreate } from "./schema.ts";
+import { findComparativeExperiments, type NewFeedback, upsertFeedback } from "./sql.ts";
+
+export interface FeedbackAuthor {
+  tenantId: string;
+  userId: string | null;
+}
+
+/**
+ * Takes feedback in, also such whose run has not arrived yet. All of it or nothing; an id that is known replaces
+ * what it names. When this resolves it is durable, and unless ClickHouse is away also found by filters.
+ *
+ * @returns the ids, in order
+ * @throws 400 for a configuration that contradicts the key's, 404 for a project or comparison that is not the
+ * workspace's, 409 for an id that is taken by feedback on another run, 422 for what its configuration excludes
+ */
+export async function createFeedback(
+  deps: Pick<TraceDeps, "sql" | "projects" | "feedback">,
+  author: FeedbackAuthor,
+  inputs: FeedbackCreate[],
+): Promise<string[]> {
+  const { sql } = deps;
+  await checkReferences(deps, author.tenantId, inputs);
+  for (const input of inputs) {
+    const given = input.feedback_config ?? input.feedbackConfig;
+    if (!given) continue;
+    const config = normalizeConfig(given);
+    checkConfig(config, input);
+    const { same } = await ensureConfig(sql, author.tenantId, input.key, config);
+    if (!same) throw new AppError(400, `Feedback "${input.key}" has another configuration already.`);
+  }
+  const known = await knownProjects(deps, author.tenantId, inputs);
+  const rows = inputs.map((input) => toRow(author, input, known));
+  // of two with one id the later counts, as if it had been sent in a request of its own
+  const distinct = [...new Map(rows.map((row) => [row.feedback_id, row])).values()];
+  await sql.begin(async (tx) => {
+    const taken = await upsertFeedback(tx, distinct);
+    if (taken.length < distinct.length) {
+      const other = distinct.find((row) => !taken.includes(row.feedback_id))!;
+      throw conflict(`Feedback ${other.feedback_id} exists and is about another run.`);
+    }
+  });
+  await deps.feedback.flush();
+  return rows.map((row) => row.feedback_id);
+}
+
+async function checkReferences(
+  { sql, projects }: Pick<TraceDeps, "sql" | "projects">,
+  tenantId: string,
+  inputs: FeedbackCreate[],
+): Promise<void> {
+  for (const { run_id, session_id } of inputs) {
+    if (run_id || !session_id) continue;
+    if (!(await projects.hasProject(tenantId, session_id))) throw notFound("Project not found");
+  }
+  const wanted = [...new Set(inputs.flatMap((input) => input.comparative_experiment_id ?? []))];
+  if (wanted.length === 0) return;
+  const found = await findComparativeExperiments(sql, tenantId, wanted);
+  if (found.size < wanted.length) throw notFound("Comparative experiment not found");
+}
+
+/** The projects that runs are said to be in. The run itself knows better, so an unknown one is no mistake. */
+async function knownProjects(
+  { projects }: Pick<TraceDeps, "projects">,
+  tenantId: string,
+  inputs: FeedbackCreate[],
+): Promise<Set<string>> {
+  const said = [...new Set(inputs.flatMap((input) => input.session_id ?? []))];
+  const known = await Promise.all(said.map((id) => projects.hasProject(tenantId, id)));
+  return new Set(said.filter((_, i) => known[i]));
+}
+
+function toRow(author: FeedbackAuthor, input: FeedbackCreate, projects: Set<string>): NewFeedback {
+  const { key, score, value, comment, correction, session_id, feedback_source: source } = input;
+  return {
+    tenant_id: author.tenantId,
+    feedback_id: input.id ?? uuid7(),
+    key,
+    run_id: input.run_id ?? null,
+    session_id: session_id && projects.has(session_id) ? session_id : null,
+    trace_id: input.trace_id ?? null,
+    start_time: input.start_time ?? null,
+    score,
+    value,
+    comment,
+    correction,
+    extra: input.error == null ? (input.extra ?? null) : { ...input.extra, error: input.error },
+    source_type: source?.type ?? "api",
+    source_metadata: source?.metadata ?? null,
+    user_id: author.userId,
+    comparative_experiment_id: input.comparative_experiment_id ?? null,
+    feedback_group_id: input.feedback_group_id ?? null,
+    token_id: null,
+    token_parameters: null,
+    created_at: input.created_at ?? null,
+  };
+}

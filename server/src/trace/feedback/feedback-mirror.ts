@@ -1,0 +1,123 @@
+/**
+ * Brings feedback to the traces. Postgres has the truth, and a trigger notes what changed there; from those notes
+ * ClickHouse gets its copy, which filters and statistics over runs read. A note goes when the copy is durable, so
+ * nothing is lost when either database is away; doing one twice is harmless, because versions only go up. Several
+ * servers may do it at once.
+ *
+ * On the way feedback is attached to its run: `run_keys` knows in which project and trace the run is. A run that
+ * has not arrived yet is looked for again later.
+ *
+ * Whoever writes feedback calls `flush` before answering, so that a filter finds what was just said.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { findRunKeys } from "../runs/clickhouse.ts";
+import { insertFeedbackVersions } from "./clickhouse.ts";
+import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from "./mirror-sql.ts";
+import { deleteOldTokens } from "./token-sql.ts";
+
+const INTERVAL_MS = 1000;
+/** What a writer waits at most; what is not done by then is done right after. */
+const FLUSH_MS = 1000;
+const BATCH = 1000;
+
+/** Until then an expired token is answered with 410, later with 404 like any unknown one. */
+const TOKEN_KEEP_DAYS = 90;
+const TOKEN_SWEEP_MS = 3_600_000;
+const TOKEN_SWEEP_LIMIT = 10_000;
+
+interface MirrorDeps {
+  sql: Sql;
+  clickhouse: ClickHouse;
+  log: Log;
+}
+
+export class FeedbackMirror {
+  readonly #deps: MirrorDeps;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #stopped = false;
+  #failing = false;
+  #sweepTokensAt = 0;
+
+  constructor(deps: MirrorDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#pass(), INTERVAL_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#next;
+    await this.#running;
+  }
+
+  /** Resolves when what was committed before the call is in ClickHouse, or after a second. Never throws. */
+  async flush(): Promise<void> {
+    const cancel = new AbortController();
+    const late = sleep(FLUSH_MS, undefined, { signal: cancel.signal, ref: false }).catch(() => {});
+    await Promise.race([this.#pass(), late]);
+    cancel.abort();
+  }
+
+  /** One pass at a time. Who asks while one is under way gets the next, and shares it with others who ask. */
+  #pass(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    if (!this.#running) return (this.#running = this.#work().finally(() => (this.#running = undefined)));
+    return (this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.#pass();
+    }));
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (!this.#stopped && (await this.#attach()) === BATCH);
+      while (!this.#stopped && (await this.#copy()) === BATCH);
+      await this.#sweepTokens();
+      this.#failing = false;
+    } catch (error) {
+      // said once, not each second
+      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
+      this.#deps.log[level]({ err: error }, "feedback is not copied to ClickHouse; it will be tried again");
+      this.#failing = true;
+    }
+  }
+
+  async #attach(): Promise<number> {
+    const { sql, clickhouse } = this.#deps;
+    const due = await claimUnattached(sql, BATCH);
+    for (const tenantId of new Set(due.map((one) => one.tenant_id))) {
+      const runs = due.filter((one) => one.tenant_id === tenantId).map((one) => one.run_id);
+      const found = (await findRunKeys(clickhouse, tenantId, [...new Set(runs)])).filter((run) => !run.deleted);
+      if (found.length > 0) await attachFeedback(sql, tenantId, found);
+    }
+    return due.length;
+  }
+
+  async #copy(): Promise<number> {
+    const { sql, clickhouse } = this.#deps;
+    const changes = await selectChanges(sql, BATCH);
+    if (changes.length === 0) return 0;
+    await insertFeedbackVersions(clickhouse, changes);
+    await deleteChanges(sql, changes);
+    return changes.length;
+  }
+
+  async #sweepTokens(): Promise<void> {
+    if (Date.now() < this.#sweepTokensAt) return;
+    this.#sweepTokensAt = Date.now() + TOKEN_SWEEP_MS;
+    while (!this.#stopped) {
+      const gone = await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKEN_SWEEP_LIMIT);
+      if (gone < TOKEN_SWEEP_LIMIT) return;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { unprocessable } from "../../base/errors.ts";
+import { normalizeConfig } from "./check-config.ts";
+import type { FeedbackConfig } from "./schema.ts";
+import type { TokenRequest } from "./token-schema.ts";
+import { insertTokens, type TokenRow } from "./token-sql.ts";
+
+/** What is sent out: `url` is all that a caller needs, and whoever has it may give feedback. */
+export interface FeedbackToken {
+  id: string;
+  url: string;
+  expires_at: string;
+  feedback_key: string;
+}
+
+export interface TokenIssue {
+  run_id: string;
+  feedback_key: string;
+  feedback_config?: FeedbackConfig | null | undefined;
+  expires_at: Date;
+}
+
+/** What the SDKs ask for when their caller says nothing (contract §4.2). */
+export const DEFAULT_TOKEN_HOURS = 3;
+
+/**
+ * Issues pre-signed feedback tokens, one each in the order given. The runs need not have arrived.
+ *
+ * @param publicUrl where the trace platform is reached from outside, without a path: `https://traces.example`
+ */
+export async function issueFeedbackTokens(
+  sql: Sql,
+  publicUrl: string,
+  tenantId: string,
+  issues: TokenIssue[],
+): Promise<FeedbackToken[]> {
+  const rows = await insertTokens(
+    sql,
+    issues.map((issue) => ({
+      // randomUUID is a version 4 from the system's random source: 122 bits that nobody guesses
+      token_id: randomUUID(),
+      tenant_id: tenantId,
+      run_id: issue.run_id,
+      feedback_key: issue.feedback_key,
+      feedback_config: issue.feedback_config ? normalizeConfig(issue.feedback_config) : null,
+      expires_at: issue.expires_at.toISOString(),
+    })),
+  );
+  return rows.map((row) => tokenOnWire(publicUrl, row));
+}
+
+export const tokenOnWire = (publicUrl: string, row: TokenRow): FeedbackToken => ({
+  id: row.token_id,
+  url: `${publicUrl.replace(/\/$/, "")}/api/v1/feedback/tokens/${row.token_id}`,
+  expires_at: row.expires_at,
+  feedback_key: row.feedback_key,
+});
+
+/** `expires_at` counts before `expires_in`; neither means three hours. @throws 422 for a moment that is over */
+export function expiryOf({ expires_at, expires_in }: TokenRequest, now = Date.now()): Date {
+  if (expires_at) {
+    const at = new Date(expires_at);
+    if (!(at.getTime() > now)) throw unprocessable("expires_at: must be in the future.");
+    return at;
+  }
+  if (!expires_in) return new Date(now + DEFAULT_TOKEN_HOURS * 3_600_000);
+  const { days, hours, minutes } = expires_in;
+  const total = ((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0);
+  if (total <= 0) throw unprocessable("expires_in: must be more than nothing.");
+  return new Date(now + total * 60_000);
+}

@@ -1,0 +1,77 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+/** A change that ClickHouse has not heard of, with the feedback as it is now; `key` is null when it is gone. */
+export interface ChangeRow {
+  tenant_id: string;
+  feedback_id: string;
+  run_id: string | null;
+  /** A bigint as text. */
+  seq: string;
+  key: string | null;
+  session_id: string | null;
+  trace_id: string | null;
+  score: number | null;
+  value: string | null;
+  comment: string | null;
+  source_type: string | null;
+  failed: boolean | null;
+  /** `YYYY-MM-DD hh:mm:ss.ffffff`, as ClickHouse reads it. */
+  created_at: string | null;
+}
+
+/** One snapshot of change and feedback: what is read is at least as new as `seq` says. */
+export async function selectChanges(sql: Sql, limit: number): Promise<ChangeRow[]> {
+  return sql<ChangeRow[]>`
+    select c.tenant_id, c.feedback_id, c.run_id, c.seq::text, f.key, f.session_id, f.trace_id, f.score, f.comment,
+      case jsonb_typeof(f.value) when 'string' then f.value #>> '{}' else f.value::text end as value, f.source_type,
+      coalesce(f.extra ->> 'error' = 'true', false) as failed,
+      to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as created_at
+    from feedback_changes c
+    left join feedback f on f.tenant_id = c.tenant_id and f.feedback_id = c.feedback_id
+    order by c.seq limit ${limit}`;
+}
+
+/**
+ * Forgets the changes that ClickHouse has, unless there is a newer one of the same feedback. One that a writer
+ * holds gets a newer number by that; waiting for it would be the way to a deadlock.
+ */
+export async function deleteChanges(sql: Sql, changes: ChangeRow[]): Promise<void> {
+  await sql`
+    delete from feedback_changes where (tenant_id, feedback_id) in (
+      select c.tenant_id, c.feedback_id
+      from feedback_changes c
+      join unnest(${changes.map((one) => one.tenant_id)}::uuid[], ${changes.map((one) => one.feedback_id)}::uuid[],
+                  ${changes.map((one) => one.seq)}::text[]) as done (tenant_id, feedback_id, seq)
+        on c.tenant_id = done.tenant_id and c.feedback_id = done.feedback_id and c.seq = done.seq::bigint
+      for update of c skip locked)`;
+}
+
+/**
+ * Takes feedback whose run is to be looked for, and says when to look again if it is not there: after half of the
+ * feedback's age, between a second and 30 seconds, ten minutes when it is older than an hour; not after 30 days.
+ */
+export async function claimUnattached(sql: Sql, limit: number): Promise<{ tenant_id: string; run_id: string }[]> {
+  return sql<{ tenant_id: string; run_id: string }[]>`
+    update feedback f set attach_tries = f.attach_tries + 1, attach_at = case
+        when f.created_at < now() - interval '30 days' and f.attach_tries > 0 then null
+        when f.created_at < now() - interval '1 hour' then now() + interval '10 minutes'
+        else now() + greatest(interval '1 second', least(interval '30 seconds', (now() - f.created_at) / 2)) end
+    from (select tenant_id, feedback_id from feedback where attach_at <= now()
+          order by attach_at limit ${limit} for update skip locked) due
+    where f.tenant_id = due.tenant_id and f.feedback_id = due.feedback_id
+    returning f.tenant_id, f.run_id`;
+}
+
+/** The runs are there: from now on their feedback knows where. `start_time` is in UTC, without a zone. */
+export async function attachFeedback(
+  sql: Sql,
+  tenantId: string,
+  runs: { id: string; project_id: string; trace_id: string; start_time: string }[],
+): Promise<void> {
+  await sql`
+    update feedback f set session_id = r.project_id, trace_id = r.trace_id,
+      start_time = r.start_time at time zone 'UTC', is_root = r.trace_id = r.id, attach_at = null
+    from jsonb_to_recordset(${JSON.stringify(runs)}::text::jsonb) as r (id uuid, project_id uuid, trace_id uuid,
+      start_time timestamp)
+    where f.tenant_id = ${tenantId} and f.run_id = r.id and f.attach_at is not null`;
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+
+import { notFound } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { checkConfig, normalizeConfig } from "./check-config.ts";
+import { ensureConfig } from "./config-sql.ts";
+import { createFeedback } from "./create-feedback.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
+
+const shared = { tag: "Feedback", params: schema.feedbackParams } as const;
+
+const created = v1("/feedback");
+/** For those who do not want to wait for a queue; we have none. */
+const eager = v1("/feedback/eager");
+
+export function feedbackRoutes(deps: TraceDeps): Route[] {
+  const { sql } = deps;
+  const read = async (tenantId: string, id: string): Promise<Response> => {
+    const item = await rows.findFeedback(sql, tenantId, id);
+    if (item === undefined) throw notFound("Feedback not found");
+    return rawJson(item);
+  };
+
+  return [
+    route({
+      ...shared,
+      params: undefined,
+      method: "POST",
+      path: created.path,
+      aliases: [...created.aliases, eager.path, ...eager.aliases],
+      permission: "feedback:create",
+      audit: "data",
+      summary: "Give feedback on a run or a project; the run may arrive later",
+      body: schema.createBody,
+      out: { 200: schema.feedback },
+      errors: [404, 409],
+      async handler({ body, principal }) {
+        const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
+        const [id] = await createFeedback(deps, author, [body]);
+        return read(author.tenantId, id!);
+      },
+    }),
+    route({
+      ...shared,
+      params: undefined,
+      method: "GET",
+      ...v1("/feedback"),
+      permission: "feedback:read",
+      summary: "List feedback, newest first",
+      query: schema.listQuery,
+      out: { 200: z.array(schema.feedback) },
+      handler: async ({ query, principal }) =>
+        rawJson(await rows.listFeedback(sql, principal.workspaceId, query, query)),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/feedback/:feedback_id"),
+      permission: "feedback:read",
+      summary: "Get feedback",
+      out: { 200: schema.feedback },
+      handler: ({ params, principal }) => read(principal.workspaceId, params.feedback_id),
+    }),
+    route({
+      ...shared,
+      method: "PATCH",
+      ...v1("/feedback/:feedback_id"),
+      permission: "feedback:update",
+      summary: "Change feedback",
+      body: schema.patchBody,
+      out: { 200: schema.feedback },
+      async handler({ params, body, principal }) {
+        const tenantId = principal.workspaceId;
+        const key = await rows.findFeedbackKey(sql, tenantId, params.feedback_id);
+        if (key === undefined) throw notFound("Feedback not found");
+        if (body.feedback_config) {
+          const config = normalizeConfig(body.feedback_config);
+          checkConfig(config, { key, score: body.score ?? null, value: body.value ?? null });
+          await ensureConfig(sql, tenantId, key, config);
+        }
+        await rows.updateFeedback(sql, tenantId, params.feedback_id, body);
+        await deps.feedback.flush();
+        return read(tenantId, params.feedback_id);
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      ...v1("/feedback/:feedback_id"),
+      permission: "feedback:delete",
+      summary: "Delete feedback",
+      out: { 200: z.object({ message: z.string() }) },
+      async handler({ params, principal, c }) {
+        const gone = await rows.deleteFeedback(sql, principal.workspaceId, params.feedback_id);
+        if (!gone) throw notFound("Feedback not found");
+        await deps.feedback.flush();
+        return c.json({ message: "Feedback deleted" });
+      },
+    }),
+  ];
+}

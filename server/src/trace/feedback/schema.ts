@@ -1,0 +1,137 @@
+import { z } from "zod";
+
+import {
+  isoTime,
+  jsonObject,
+  queryBoolean,
+  queryLimit,
+  queryMany,
+  queryOffset,
+  storableText,
+  timestamp,
+  uuid,
+} from "../../base/http/fields.ts";
+
+/** Contract §4.1. */
+const MAX_KEY_LENGTH = 180;
+
+export const feedbackKey = storableText.min(1).max(MAX_KEY_LENGTH);
+
+/** A boolean counts as 1 or 0, so that it can be averaged. */
+const scoreField = z
+  .union([z.number(), z.boolean()])
+  .transform((given) => Number(given))
+  .nullable();
+const valueField = z.union([z.number(), z.boolean(), z.string(), jsonObject, z.array(z.unknown())]).nullable();
+const commentField = z.string().nullable();
+const correctionField = z.union([jsonObject, z.string()]).nullable();
+
+/** What is said, in each of the ways of saying it. */
+export const judgement = {
+  score: scoreField.default(null),
+  value: valueField.default(null),
+  comment: commentField.default(null),
+  correction: correctionField.default(null),
+};
+
+export const feedbackConfig = z
+  .object({
+    type: z.enum(["continuous", "categorical", "freeform"]),
+    min: z.number().nullish(),
+    max: z.number().nullish(),
+    categories: z
+      .array(z.object({ value: z.number(), label: z.string().min(1).nullish() }))
+      .max(100)
+      .nullish(),
+  })
+  .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be above max")
+  .meta({ id: "FeedbackConfig" });
+
+export const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
+
+/** `feedbackConfig` is how the JavaScript SDK spells it (contract §4.1). */
+export const createBody = z
+  .object({
+    id: uuid.nullish(),
+    key: feedbackKey,
+    run_id: uuid.nullish(),
+    session_id: uuid.nullish(),
+    trace_id: uuid.nullish(),
+    start_time: timestamp.nullish(),
+    ...judgement,
+    feedback_source: z.object({ type: sourceType.default("api"), metadata: jsonObject.nullish() }).nullish(),
+    feedback_config: feedbackConfig.nullish(),
+    feedbackConfig: feedbackConfig.nullish(),
+    comparative_experiment_id: uuid.nullish(),
+    feedback_group_id: uuid.nullish(),
+    error: z.boolean().nullish(),
+    extra: jsonObject.nullish(),
+    extend_trace_retention: z.boolean().nullish(),
+    created_at: timestamp.nullish(),
+    modified_at: timestamp.nullish(),
+  })
+  .refine(({ run_id, session_id }) => run_id || session_id, "run_id or session_id is required")
+  .meta({ id: "FeedbackCreate" });
+
+/** What is left out stays; null empties it. */
+export const patchBody = z
+  .object({
+    score: scoreField.optional(),
+    value: valueField.optional(),
+    comment: commentField.optional(),
+    correction: correctionField.optional(),
+    feedback_config: feedbackConfig.nullish(),
+  })
+  .meta({ id: "FeedbackUpdate" });
+
+export const feedback = z
+  .object({
+    id: z.guid(),
+    created_at: z.iso.datetime({ offset: true }),
+    modified_at: z.iso.datetime({ offset: true }),
+    key: z.string(),
+    score: z.number().nullable(),
+    value: z.unknown(),
+    comment: z.string().nullable(),
+    correction: z.union([jsonObject, z.string()]).nullable(),
+    run_id: z.guid().nullable(),
+    session_id: z.guid().nullable(),
+    trace_id: z.guid().nullable(),
+    start_time: z.iso.datetime({ offset: true }).nullable(),
+    is_root: z.boolean(),
+    feedback_source: z.object({
+      type: sourceType,
+      metadata: jsonObject.nullable(),
+      user_id: z.guid().nullable(),
+      ls_user_id: z.guid().nullable(),
+      user_name: z.string().nullable(),
+    }),
+    comparative_experiment_id: z.guid().nullable(),
+    feedback_group_id: z.guid().nullable(),
+    extra: jsonObject.nullable(),
+    feedback_thread_id: z.string().nullable(),
+  })
+  .meta({ id: "Feedback" });
+
+export const feedbackParams = z.object({ feedback_id: uuid });
+
+export const listQuery = z.object({
+  run: queryMany(uuid),
+  key: queryMany(z.string()),
+  session: queryMany(uuid),
+  source: queryMany(sourceType),
+  user: queryMany(uuid),
+  has_comment: queryBoolean,
+  has_score: queryBoolean,
+  level: z.enum(["run", "session"]).optional(),
+  min_created_at: isoTime.optional(),
+  max_created_at: isoTime.optional(),
+  comparative_experiment_id: uuid.optional(),
+  limit: queryLimit(100, 1000),
+  offset: queryOffset,
+});
+
+export type FeedbackCreate = z.output<typeof createBody>;
+export type FeedbackPatch = z.output<typeof patchBody>;
+export type FeedbackFilter = Omit<z.output<typeof listQuery>, "limit" | "offset">;
+export type FeedbackConfig = z.output<typeof feedbackConfig>;

@@ -1,0 +1,197 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { jsonObjectOf } from "../../base/db/json-object.ts";
+import type { FeedbackFilter, FeedbackPatch } from "./schema.ts";
+
+/** What an insert needs, on the table's names. Times are ISO text. */
+export interface NewFeedback {
+  tenant_id: string;
+  feedback_id: string;
+  key: string;
+  run_id: string | null;
+  session_id: string | null;
+  trace_id: string | null;
+  start_time: string | null;
+  score: number | null;
+  value: unknown;
+  comment: string | null;
+  correction: unknown;
+  extra: Record<string, unknown> | null;
+  source_type: string;
+  source_metadata: Record<string, unknown> | null;
+  user_id: string | null;
+  comparative_experiment_id: string | null;
+  feedback_group_id: string | null;
+  token_id: string | null;
+  /** Hexadecimal. */
+  token_parameters: string | null;
+  created_at: string | null;
+}
+
+const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
+
+/** On the wire's name, the column of `feedback f`. */
+const COLUMNS = {
+  id: "f.feedback_id",
+  created_at: time("f.created_at"),
+  modified_at: time("f.modified_at"),
+  key: "f.key",
+  score: "f.score",
+  value: "f.value",
+  comment: "f.comment",
+  correction: "f.correction",
+  run_id: "f.run_id",
+  session_id: "f.session_id",
+  trace_id: "f.trace_id",
+  start_time: time("f.start_time"),
+  is_root: "f.is_root",
+  feedback_source: `json_build_object('type', f.source_type, 'metadata', f.source_metadata, 'user_id', f.user_id,
+    'ls_user_id', f.user_id, 'user_name', null)`,
+  comparative_experiment_id: "f.comparative_experiment_id",
+  feedback_group_id: "f.feedback_group_id",
+  extra: "f.extra",
+  feedback_thread_id: "null",
+};
+
+/**
+ * Adds feedback, or replaces what bears the same id: a client that did not hear the answer sends it again. The run
+ * that it is about cannot be changed, because the copy in ClickHouse is sorted by it; such a row is left alone.
+ *
+ * @returns the ids of the rows that hold the feedback now, in no order
+ */
+export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<string[]> {
+  const made = await sql<{ feedback_id: string }[]>`
+    insert into feedback as f (tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, value,
+      comment, correction, extra, source_type, source_metadata, user_id, comparative_experiment_id, feedback_group_id,
+      created_at, attach_at)
+    select tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, nullif(value, 'null'),
+      comment, nullif(correction, 'null'), nullif(extra, 'null'), source_type, nullif(source_metadata, 'null'), user_id,
+      comparative_experiment_id, feedback_group_id, coalesce(created_at, now()),
+      case when run_id is not null then now() end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as new (tenant_id uuid, feedback_id uuid, key text,
+      run_id uuid, session_id uuid, trace_id uuid, start_time timestamptz, score float8, value jsonb, comment text,
+      correction jsonb, extra jsonb, source_type text, source_metadata jsonb, user_id uuid,
+      comparative_experiment_id uuid, feedback_group_id uuid, created_at timestamptz)
+    order by tenant_id, feedback_id
+    on conflict (tenant_id, feedback_id) do update set key = excluded.key, score = excluded.score,
+      value = excluded.value, comment = excluded.comment, correction = excluded.correction, extra = excluded.extra,
+      source_type = excluded.source_type, source_metadata = excluded.source_metadata, user_id = excluded.user_id,
+      comparative_experiment_id = excluded.comparative_experiment_id, feedback_group_id = excluded.feedback_group_id,
+      session_id = case when f.attach_at is null then f.session_id else coalesce(excluded.session_id, f.session_id) end,
+      modified_at = now()
+      where f.run_id is not distinct from excluded.run_id
+    returning f.feedback_id`;
+  return made.map((row) => row.feedback_id);
+}
+
+/** feedback_by_token_parameters decides between two that click at once. */
+export async function upsertTokenFeedback(sql: Sql, row: NewFeedback): Promise<void> {
+  await sql`
+    insert into feedback (tenant_id, feedback_id, key, run_id, score, value, comment, correction, source_type,
+      source_metadata, token_id, token_parameters, attach_at)
+    values (${row.tenant_id}, ${row.feedback_id}, ${row.key}, ${row.run_id}, ${row.score},
+      nullif(${JSON.stringify(row.value)}::text::jsonb, 'null'), ${row.comment},
+      nullif(${JSON.stringify(row.correction)}::text::jsonb, 'null'), ${row.source_type},
+      nullif(${JSON.stringify(row.source_metadata)}::text::jsonb, 'null'), ${row.token_id},
+      decode(${row.token_parameters}, 'hex'), now())
+    on conflict (token_id, token_parameters) where token_parameters is not null
+    do update set score = excluded.score, value = excluded.value, comment = excluded.comment,
+      correction = excluded.correction, modified_at = now()`;
+}
+
+export async function findFeedback(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ item: string }[]>`
+    select ${jsonObjectOf(sql, COLUMNS)}::text as item from feedback f
+    where f.tenant_id = ${tenantId} and f.feedback_id = ${id}`;
+  return row?.item;
+}
+
+/** Which of these are the workspace's: nobody refers to what is another's. */
+export async function findComparativeExperiments(sql: Sql, tenantId: string, ids: string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select comparative_experiment_id as id from comparative_experiments
+    where tenant_id = ${tenantId} and comparative_experiment_id = any(${ids}::uuid[])`;
+  return new Set(rows.map((row) => row.id));
+}
+
+const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
+  wanted === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${wanted}`;
+
+const anyOf = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
+  values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;
+
+/** feedback_by_run, feedback_by_session or feedback_by_creation serve it, newest first. @returns a JSON array */
+export async function listFeedback(
+  sql: Sql,
+  tenantId: string,
+  filter: Partial<FeedbackFilter>,
+  page: { limit: number; offset: number },
+): Promise<string> {
+  const { run, key, session, source, user, level, min_created_at: from, max_created_at: to } = filter;
+  const comparative = filter.comparative_experiment_id;
+  const [row] = await sql<{ items: string }[]>`
+    with page as materialized (
+      select f.* from feedback f
+      where f.tenant_id = ${tenantId}
+        and ${anyOf(sql, "f.run_id", "uuid", run)}
+        and ${anyOf(sql, "f.key", "text", key)}
+        and ${anyOf(sql, "f.session_id", "uuid", session)}
+        and ${anyOf(sql, "f.source_type", "text", source)}
+        and ${anyOf(sql, "f.user_id", "uuid", user)}
+        and ${has(sql, "f.comment", filter.has_comment)}
+        and ${has(sql, "f.score", filter.has_score)}
+        and ${level === undefined ? sql`true` : sql`(f.run_id is not null) = ${level === "run"}`}
+        and ${from === undefined ? sql`true` : sql`f.created_at >= ${from}::text::timestamptz`}
+        and ${to === undefined ? sql`true` : sql`f.created_at <= ${to}::text::timestamptz`}
+        and ${comparative === undefined ? sql`true` : sql`f.comparative_experiment_id = ${comparative}`}
+      order by f.created_at desc, f.feedback_id desc
+      limit ${page.limit} offset ${page.offset})
+    select coalesce(json_agg(${jsonObjectOf(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc), '[]')::text
+      as items
+    from page f`;
+  return row!.items;
+}
+
+/** @returns false when there is no such feedback */
+export async function updateFeedback(sql: Sql, tenantId: string, id: string, patch: FeedbackPatch): Promise<boolean> {
+  const given = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;
+  const json = (one: unknown) => sql`nullif(${JSON.stringify(one ?? null)}::text::jsonb, 'null')`;
+  const changed = await sql`
+    update feedback set modified_at = now(),
+      score = ${given("score") ? sql`${patch.score!}::float8` : sql`score`},
+      value = ${given("value") ? json(patch.value) : sql`value`},
+      comment = ${given("comment") ? sql`${patch.comment!}::text` : sql`comment`},
+      correction = ${given("correction") ? json(patch.correction) : sql`correction`}
+    where tenant_id = ${tenantId} and feedback_id = ${id}
+    returning 1`;
+  return changed.length > 0;
+}
+
+/** @returns false when there was none */
+export async function deleteFeedback(sql: Sql, tenantId: string, id: string): Promise<boolean> {
+  const gone = await sql`delete from feedback where tenant_id = ${tenantId} and feedback_id = ${id} returning 1`;
+  return gone.length > 0;
+}
+
+/** With what it was said of: whole projects, or traces. At most 10,000 rows a call. @returns how many went */
+export async function deleteFeedbackOf(
+  sql: Sql | Transaction,
+  tenantId: string,
+  what: { session_ids: string[] } | { trace_ids: string[] },
+): Promise<number> {
+  const which =
+    "session_ids" in what
+      ? sql`session_id = any(${what.session_ids}::uuid[])`
+      : // a run whose trace is not known yet may be the root itself
+        sql`(trace_id = any(${what.trace_ids}::uuid[]) or run_id = any(${what.trace_ids}::uuid[]))`;
+  const gone = await sql`
+    delete from feedback where (tenant_id, feedback_id) in (
+      select tenant_id, feedback_id from feedback where tenant_id = ${tenantId} and ${which} limit 10000)
+    returning 1`;
+  return gone.length;
+}
+
+export async function findFeedbackKey(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ key: string }[]>`
+    select key from feedback where tenant_id = ${tenantId} and feedback_id = ${id}`;
+  return row?.key;
+}

@@ -1,0 +1,66 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+/** What is known of one key's feedback on a run or a project (contract §4.1). */
+export interface FeedbackStats {
+  n: number;
+  avg: number | null;
+  stdev: number | null;
+  min: number | null;
+  max: number | null;
+  /** How often each text was given as the value; the 50 most frequent. */
+  values: Record<string, number>;
+  /** The latest five, cut at 500 characters. */
+  comments: string[];
+  sources: string[];
+  /** How often the evaluator failed instead of judging. */
+  errors: number;
+}
+
+export type FeedbackStatsByKey = Record<string, FeedbackStats>;
+
+/** `runs`: of each run. `projects`: on all runs of each project. `project_level`: on the projects themselves. */
+export type FeedbackStatsUnit = "runs" | "projects" | "project_level";
+
+const UNITS = {
+  runs: { id: "run_id", where: "true" },
+  projects: { id: "session_id", where: "run_id is not null" },
+  project_level: { id: "session_id", where: "run_id is null" },
+} as const;
+
+/**
+ * Statistics by run or project, without the ones that have no feedback. feedback_by_run or feedback_by_session
+ * finds the rows: 100,000 of one project take about a quarter of a second.
+ */
+export async function feedbackStats(
+  sql: Sql,
+  tenantId: string,
+  unit: FeedbackStatsUnit,
+  ids: string[],
+): Promise<Map<string, FeedbackStatsByKey>> {
+  if (ids.length === 0) return new Map();
+  const id = sql.unsafe(UNITS[unit].id);
+  const rows = await sql<{ id: string; stats: FeedbackStatsByKey }[]>`
+    with found as materialized (
+      select ${id} as id, key, score, comment, source_type, created_at, extra ->> 'error' = 'true' as failed,
+        case jsonb_typeof(value) when 'string' then value #>> '{}' end as label
+      from feedback
+      where tenant_id = ${tenantId} and ${id} = any(${ids}::uuid[]) and ${sql.unsafe(UNITS[unit].where)}
+    ), labels as (
+      select id, key, jsonb_object_agg(label, n) as values
+      from (select id, key, label, count(*)::int as n, row_number() over (partition by id, key order by count(*) desc, label)
+            from found where label is not null group by id, key, label) counted
+      where row_number <= 50 group by id, key
+    ), stats as (
+      select id, key, count(*)::int as n, avg(score) as avg, stddev_pop(score) as stdev, min(score) as min,
+        max(score) as max, count(*) filter (where failed)::int as errors,
+        (array_agg(left(comment, 500) order by created_at desc) filter (where comment is not null))[1:5] as comments,
+        array_agg(distinct source_type) as sources
+      from found group by id, key
+    )
+    select s.id, json_object_agg(s.key, json_build_object('n', n, 'avg', avg, 'stdev', stdev, 'min', min, 'max', max,
+      'errors', errors, 'values', coalesce(values, '{}'), 'comments', coalesce(to_json(comments), '[]'),
+      'sources', sources) order by s.key) as stats
+    from stats s left join labels l on l.id = s.id and l.key = s.key
+    group by s.id`;
+  return new Map(rows.map((row) => [row.id, row.stats]));
+}

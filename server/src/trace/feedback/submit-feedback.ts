@@ -1,0 +1,110 @@
+/**
+ * Feedback by a pre-signed token (service-interface.md §4.3; contract §4.2). The token stands for workspace, run
+ * and key; what comes with it is the judgement. Links are clicked twice and opened by previews: a GET that repeats
+ * the same parameters changes its feedback, anything else adds one.
+ */
+import { createHash } from "node:crypto";
+
+import { AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
+import { checkConfig } from "./check-config.ts";
+import { type NewFeedback, upsertTokenFeedback } from "./sql.ts";
+import type { Submission, SubmissionParameters } from "./token-schema.ts";
+import { findToken, type TokenRow } from "./token-sql.ts";
+
+/** @throws 404 for an unknown token, 410 for one that is no longer valid */
+export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string): Promise<TokenRow> {
+  const token = isUuid(given) ? await findToken(sql, given) : undefined;
+  if (!token) throw notFound("This feedback link is unknown.");
+  if (token.state !== "valid") throw new AppError(410, `This feedback link was ${WHY[token.state]}.`);
+  return token;
+}
+
+const WHY = { expired: "valid for a limited time, which is over", revoked: "withdrawn" } as const;
+
+/** @param repeatable whether the same judgement once more is the same feedback */
+export async function submitFeedback(
+  deps: Pick<TraceDeps, "sql" | "feedback">,
+  token: TokenRow,
+  { metadata, ...judgement }: Submission,
+  repeatable: boolean,
+): Promise<void> {
+  const { token_id, tenant_id, run_id, feedback_key: key } = token;
+  if (token.feedback_config) checkConfig(token.feedback_config, { key, ...judgement });
+  const row: NewFeedback = {
+    ...judgement,
+    tenant_id,
+    feedback_id: uuid7(),
+    key,
+    run_id,
+    session_id: null,
+    trace_id: null,
+    start_time: null,
+    extra: null,
+    source_type: "api",
+    source_metadata: metadata ?? null,
+    user_id: null,
+    comparative_experiment_id: null,
+    feedback_group_id: null,
+    token_id,
+    token_parameters: repeatable ? digest(judgement) : null,
+    created_at: null,
+  };
+  await upsertTokenFeedback(deps.sql, row);
+  await deps.feedback.flush();
+}
+
+function digest({ score, value, comment, correction }: Omit<Submission, "metadata">): string {
+  return createHash("sha256")
+    .update(JSON.stringify([score, value, comment, correction]))
+    .digest("hex");
+}
+
+/**
+ * The judgement from a URL, where all is text: `score` is a number, `true` or `false`; `value` what it looks like;
+ * `correction` JSON.
+ *
+ * @throws 422
+ */
+export function readParameters({ score, value, comment, correction }: SubmissionParameters): Submission {
+  const judgement = {
+    score: score === undefined || score === "" ? null : readScore(score),
+    value: value === undefined ? null : readValue(value),
+    comment: comment ?? null,
+    correction: correction === undefined || correction === "" ? null : readCorrection(correction),
+  };
+  return cleanStrings(judgement) as Submission;
+}
+
+function readScore(text: string): number {
+  if (/^(true|false)$/i.test(text)) return Number(/^true$/i.test(text));
+  const number = NUMBER.test(text) ? Number(text) : NaN;
+  if (!Number.isFinite(number)) throw unprocessable("score: must be a number, true or false.");
+  return number;
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/** A number, a boolean and an object are taken for what they are; all else is text. */
+function readValue(text: string): Submission["value"] {
+  if (!/^(-?\d|\{|true$|false$)/.test(text)) return text;
+  try {
+    return JSON.parse(text) as Submission["value"];
+  } catch {
+    return text;
+  }
+}
+
+function readCorrection(text: string): Submission["correction"] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw unprocessable("correction: must be JSON, URL-encoded.");
+  }
+  const isObject = parsed !== null && typeof parsed === "object" && !Array.isArray(parsed);
+  if (!isObject && typeof parsed !== "string") throw unprocessable("correction: must be a JSON object or string.");
+  return parsed as Submission["correction"];
+}

@@ -1,0 +1,122 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { AppError, notFound } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { uuid } from "../../base/http/fields.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { expiryOf, issueFeedbackTokens, tokenOnWire } from "./issue-tokens.ts";
+import { readParameters, submitFeedback, validToken } from "./submit-feedback.ts";
+import { feedbackPage } from "./token-page.ts";
+import * as schema from "./token-schema.ts";
+import * as rows from "./token-sql.ts";
+
+const tag = "Feedback";
+const publicBecause = "the token in the path, random and limited in time, is the credential";
+
+export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
+  const { sql, settings } = deps;
+  /** Where we are reached from: what the operator says, or how this caller did. */
+  const publicUrl = (c: Context): string => settings.publicUrl ?? new URL(c.req.url).origin;
+
+  return [
+    route({
+      tag,
+      method: "POST",
+      ...v1("/feedback/tokens"),
+      permission: "feedback:create",
+      summary: "Issue one pre-signed feedback token, or several",
+      body: schema.createTokensBody,
+      out: { 200: z.union([schema.token, z.array(schema.token)]) },
+      async handler({ body, principal, c }) {
+        const issues = [body].flat().map((one) => ({ ...one, expires_at: expiryOf(one) }));
+        const tokens = await issueFeedbackTokens(sql, publicUrl(c), principal.workspaceId, issues);
+        return c.json(Array.isArray(body) ? tokens : tokens[0]);
+      },
+    }),
+    route({
+      tag,
+      method: "GET",
+      ...v1("/feedback/tokens"),
+      permission: "feedback:create",
+      summary: "List the feedback tokens that were issued for a run",
+      query: schema.listTokensQuery,
+      out: { 200: z.array(schema.token) },
+      async handler({ query, principal, c }) {
+        const tokens = await rows.listTokens(sql, principal.workspaceId, query.run_id, query);
+        return c.json(tokens.map((row) => tokenOnWire(publicUrl(c), row)));
+      },
+    }),
+    route({
+      tag,
+      method: "DELETE",
+      ...v1("/feedback/tokens/:token"),
+      permission: "feedback:create",
+      summary: "Revoke a feedback token; who uses it gets 410 from here on",
+      params: z.object({ token: uuid }),
+      out: { 204: null },
+      async handler({ params, principal, c }) {
+        const revoked = await rows.revokeToken(sql, principal.workspaceId, params.token);
+        if (!revoked) throw notFound("Feedback token not found");
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      tag,
+      method: "GET",
+      ...v1("/feedback/tokens/:token"),
+      permission: "public",
+      publicBecause,
+      summary: "Give feedback by a link",
+      params: schema.tokenParams,
+      query: schema.submitQuery,
+      out: { 200: [schema.acknowledgement, "text/html"] },
+      errors: [410],
+      handler: ({ params, query, c }) =>
+        answer(c, async () => {
+          const token = await validToken(deps, params.token);
+          // who only looks whether the link leads somewhere has not judged anything
+          if (c.req.method !== "HEAD") await submitFeedback(deps, token, readParameters(query), true);
+        }),
+    }),
+    route({
+      tag,
+      method: "POST",
+      ...v1("/feedback/tokens/:token"),
+      permission: "public",
+      publicBecause,
+      summary: "Give feedback by a token",
+      params: schema.tokenParams,
+      body: schema.submitBody,
+      out: { 200: [schema.acknowledgement, "text/html"] },
+      errors: [410, 415],
+      handler: ({ params, body, c }) =>
+        answer(c, async () => {
+          const type = c.req.header("content-type") ?? "";
+          if (type !== "" && !/json|^text\/plain/i.test(type)) throw new AppError(415, "The body must be JSON.");
+          await submitFeedback(deps, await validToken(deps, params.token), body, false);
+        }),
+    }),
+  ];
+}
+
+/** For pages of any origin, and kept by no cache: neither what was recorded nor that it could not be. */
+const HEADERS = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store", Vary: "Accept" };
+
+async function answer(c: Context, work: () => Promise<void>): Promise<Response> {
+  const isPerson = c.req.header("accept")?.includes("text/html") ?? false;
+  // browsers fetch links ahead on a guess; 503 tells them to come when it is meant (Sec-Purpose, HTML standard)
+  if (/prefetch|prerender/i.test(c.req.header("sec-purpose") ?? c.req.header("purpose") ?? "")) {
+    return c.body(null, 503, HEADERS);
+  }
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (isPerson) return feedbackPage(error.status, "This did not work", error.message, HEADERS);
+    throw new AppError(error.status, error.message, { headers: { ...error.headers, ...HEADERS }, cause: error });
+  }
+  if (isPerson) return feedbackPage(200, "Thank you", "Your feedback was recorded.", HEADERS);
+  return c.json({ message: "Feedback recorded." }, 200, HEADERS);
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+
+import { jsonObject, queryLimit, queryOffset, timestamp, uuid } from "../../base/http/fields.ts";
+import { feedbackConfig, feedbackKey, judgement } from "./schema.ts";
+
+const part = (max: number) => z.int().min(0).max(max).nullish();
+
+const tokenRequest = z
+  .object({
+    run_id: uuid,
+    feedback_key: feedbackKey,
+    expires_in: z.object({ days: part(3650), hours: part(87_600), minutes: part(5_256_000) }).nullish(),
+    expires_at: timestamp.nullish(),
+    feedback_config: feedbackConfig.nullish(),
+  })
+  .meta({ id: "FeedbackTokenCreate" });
+
+export const createTokensBody = z.union([tokenRequest, z.array(tokenRequest).min(1).max(1000)]);
+
+export const token = z
+  .object({
+    id: z.guid(),
+    url: z.string(),
+    expires_at: z.iso.datetime({ offset: true }),
+    feedback_key: z.string(),
+  })
+  .meta({ id: "FeedbackToken" });
+
+export const listTokensQuery = z.object({ run_id: uuid, limit: queryLimit(100), offset: queryOffset });
+
+/** Any text: what is no UUID is an unknown token like any other. */
+export const tokenParams = z.object({ token: z.string() });
+
+export const submitBody = z.object({ ...judgement, metadata: jsonObject.nullish() }).meta({ id: "FeedbackSubmission" });
+
+// A parameter that comes twice counts by its last: a link that was put together twice still works.
+const parameter = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .transform((given) => (Array.isArray(given) ? given.at(-1) : given));
+
+/** Read further by `readParameters`, whose errors bear the headers of the token's answers. */
+export const submitQuery = z.object({ score: parameter, value: parameter, comment: parameter, correction: parameter });
+
+export const acknowledgement = z.object({ message: z.string() });
+
+export type TokenRequest = z.output<typeof tokenRequest>;
+export type Submission = z.output<typeof submitBody>;
+export type SubmissionParameters = z.output<typeof submitQuery>;
