@@ -7,7 +7,7 @@ test("values never become text, and equal ones share a name", () => {
   const statement = ch`select ${raw("id")} from runs where ${all([mine, ch`name = ${bind("String", "'; drop")}`, mine])}`;
   expect(render(statement)).toEqual({
     query: "select id from runs where (tenant_id = {p0:UUID} and name = {p1:String} and tenant_id = {p0:UUID})",
-    query_params: { p0: "t", p1: "'; drop" },
+    params: { p0: "t", p1: "'; drop" },
   });
 });
 

@@ -1,9 +1,11 @@
+import type { Param } from "./format-param.ts";
+
 /**
  * Pieces of ClickHouse SQL that carry the values they bind, so that a statement can be put together from
  * conditions made elsewhere, and no value ever becomes part of the text:
  *
  *     const recent = ch`start_time >= ${bind("DateTime64(6)", since)}`;
- *     const { query, query_params } = render(ch`select id from runs where ${all([recent, mine])}`);
+ *     await clickhouse.rows({ name: "runs.recent", ...render(ch`select id from runs where ${all([recent, mine])}`) });
  */
 export interface Fragment {
   readonly kind: "fragment";
@@ -15,14 +17,14 @@ export interface Fragment {
 export interface Bound {
   readonly kind: "bound";
   readonly type: string;
-  readonly value: unknown;
+  readonly value: Param;
 }
 
 export function ch(strings: TemplateStringsArray, ...values: (Fragment | Bound)[]): Fragment {
   return { kind: "fragment", strings, values };
 }
 
-export const bind = (type: string, value: unknown): Bound => ({ kind: "bound", type, value });
+export const bind = (type: string, value: Param): Bound => ({ kind: "bound", type, value });
 
 /** Text that is ours: names of columns and tables, never anything from a request. */
 export const raw = (text: string): Fragment => ({ kind: "fragment", strings: [text], values: [] });
@@ -44,9 +46,9 @@ function combine(conditions: readonly Fragment[], separator: string, none: strin
 }
 
 /** The statement's text with `{p0:Type}` for each bound value; equal ones share a name. */
-export function render(fragment: Fragment): { query: string; query_params: Record<string, unknown> } {
+export function render(fragment: Fragment): { query: string; params: Record<string, Param> } {
   const names = new Map<string, string>();
-  const query_params: Record<string, unknown> = {};
+  const params: Record<string, Param> = {};
   const parts: string[] = [];
   const write = (one: Fragment | Bound): void => {
     if (one.kind === "bound") {
@@ -55,7 +57,7 @@ export function render(fragment: Fragment): { query: string; query_params: Recor
       if (name === undefined) {
         name = `p${names.size}`;
         names.set(key, name);
-        query_params[name] = one.value;
+        params[name] = one.value;
       }
       parts.push(`{${name}:${one.type}}`);
       return;
@@ -67,5 +69,5 @@ export function render(fragment: Fragment): { query: string; query_params: Recor
     });
   };
   write(fragment);
-  return { query: parts.join(""), query_params };
+  return { query: parts.join(""), params };
 }

@@ -12,14 +12,16 @@ function brief(source: string): string {
         .map((v) => ` ${JSON.stringify(v)}`)
         .join("")}`;
     };
-    if (e.kind === "and" || e.kind === "or") return `${e.kind}(${e.items.map(show).join(", ")})`;
+    if (e.kind === "and") return `and(${e.items.map(show).join(", ")})`;
+    if (e.kind === "or") return `or(${e.items.map(show).join(", ")})`;
     if (e.kind === "not") return `not ${show(e.item)}`;
     if (e.kind === "field") return `${e.field.name} ${test(e.test)}`;
     if (e.kind === "some_pair")
       return `some ${e.family}(${e.tests.map((t) => `${t.part} ${test(t.test)}`).join(", ")})`;
     if (e.kind === "some_tag") return `some tag ${test(e.test)}`;
     if (e.kind === "search") return `search ${JSON.stringify(e.text)}`;
-    return `metadata has ${JSON.stringify(Object.fromEntries(e.entries.map((one) => [one.key, one.value])))}`;
+    const entries = e.kind === "metadata_contains" ? e.entries : [];
+    return `metadata has ${JSON.stringify(Object.fromEntries(entries.map((one) => [one.key, one.value])))}`;
   };
   return show(readFilter(source));
 }

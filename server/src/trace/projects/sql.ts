@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { contains } from "../../base/db/containment.ts";
 import { uuid7 } from "../../base/ids.ts";
 
 /** A row of `projects` as it goes out. Times are UTC without a suffix and with six digits (contract §0.5). */
@@ -42,4 +43,126 @@ export async function findProject(sql: Sql | Transaction, tenantId: string, id: 
   const [row] = await sql<Project[]>`
     select ${sql.unsafe(WIRE)} from projects p where p.tenant_id = ${tenantId} and p.project_id = ${id}`;
   return row;
+}
+
+/** What a create or an upsert gives; null is "not given". */
+export interface NewProject {
+  id: string;
+  name: string;
+  description?: string | null | undefined;
+  extra?: Record<string, unknown> | null | undefined;
+  start_time?: string | null | undefined;
+  end_time?: string | null | undefined;
+  default_dataset_id?: string | null | undefined;
+  reference_dataset_id?: string | null | undefined;
+  trace_tier?: string | null | undefined;
+  retention_days?: number | null | undefined;
+  experiment: Record<string, unknown> | null;
+}
+
+const json = (value: unknown): string | null => (value == null ? null : JSON.stringify(value));
+
+/** @returns the new row; undefined when the name or the id is taken in the workspace */
+export async function insertProject(sql: Sql, tenantId: string, given: NewProject): Promise<Project | undefined> {
+  const dataset = given.reference_dataset_id ?? null;
+  const [row] = await sql<Project[]>`
+    insert into projects as p (tenant_id, project_id, name, description, extra, start_time, end_time,
+      default_dataset_id, reference_dataset_id, trace_tier, retention_days, experiment, test_run_number)
+    values (${tenantId}, ${given.id}, ${given.name}, ${given.description ?? null}, ${json(given.extra)}::text::jsonb,
+      coalesce(${given.start_time ?? null}::timestamptz, now()), ${given.end_time ?? null}::timestamptz,
+      ${given.default_dataset_id ?? null}, ${dataset}::uuid, ${given.trace_tier ?? null},
+      ${given.retention_days ?? null}, ${json(given.experiment)}::text::jsonb,
+      case when ${dataset}::uuid is not null then (
+        select coalesce(max(test_run_number), 0) + 1 from projects
+        where tenant_id = ${tenantId} and reference_dataset_id = ${dataset}::uuid) end)
+    on conflict do nothing
+    returning ${sql.unsafe(WIRE)}`;
+  return row;
+}
+
+export type ProjectChange = Omit<Partial<NewProject>, "id" | "reference_dataset_id" | "start_time">;
+
+/** Null or absent leaves the value. @throws postgres 23505 when the name is another project's */
+export async function updateProject(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+  change: ProjectChange,
+): Promise<Project | undefined> {
+  const [row] = await sql<Project[]>`
+    update projects p set
+      name = coalesce(${change.name ?? null}, p.name),
+      description = coalesce(${change.description ?? null}, p.description),
+      extra = coalesce(${json(change.extra)}::text::jsonb, p.extra),
+      end_time = coalesce(${change.end_time ?? null}::timestamptz, p.end_time),
+      default_dataset_id = coalesce(${change.default_dataset_id ?? null}::uuid, p.default_dataset_id),
+      trace_tier = coalesce(${change.trace_tier ?? null}, p.trace_tier),
+      retention_days = coalesce(${change.retention_days ?? null}::int, p.retention_days),
+      experiment = coalesce(${json(change.experiment)}::text::jsonb, p.experiment),
+      modified_at = now()
+    where p.tenant_id = ${tenantId} and p.project_id = ${id}
+    returning ${sql.unsafe(WIRE)}`;
+  return row;
+}
+
+export async function findProjectByName(sql: Sql, tenantId: string, name: string): Promise<Project | undefined> {
+  const [row] = await sql<Project[]>`
+    select ${sql.unsafe(WIRE)} from projects p where p.tenant_id = ${tenantId} and p.name = ${name}`;
+  return row;
+}
+
+export interface ProjectFilter {
+  id?: string[] | undefined;
+  name?: string | undefined;
+  name_contains?: string | undefined;
+  reference_free?: boolean | undefined;
+  reference_dataset?: string[] | undefined;
+  dataset_version?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+}
+
+const matching = (sql: Sql, tenantId: string, filter: ProjectFilter) => sql`
+  p.tenant_id = ${tenantId}
+  and ${filter.id ? sql`p.project_id = any(${filter.id}::uuid[])` : sql`true`}
+  and ${filter.name === undefined ? sql`true` : sql`p.name = ${filter.name}`}
+  and ${filter.name_contains === undefined ? sql`true` : sql`strpos(lower(p.name), lower(${filter.name_contains})) > 0`}
+  and ${filter.reference_free === undefined ? sql`true` : sql`(p.reference_dataset_id is null) = ${filter.reference_free}::boolean`}
+  and ${filter.reference_dataset ? sql`p.reference_dataset_id = any(${filter.reference_dataset}::uuid[])` : sql`true`}
+  and ${
+    filter.dataset_version === undefined
+      ? sql`true`
+      : sql`p.extra -> 'metadata' ->> 'dataset_version' = ${filter.dataset_version}`
+  }
+  and ${contains(sql, "(p.extra -> 'metadata')", filter.metadata)}`;
+
+/** projects_by_start serves the usual order. */
+export async function listProjects(
+  sql: Sql,
+  tenantId: string,
+  filter: ProjectFilter & { sort_by: "name" | "start_time"; descending: boolean; limit: number; offset: number },
+): Promise<{ projects: Project[]; total: number }> {
+  const where = matching(sql, tenantId, filter);
+  const direction = sql.unsafe(filter.descending ? "desc" : "asc");
+  const order = sql`p.${sql(filter.sort_by)} ${direction}, p.project_id ${direction}`;
+  const [projects, [count]] = await Promise.all([
+    sql<Project[]>`select ${sql.unsafe(WIRE)} from projects p where ${where}
+      order by ${order} limit ${filter.limit} offset ${filter.offset}`,
+    sql<{ n: number }[]>`select count(*)::int as n from projects p where ${where}`,
+  ]);
+  return { projects, total: count!.n };
+}
+
+/** Takes the project from the readers and notes that its runs are to go. @returns the ids that there were */
+export async function deleteProjectRows(sql: Sql, tenantId: string, ids: string[]): Promise<string[]> {
+  const rows = await sql<{ project_id: string }[]>`
+    with gone as (
+      delete from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[]) returning project_id
+    ), unshared as (
+      delete from trace_shares where tenant_id = ${tenantId} and project_id in (select project_id from gone)
+    )
+    insert into project_deletions (tenant_id, project_id)
+    select ${tenantId}, project_id from gone
+    on conflict (tenant_id, project_id) do update set deleted_at = now()
+    returning project_id`;
+  return rows.map((row) => row.project_id);
 }

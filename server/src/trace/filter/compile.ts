@@ -1,0 +1,115 @@
+/**
+ * From an expression to one condition of ClickHouse over `runs as r`, merged (FINAL). The only way from the
+ * language to SQL: queries, statistics, rules and exports all go through it.
+ *
+ *     const condition = compileFilter(readFilter('gt(latency, "5s")'), { tenantId });
+ *     ch`select r.id from runs as r final where r.tenant_id = … and ${condition}`
+ *
+ * Values are bound, never written. The condition is true or false for every run, never null (expression.ts).
+ */
+import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { RUN_LATENCY, RUN_STATUS } from "../runs/clickhouse.ts";
+import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
+import { compileTest, type Subject } from "./compile-test.ts";
+import type { Expression, Test } from "./expression.ts";
+import type { Field, PartName } from "./fields.ts";
+
+/** Whose feedback a condition on feedback may see. */
+export interface FilterScope {
+  tenantId: string;
+}
+
+export function compileFilter(expression: Expression, scope: FilterScope): Fragment {
+  switch (expression.kind) {
+    case "and":
+      return all(expression.items.map((item) => compileFilter(item, scope)));
+    case "or":
+      return any(expression.items.map((item) => compileFilter(item, scope)));
+    case "not":
+      return ch`not (${compileFilter(expression.item, scope)})`;
+    case "field":
+      return compileField(expression.field, expression.test);
+    case "some_tag":
+      return someTag(raw("r.tags"), expression.test);
+    case "metadata_contains":
+      return containsEntries(raw("r.metadata"), expression.entries);
+    case "some_pair":
+      if (expression.family === "feedback") return someFeedback(scope, expression.tests);
+      return somePair(raw(LISTS[expression.family]), expression.tests);
+    case "search":
+      return searchEverywhere(expression.text);
+  }
+}
+
+const LISTS = { metadata: "r.metadata", input: "r.input_pairs", output: "r.output_pairs" } as const;
+
+/** What the fields of the language are in the table. */
+const COLUMNS: Record<string, string> = {
+  session_id: "r.project_id",
+  status: `assumeNotNull(${RUN_STATUS})`,
+  latency: RUN_LATENCY,
+  total_cost: "toFloat64(r.total_cost)",
+  prompt_cost: "toFloat64(r.prompt_cost)",
+  completion_cost: "toFloat64(r.completion_cost)",
+  name: "ifNull(r.name, '')",
+  run_type: "ifNull(r.run_type, '')",
+  dotted_order: "ifNull(r.dotted_order, '')",
+};
+
+function compileField(field: Field, test: Test): Fragment {
+  const sql = raw(COLUMNS[field.name] ?? `r.${field.name}`);
+  if (field.type === "json" && test.op === "search") return searchIn([sql], test.text);
+  if (field.name === "is_root" && (test.op === "eq" || test.op === "neq")) {
+    return raw(`r.parent_run_id is ${(test.op === "eq") === test.value ? "" : "not "}null`);
+  }
+  return compileTest({ sql, type: SQL_TYPE[field.type], nullable: field.nullable }, test);
+}
+
+const SQL_TYPE: Record<Field["type"], Subject["type"]> = {
+  text: "text",
+  uuid: "uuid",
+  number: "number",
+  duration: "number",
+  time: "time",
+  flag: "flag",
+  json: "text",
+  tags: "text",
+  metadata: "text",
+};
+
+/** Everything of a run that is text. */
+const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.metadata"];
+
+const searchEverywhere = (text: string): Fragment => searchIn(SEARCHED.map(raw), text);
+
+/**
+ * The text within any of these, in upper or lower case. In JSON it may be written in other ways: quotes and
+ * line ends are escaped, and some clients escape all that is not ASCII.
+ */
+function searchIn(subjects: Fragment[], text: string): Fragment {
+  const inJson = JSON.stringify(text).slice(1, -1);
+  const inAsciiJson = inJson.replace(
+    /[\u0080-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const ways = bind("Array(String)", [...new Set([text, inJson, inAsciiJson])]);
+  return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${ways})`));
+}
+
+/** What the parts of a feedback are in the table `feedback`. */
+const FEEDBACK_COLUMNS: Partial<Record<PartName, Subject>> = {
+  id: { sql: raw("f.id"), type: "uuid", nullable: false },
+  key: { sql: raw("f.key"), type: "text", nullable: false },
+  score: { sql: raw("f.score"), type: "number", nullable: true },
+  value: { sql: raw("f.value"), type: "text", nullable: true },
+  comment: { sql: raw("f.comment"), type: "text", nullable: true },
+  source: { sql: raw("f.source"), type: "text", nullable: true },
+  created_at: { sql: raw("f.created_at"), type: "time", nullable: false },
+};
+
+function someFeedback({ tenantId }: FilterScope, tests: { part: PartName; test: Test }[]): Fragment {
+  const conditions = tests.map(({ part, test }) => compileTest(FEEDBACK_COLUMNS[part]!, test));
+  return ch`r.id in (
+    select f.run_id from feedback as f final
+    where f.tenant_id = ${bind("UUID", tenantId)} and ${all(conditions)})`;
+}
