@@ -29,6 +29,7 @@ const PUBLIC = [
   "agent GET /metrics",
   "agent GET /ok",
   "agent GET /openapi.json",
+  "trace GET /metrics",
   "trace GET /ok",
 ];
 

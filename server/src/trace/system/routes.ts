@@ -5,7 +5,7 @@ import type { TraceDeps } from "../deps.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-export function systemRoutes(_deps: TraceDeps, _others: Route[]): Route[] {
+export function systemRoutes({ metrics: { registry } }: TraceDeps, _others: Route[]): Route[] {
   return [
     route({
       ...shared,
@@ -15,6 +15,15 @@ export function systemRoutes(_deps: TraceDeps, _others: Route[]): Route[] {
       summary: "Health",
       out: { 200: z.object({ ok: z.boolean() }) },
       handler: ({ c }) => c.json({ ok: true }),
+    }),
+    route({
+      ...shared,
+      publicBecause: "a scraper knows no key; figures only, no names and no contents",
+      method: "GET",
+      path: "/metrics",
+      summary: "Figures for monitoring",
+      out: { 200: "text/plain" },
+      handler: async ({ c }) => c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType }),
     }),
   ];
 }
