@@ -29,8 +29,10 @@ const PUBLIC = [
   "agent GET /metrics",
   "agent GET /ok",
   "agent GET /openapi.json",
+  "trace GET /api/v1/feedback/tokens/:token",
   "trace GET /metrics",
   "trace GET /ok",
+  "trace POST /api/v1/feedback/tokens/:token",
 ];
 
 test("every space that app.ts can mount is under these tests", () => {

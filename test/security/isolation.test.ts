@@ -1,0 +1,138 @@
+/**
+ * Every route of every space × everybody who must not get through: who has no key, a made-up, expired or revoked
+ * one, a mere tenant id, another tenant's key, one that may only read or only look. The routes come from the
+ * declarations, so that those of later are asked too.
+ */
+import type { Hono } from "hono";
+import { expect, test } from "vitest";
+
+import { isReading } from "../../server/src/base/auth/permissions.ts";
+import type { Guard, Route } from "../../server/src/base/http/route.ts";
+import { testGuard, testTenants } from "../../server/test/identity.ts";
+import { changedTables, tableStates } from "./table-states.ts";
+import { concrete, type Space, startSpaces } from "./spaces.ts";
+
+const { db, all } = await startSpaces();
+const { a, b, unknown } = await testTenants(db);
+
+/** The agent server is about workspace A; the trace platform is about all. */
+const guards: Record<string, Guard> = {
+  trace: await testGuard(db),
+  agent: await testGuard(db, { HEDDLE_WORKSPACE_ID: a.workspaceId }, { ofOneWorkspace: true }),
+};
+const spaces = all.map((space) => ({ ...space, app: space.mount(guards[space.name]!) }));
+
+interface Stranger {
+  who: string;
+  headers: Record<string, string>;
+  /** What this caller gets from this route; null: it is allowed to try. */
+  expected(space: Space, route: Route): number | null;
+}
+
+const changes = (route: Route): boolean => route.permission !== "public" && !isReading(route.permission);
+const VIEWER_SEES_NOT = new Set(["audit:read", "organization:read"]);
+
+const strangers: Stranger[] = [
+  { who: "nobody", headers: {}, expected: () => 401 },
+  { who: "a made-up key", headers: { "x-api-key": "sesame" }, expected: () => 401 },
+  { who: "a key of no Heddle", headers: { "x-api-key": unknown }, expected: () => 401 },
+  { who: "a made-up bearer token", headers: { authorization: `Bearer ${unknown}` }, expected: () => 401 },
+  {
+    who: "a made-up session",
+    headers: { cookie: `heddle_session=heddle_session_${"0".repeat(64)}`, "x-heddle-csrf": "1" },
+    expected: () => 401,
+  },
+  { who: "a user name", headers: { authorization: "Basic YTpi" }, expected: () => 401 },
+  { who: "an expired key", headers: { "x-api-key": a.expired }, expected: () => 403 },
+  { who: "a revoked key", headers: { "x-api-key": a.revoked }, expected: () => 401 },
+  { who: "a tenant id alone", headers: { "x-tenant-id": a.workspaceId }, expected: () => 401 },
+  {
+    who: "B's key for A's workspace",
+    headers: { "x-api-key": b.admin, "x-tenant-id": a.workspaceId },
+    expected: () => 403,
+  },
+  {
+    who: "B's organisation's key for A's workspace",
+    headers: { "x-api-key": b.org, "x-tenant-id": a.workspaceId },
+    expected: () => 403,
+  },
+  {
+    who: "A's key for B's workspace",
+    headers: { "x-api-key": a.admin, "x-tenant-id": b.workspaceId },
+    expected: () => 403,
+  },
+  {
+    who: "A's key for no workspace at all",
+    headers: { "x-api-key": a.admin, "x-tenant-id": "rubbish" },
+    expected: () => 403,
+  },
+  { who: "B's key", headers: { "x-api-key": b.admin }, expected: (space) => (space.name === "agent" ? 403 : null) },
+  {
+    who: "A's key that may only read",
+    headers: { "x-api-key": a.readOnly },
+    expected: (_, route) => (changes(route) ? 403 : null),
+  },
+  {
+    who: "A's viewer",
+    headers: { "x-api-key": a.viewer },
+    expected: (_, route) => (changes(route) || VIEWER_SEES_NOT.has(route.permission) ? 403 : null),
+  },
+];
+
+const send = (app: Hono, route: Route, path: string, headers: Record<string, string>) =>
+  app.request(concrete(path), {
+    method: route.method,
+    headers: { ...headers, ...(route.method !== "GET" && { "content-type": "application/json" }) },
+    ...(route.method !== "GET" && { body: "{}" }),
+  });
+
+test("whoever must not get through does not, on any route, and nothing changes", async () => {
+  const before = await tableStates(db.sql);
+  const wrong: string[] = [];
+  let asked = 0;
+  for (const space of spaces) {
+    for (const route of space.routes.filter((one) => one.permission !== "public")) {
+      for (const path of [route.path, ...(route.aliases ?? [])]) {
+        for (const { who, headers, expected } of strangers) {
+          const status = expected(space, route);
+          if (status === null) continue;
+          asked += 1;
+          const answer = await send(space.app, route, path, headers);
+          const body = await answer.text();
+          if (answer.status !== status) {
+            wrong.push(
+              `${space.name} ${route.method} ${path} as ${who}: ${answer.status} instead of ${status}: ${body}`,
+            );
+          }
+        }
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(changedTables(before, await tableStates(db.sql))).toEqual([]);
+  expect(asked).toBeGreaterThan(800);
+  console.log(`${asked} requests refused on ${spaces.flatMap((space) => space.routes).length} routes`);
+});
+
+test("who may get through is not refused, or the test above would pass for the wrong reason", async () => {
+  const wrong: string[] = [];
+  for (const space of spaces) {
+    for (const route of space.routes.filter((one) => one.permission !== "public" && one.method === "GET")) {
+      const answer = await send(space.app, route, route.path, { "x-api-key": a.org, "x-tenant-id": a.workspaceId });
+      await answer.body?.cancel();
+      if (answer.status === 401 || answer.status === 403) wrong.push(`${space.name} ${route.path}: ${answer.status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("a refusal says nothing about what there is", async () => {
+  const agent = spaces.find((space) => space.name === "agent")!;
+  const made = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
+  const { thread_id: id } = (await made.json()) as { thread_id: string };
+  const ask = async (path: string) => {
+    const answer = await agent.app.request(path, { headers: { "x-api-key": b.admin } });
+    return `${answer.status} ${await answer.text()}`;
+  };
+  expect(await ask(`/threads/${id}`)).toBe(await ask("/threads/00000000-0000-7000-8000-0000000000ff"));
+});

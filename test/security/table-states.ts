@@ -1,0 +1,24 @@
+import type { Sql } from "../../server/src/base/db/connect.ts";
+
+/** A digest of every row of every table, by table. */
+export type TableStates = Map<string, string>;
+
+/** What changes without anybody's request: heartbeats, when keys were used, and what counts and records refused attempts. */
+const RESTLESS = new Set(["servers", "sign_in_attempts", "audit_log"]);
+
+export async function tableStates(sql: Sql): Promise<TableStates> {
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind in ('r', 'p') order by 1`;
+  const states: TableStates = new Map();
+  for (const { name } of tables.filter((table) => !RESTLESS.has(table.name))) {
+    const [row] = await sql<{ state: string }[]>`
+      select count(*) || ' ' || coalesce(md5(string_agg(line, ',' order by line)), '') as state
+      from (select (to_jsonb(t) - 'last_used_at')::text as line from ${sql(name)} t) lines`;
+    states.set(name, row!.state);
+  }
+  return states;
+}
+
+export const changedTables = (before: TableStates, after: TableStates): string[] =>
+  [...after.keys()].filter((name) => before.get(name) !== after.get(name));
