@@ -40,7 +40,7 @@ export async function temporaryDirectory(): Promise<string> {
 export async function startHeddle(directory: string): Promise<ServerUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
-  args.push("--data-dir", join(directory, "data"), "--no-reload");
+  args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-trace");
   return start("heddle", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
 }
 

@@ -23,7 +23,7 @@ export async function startServer(): Promise<RunningServer> {
   const logFile = join(directory, "server.log");
   const log = await open(logFile, "w");
   const args = ["cli/bin/heddle.js", "dev", "--config", "conformance/project/langgraph.json"];
-  args.push("--port", String(port), "--data-dir", join(directory, "data"));
+  args.push("--port", String(port), "--data-dir", join(directory, "data"), "--no-trace");
   const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd] });
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
   await log.close();

@@ -1,4 +1,5 @@
 import * as dev from "./commands/dev.ts";
+import * as serve from "./commands/serve.ts";
 import { UsageError } from "./core/flags.ts";
 import { readVersion } from "./core/version.ts";
 
@@ -8,7 +9,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-const COMMANDS: Record<string, Command> = { dev };
+const COMMANDS: Record<string, Command> = { dev, serve };
 
 function overview(): string {
   const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);

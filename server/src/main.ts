@@ -1,28 +1,35 @@
-/** The agent server as a program: database, server, HTTP; and the way back. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-
-import { getRequestListener } from "@hono/node-server";
+/** The servers as programs: port, database, what they do, who gets in; and the way back. */
+import type { Hono } from "hono";
 
 import type { GraphStatus } from "../../graph-host/src/protocol.ts";
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
 import { readProject } from "./agent/hosts/project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
-import { createAgentApp } from "./app.ts";
+import { createAgentApp, createTraceApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";
+import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
-import { createLog } from "./base/log.ts";
-import { openDoor as openGuard } from "./identity/open-door.ts";
+import { deferred } from "./base/deferred.ts";
+import { type HttpServer, listenHttp } from "./base/http/http-server.ts";
+import { createLog, type Log } from "./base/log.ts";
+import { Started } from "./base/started.ts";
+import { type Identity, openIdentity } from "./identity/identity.ts";
+import { identityOptions, type IdentitySettings, needsKeys } from "./identity/settings.ts";
+import { traceOptions } from "./trace/settings.ts";
+import { startTracePlatform } from "./trace/trace-platform.ts";
 
-export interface StartSettings {
-  /** Path of langgraph.json. */
-  config: string;
+interface ServerSettings {
   host: string;
   /** 0 for any free one. */
   port: number;
   dataDir: string;
-  /** Postgres by URL; the embedded one when absent. */
-  databaseUri?: string | undefined;
+  /** Postgres by URL, or one that runs already; the embedded one when absent. */
+  database?: string | DatabaseAddress | undefined;
+}
+
+export interface AgentServerSettings extends ServerSettings {
+  /** Path of langgraph.json. */
+  config: string;
   reload?: boolean | undefined;
   jobs?: number | undefined;
   /** Told when graphs were loaded, at start and after each change. */
@@ -31,85 +38,103 @@ export interface StartSettings {
 
 export interface RunningServer {
   url: string;
-  /** Which graphs loaded and which did not, with the reason; resolves when the first host is ready. */
-  graphs: Promise<Record<string, GraphStatus>>;
-  warnings: string[];
+  /** Whether requests need a key. */
+  keysNeeded: boolean;
+  /** A key that may do everything, when this start made it. To be shown once: nobody will see it again. */
+  firstKey: string | null;
+  /** For other servers on the same database. */
+  database: DatabaseAddress;
   close(): Promise<void>;
 }
 
+export interface RunningAgentServer extends RunningServer {
+  /** Which graphs loaded and which did not, with the reason; resolves when the first host is ready. */
+  graphs: Promise<Record<string, GraphStatus>>;
+  warnings: string[];
+}
+
 /** Resolves when requests are answered; graphs may still be loading. */
-export async function startAgentServer(settings: StartSettings): Promise<RunningServer> {
-  const overrides: Partial<AgentSettings> = {};
-  if (settings.jobs !== undefined) Object.assign(overrides, { jobs: settings.jobs });
-  if (settings.reload !== undefined) Object.assign(overrides, { reload: settings.reload });
-  const options = readOptions(agentOptions, process.env, overrides);
-  const log = createLog(options.logLevel);
-  const project = await readProject(settings.config);
-
-  let handler: ReturnType<typeof getRequestListener> | undefined;
-  const http = createServer(
-    { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 75_000 },
-    (request, response) => {
-      if (handler) void handler(request, response);
-      else response.writeHead(503, { "Retry-After": "1" }).end("Starting.");
-    },
-  );
-  // first the port: when it is taken, nothing else was touched
-  await new Promise<void>((resolve, reject) => {
-    http.once("error", reject);
-    http.listen(settings.port, settings.host, resolve);
-  });
-  const { address, port } = http.address() as AddressInfo;
-  const url = `http://${urlHost(settings.host || address)}:${port}`;
-
-  let graphsReady: (graphs: Record<string, GraphStatus>) => void;
-  const graphs = new Promise<Record<string, GraphStatus>>((resolve) => (graphsReady = resolve));
-  try {
-    const database = await openDatabase({ dataDir: settings.dataDir, uri: settings.databaseUri, log });
+export function startAgentServer(settings: AgentServerSettings): Promise<RunningAgentServer> {
+  const started = new Started();
+  return started.orStop(async () => {
+    const overrides: Partial<AgentSettings> = {};
+    if (settings.jobs !== undefined) Object.assign(overrides, { jobs: settings.jobs });
+    if (settings.reload !== undefined) Object.assign(overrides, { reload: settings.reload });
+    const options = readOptions({ ...agentOptions, ...identityOptions }, process.env, overrides);
+    const project = await readProject(settings.config);
+    const graphs = deferred<Record<string, GraphStatus>>();
+    const { http, log, database } = await openPort(settings, options, started);
     const agent = await startAgent({
       settings: options,
       log,
       project,
-      database: database.address,
+      database,
       dataDir: settings.dataDir,
-      internalUrl: url,
+      internalUrl: http.url,
       reload: options.reload,
       onGraphs(loaded) {
-        graphsReady(loaded);
+        graphs.resolve(loaded);
         settings.onGraphs?.(loaded);
       },
-    }).catch(async (error: unknown) => {
-      await database.close();
-      throw error;
     });
-    const guard = openGuard({ organizationId: "", workspaceId: "", plan: "enterprise" });
-    handler = getRequestListener(createAgentApp(agent.deps, guard).fetch);
-    return {
-      url,
-      graphs,
-      warnings: [...project.warnings, ...openDoor(settings.host)],
-      async close() {
-        const closed = new Promise((resolve) => http.close(resolve));
-        await agent.stop();
-        http.closeAllConnections();
-        await closed;
-        await database.close();
-      },
-    };
-  } catch (error) {
-    http.close();
-    throw error;
-  }
+    started.add(() => agent.stop());
+    const { sql } = agent.deps;
+    const identity = await openIdentity({ sql, log, settings: options, host: settings.host, ofOneWorkspace: true });
+    started.add(() => identity.stop());
+    answer(http, createAgentApp(agent.deps, identity.guard), started);
+    const { warnings } = project;
+    return { ...running(http, database, identity, started), graphs: graphs.promise, warnings };
+  });
 }
 
-/** An address that listens everywhere is reached on loopback; IPv6 wants brackets. */
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
+/** Resolves when requests are answered. */
+export function startTraceServer(settings: ServerSettings): Promise<RunningServer> {
+  const started = new Started();
+  return started.orStop(async () => {
+    const options = readOptions({ ...traceOptions, ...identityOptions }, process.env);
+    const { http, log, database } = await openPort(settings, options, started);
+    const { host, dataDir } = settings;
+    const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
+    started.add(() => platform.stop());
+    const { sql } = platform.deps;
+    const identity = await openIdentity({ sql, log, settings: options, host: settings.host, ofOneWorkspace: false });
+    started.add(() => identity.stop());
+    answer(http, createTraceApp(platform.deps, identity.guard), started);
+    return running(http, database, identity, started);
+  });
 }
 
-/** Keys are not built yet, so whoever reaches the port may do everything. */
-function openDoor(host: string): string[] {
-  if (/^(127\.|localhost$|::1$)/.test(host)) return [];
-  return [`Listening on ${host} without keys: everybody who reaches this port can read and run everything.`];
+/** First the port: when it is taken, or may not be opened to others, nothing else was touched. */
+async function openPort(
+  settings: ServerSettings,
+  options: IdentitySettings & { logLevel: string },
+  started: Started,
+): Promise<{ http: HttpServer; log: Log; database: DatabaseAddress }> {
+  needsKeys(options.auth, settings.host);
+  const log = createLog(options.logLevel);
+  const http = await listenHttp(settings.host, settings.port);
+  started.add(() => http.close());
+  const { database: given, dataDir } = settings;
+  if (typeof given === "object") return { http, log, database: given };
+  const database = await openDatabase({ dataDir, uri: given, log });
+  started.add(() => database.close());
+  // once more, because connections end before the database does
+  started.add(() => http.close());
+  return { http, log, database: database.address };
 }
+
+function answer(http: HttpServer, app: Hono, started: Started): void {
+  http.serve(app.fetch);
+  started.add(() => {
+    void http.stopListening();
+    return Promise.resolve();
+  });
+}
+
+const running = (http: HttpServer, database: DatabaseAddress, identity: Identity, started: Started): RunningServer => ({
+  url: http.url,
+  keysNeeded: identity.keysNeeded,
+  firstKey: identity.firstKey,
+  database,
+  close: () => started.stop(),
+});

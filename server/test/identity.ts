@@ -11,8 +11,6 @@ import { type Identity, openIdentity, type IdentityOptions } from "../src/identi
 import { insertOrganization } from "../src/identity/organizations/sql.ts";
 import { BUILT_IN_ROLES } from "../src/identity/roles/built-in.ts";
 import { identityOptions } from "../src/identity/settings.ts";
-import { createSessionSource } from "../src/identity/sign-in/session-source.ts";
-import { signInOptions } from "../src/identity/sign-in/settings.ts";
 import { insertWorkspace } from "../src/identity/workspaces/sql.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { TestDatabase } from "./db.ts";
@@ -91,8 +89,8 @@ export async function testWorkspace({ sql }: TestDatabase, name: string): Promis
 }
 
 /**
- * A guard with the real authenticator, as of a server of its own, that needs keys. For an application that is about
- * one workspace: `{ HEDDLE_WORKSPACE_ID: id }` and `ofOneWorkspace`.
+ * The real guard, as of a server of its own that needs keys. For an application that is about one workspace:
+ * `{ HEDDLE_WORKSPACE_ID: id }` and `ofOneWorkspace`.
  */
 export async function testGuard(
   db: TestDatabase,
@@ -105,13 +103,7 @@ export async function testGuard(
     settings: readOptions(identityOptions, { HEDDLE_AUTH: "required", ...env }),
     host: options.host ?? "127.0.0.1",
     ofOneWorkspace: options.ofOneWorkspace ?? false,
-    sessions: createSessionSource(db.sql, readOptions(signInOptions, env)),
   });
   afterAll(() => identity.stop());
-  return {
-    identity,
-    authenticator: identity.authenticator,
-    audit: { record: () => Promise.resolve() },
-    auditsData: false,
-  };
+  return { identity, ...identity.guard };
 }

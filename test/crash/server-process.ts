@@ -72,7 +72,7 @@ export class ServerProcess {
     const config = "test/crash/project/langgraph.json";
     const args = ["cli/bin/heddle.js", "dev", "--config", config, "--port", String(this.#port), "--data-dir", dataDir];
     this.spawnedAt = Date.now();
-    const child = spawn(process.execPath, [...args, "--no-reload"], {
+    const child = spawn(process.execPath, [...args, "--no-reload", "--no-trace"], {
       cwd: repository,
       stdio: ["ignore", log, log],
       env: { ...process.env, STEP_LOG: stepLog, ...this.#env, ...env },

@@ -1,8 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
+import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { launcherPath } from "../core/launcher.ts";
+import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
+import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
 import { readVersion } from "../core/version.ts";
 
 const flags = {
@@ -12,21 +18,8 @@ const flags = {
     default: "langgraph.json",
     description: "The project to serve.",
   },
-  port: {
-    type: "integer",
-    placeholder: "N",
-    env: ["HEDDLE_AGENT_PORT", "PORT"],
-    default: 2024,
-    max: 65_535,
-    description: "Port of the agent server; 0 takes a free one.",
-  },
-  host: {
-    type: "text",
-    placeholder: "ADDRESS",
-    env: ["HEDDLE_HOST"],
-    default: "127.0.0.1",
-    description: "Address to listen on.",
-  },
+  port: SERVER_FLAGS.port,
+  host: SERVER_FLAGS.host,
   "data-dir": {
     type: "text",
     placeholder: "DIR",
@@ -34,31 +27,21 @@ const flags = {
     defaultNote: ".heddle beside the project's langgraph.json",
     description: "Where threads, runs and the embedded Postgres are kept.",
   },
-  "postgres-uri": {
-    type: "text",
-    placeholder: "URI",
-    env: ["DATABASE_URI"],
-    description: "A Postgres 15 or newer to use instead of the embedded one.",
-  },
+  "postgres-uri": SERVER_FLAGS["postgres-uri"],
   reload: {
     type: "switch",
     env: ["HEDDLE_RELOAD"],
     default: true,
     description: "Do not load graphs again when their files change.",
   },
-  "n-jobs-per-worker": {
-    type: "integer",
-    placeholder: "N",
-    env: ["N_JOBS_PER_WORKER"],
-    min: 1,
-    max: 10_000,
-    description: "Runs that are executed at the same time.",
-  },
+  "n-jobs-per-worker": SERVER_FLAGS["n-jobs-per-worker"],
   trace: {
     type: "switch",
+    env: ["HEDDLE_TRACE"],
     default: true,
-    description: "Without the trace platform. This version has none yet, so nothing changes.",
+    description: "Do not start the trace platform.",
   },
+  "trace-port": SERVER_FLAGS["trace-port"],
   console: {
     type: "switch",
     default: true,
@@ -72,7 +55,8 @@ export function help(): string {
   return `Usage: heddle dev [options]
 
 Serves the graphs of a langgraph.json, loads them again when they change, and keeps threads and runs
-in an embedded Postgres. Needs no account, key or container.
+in an embedded Postgres. The trace platform runs beside it, in a process of its own. Needs no account, key
+or container.
 
 Options:
 ${describeFlags(flags)}
@@ -93,20 +77,36 @@ export async function run(args: string[]): Promise<void> {
     host: given.host,
     port: given.port,
     dataDir,
-    databaseUri: given["postgres-uri"],
+    database: given["postgres-uri"],
     reload: given.reload,
     jobs: given["n-jobs-per-worker"],
     onGraphs: (graphs) => announce(graphs),
   });
+  let trace: TraceProcess | undefined;
   // At once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile.
-  onStopSignal(async () => (await starting).close());
+  onStopSignal(async () => {
+    const { close } = await starting;
+    await trace?.stop();
+    await close();
+  });
+  const { host, port } = given;
   const server = await starting.catch((error: unknown) => {
-    throw explain(error, given.host, given.port, given["postgres-uri"]);
+    const names = { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" };
+    throw explainStart(error, { host, port, ...names, databaseUri: given["postgres-uri"] });
   });
   for (const warning of server.warnings) console.error(`heddle: ${warning}`);
   const slow = setTimeout(() => console.error(`${server.url} answers; the graphs are still loading.`), 5_000);
   const graphs = await server.graphs;
   clearTimeout(slow);
+
+  // now that the agent server has what it needs of this machine
+  let traces: TraceOutcome | undefined;
+  if (given.trace) {
+    const say = (message: string) => console.error(`heddle: ${message}`);
+    const { database } = server;
+    trace = new TraceProcess({ launcher: launcherPath(), host, port: given["trace-port"], dataDir, database, say });
+    traces = await Promise.race([trace.start(), sleep(PATIENCE_MS, { problem: "It takes long to start." })]);
+  }
   process.stdout.write(
     await banner({
       url: server.url,
@@ -115,10 +115,16 @@ export async function run(args: string[]): Promise<void> {
       dataDir,
       database: given["postgres-uri"] ? "DATABASE_URI" : "embedded Postgres in the data directory",
       graphs,
+      traces,
+      keysNeeded: server.keysNeeded,
+      firstKey: server.firstKey,
     }),
   );
   announce = (reloaded) => process.stdout.write(`Graphs loaded again.\n${describeGraphs(reloaded)}\n`);
 }
+
+/** How long the banner waits for the trace platform. */
+const PATIENCE_MS = 20_000;
 
 function missingConfig(config: string): string {
   return `There is no ${config}.
@@ -128,24 +134,4 @@ Start in the directory of a LangGraph project, or name its file with --config. T
   { "graphs": { "agent": "./src/agent.ts:graph" } }
 
 where ./src/agent.ts exports the graph as "graph".`;
-}
-
-/** Gives an error of the start its place: which port, which database. */
-function explain(error: unknown, host: string, port: number, databaseUri: string | undefined): Error {
-  const { code = "", message } = error as { code?: string; message: string };
-  if (code === "EADDRINUSE") {
-    return new Error(`Port ${port} is in use on ${host}. Choose another with --port or HEDDLE_AGENT_PORT.`);
-  }
-  if (code === "EACCES") return new Error(`Port ${port} on ${host} is not for this user. Choose another with --port.`);
-  const unreachable = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONN|28|3D)/.test(code);
-  if (databaseUri && unreachable) {
-    return new Error(`The Postgres of DATABASE_URI (${withoutPassword(databaseUri)}) does not take us: ${message}`);
-  }
-  return error as Error;
-}
-
-function withoutPassword(uri: string): string {
-  if (!URL.canParse(uri)) return "not a URL";
-  const { host, pathname } = new URL(uri);
-  return host + pathname;
 }

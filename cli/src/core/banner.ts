@@ -7,6 +7,12 @@ export interface BannerInput {
   dataDir: string;
   database: string;
   graphs: Graphs;
+  /** Absent when it was not wanted. */
+  traces: { url: string } | { problem: string } | undefined;
+  /** Whether requests need a key. */
+  keysNeeded: boolean;
+  /** Made by this start, and shown by it alone. */
+  firstKey: string | null;
 }
 
 export type Graphs = Record<string, { ok: boolean; error?: string }>;
@@ -21,18 +27,21 @@ export async function banner(input: BannerInput): Promise<string> {
     "",
     `  API       ${url}`,
     `  Docs      ${url}/docs`,
+    ...(input.traces ? [describeTraces(input.traces)] : []),
     `  Data      ${input.dataDir}`,
     `  Database  ${input.database}`,
     describeGraphs(graphs),
+    ...describeKey(input),
   ];
   const first = serving.includes("agent") ? "agent" : serving[0];
   if (first !== undefined) {
-    const body = JSON.stringify({ assistant_id: first, input: await inputFor(url, first) });
+    const body = JSON.stringify({ assistant_id: first, input: await inputFor(url, first, input.firstKey) });
     lines.push(
       "",
       "A first request:",
       "",
       `  curl -s ${url}/runs/wait -H 'content-type: application/json' \\`,
+      ...(input.keysNeeded ? [`    -H 'x-api-key: ${input.firstKey ?? "YOUR KEY"}' \\`] : []),
       `    -d '${body.replaceAll("'", "'\\''")}'`,
     );
   }
@@ -50,17 +59,29 @@ export function describeGraphs(graphs: Graphs): string {
   return lines.join("\n");
 }
 
-async function inputFor(url: string, graph: string): Promise<Record<string, unknown>> {
+function describeTraces(traces: { url: string } | { problem: string }): string {
+  return `  Traces    ${"url" in traces ? traces.url : `off. ${traces.problem}`}`;
+}
+
+function describeKey({ firstKey, keysNeeded }: BannerInput): string[] {
+  if (firstKey === null) return [];
+  const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
+  return ["", `  Key       ${firstKey}`, `            Shown this once. ${need}`];
+}
+
+async function inputFor(url: string, graph: string, key: string | null): Promise<Record<string, unknown>> {
   if (graph === "agent") return { messages: [{ role: "user", content: "What is the weather in Berlin?" }] };
+  const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
   try {
     const found = await fetch(`${url}/assistants/search`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ graph_id: graph, limit: 1 }),
       signal: AbortSignal.timeout(3_000),
     });
     const [assistant] = (await found.json()) as { assistant_id: string }[];
     const response = await fetch(`${url}/assistants/${assistant!.assistant_id}/schemas`, {
+      headers,
       signal: AbortSignal.timeout(3_000),
     });
     const { input_schema: schema } = (await response.json()) as { input_schema?: unknown };

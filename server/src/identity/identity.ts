@@ -1,14 +1,18 @@
 /** Who gets in, as a part of a running server: first start, memory of keys, authenticator; and the way back. */
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
-import type { Authenticator, Principal } from "../base/auth/principal.ts";
+import type { Principal } from "../base/auth/principal.ts";
 import type { Sql } from "../base/db/connect.ts";
+import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
 import { LastUsed } from "./api-keys/last-used.ts";
+import { type AuditLog, createAuditLog } from "./audit/audit-log.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
 import { IdentityCache } from "./identity-cache.ts";
 import { type IdentitySettings, needsKeys } from "./settings.ts";
-import type { SessionSource } from "./session-source.ts";
+import { createSessionSource } from "./sign-in/session-source.ts";
 import { selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
 
 export interface IdentityOptions {
@@ -19,11 +23,11 @@ export interface IdentityOptions {
   host: string;
   /** Whether the server is about one workspace, as an agent server is. */
   ofOneWorkspace: boolean;
-  sessions: SessionSource;
 }
 
 export interface Identity {
-  authenticator: Authenticator;
+  /** Stands before every route. */
+  guard: Guard & { audit: AuditLog };
   /** The workspace that it is about, or that is meant on loopback when nobody names one. */
   workspaceId: string;
   keysNeeded: boolean;
@@ -54,18 +58,20 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     sql,
     cache,
     lastUsed,
-    sessions: options.sessions,
+    sessions: createSessionSource(sql, settings),
     local: () => local,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
   });
+  const audit = createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays });
   return {
-    authenticator,
+    guard: { authenticator, audit, auditsData: settings.auditsData },
     workspaceId: workspace.id,
     keysNeeded,
     firstKey: first.key,
     async stop() {
-      await cache.stop();
-      await lastUsed.stop();
+      await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);
+      await Promise.race([audit.stop(), sleep(2000, undefined, { ref: false })]);
+      await Promise.race([lastUsed.stop(), sleep(1000, undefined, { ref: false })]);
     },
   };
 }

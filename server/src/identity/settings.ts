@@ -1,5 +1,7 @@
 import { choice, ConfigError, type Options, type OptionSpec } from "../base/config/options.ts";
 import { isUuid } from "../base/ids.ts";
+import { auditOptions } from "./audit/settings.ts";
+import { signInOptions } from "./sign-in/settings.ts";
 
 const workspaceId: OptionSpec<string | undefined> = {
   env: ["HEDDLE_WORKSPACE_ID"],
@@ -11,7 +13,7 @@ const workspaceId: OptionSpec<string | undefined> = {
   },
 };
 
-/** Settings of who gets in, the same in every role. */
+/** Settings of who gets in and what is written down of it, the same in every role. */
 export const identityOptions = {
   auth: choice({
     env: ["HEDDLE_AUTH"],
@@ -20,6 +22,8 @@ export const identityOptions = {
     description: "Whether requests need a key: auto asks for one unless the server listens on loopback only.",
   }),
   workspaceId,
+  ...signInOptions,
+  ...auditOptions,
 };
 
 export type IdentitySettings = Options<typeof identityOptions>;

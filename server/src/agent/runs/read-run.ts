@@ -166,12 +166,15 @@ async function ownerUrl(deps: AgentDeps, state: RunState): Promise<string | unde
   return selectServerUrl(deps.sql, state.server_id);
 }
 
+/** Where to go on, and who asks: the other server lets nobody in either. */
+const PASSED_ON = ["last-event-id", "x-api-key", "authorization", "x-tenant-id", "x-organization-id", "cookie"];
+
 /** The server that executes the run has its frames; this one passes them on as they come. */
 async function proxyStream(base: string, request: Request): Promise<Response> {
   const url = new URL(request.url);
   const answer = await httpRequest(base + url.pathname + url.search, {
     headers: Object.fromEntries(
-      ["last-event-id"].flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])),
+      PASSED_ON.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])),
     ),
     signal: request.signal,
     bodyTimeout: 0,

@@ -1,0 +1,178 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+import { explainStart } from "../core/explain-start.ts";
+import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
+import { SERVER_FLAGS } from "../core/server-flags.ts";
+import { onStopSignal } from "../core/stop-signals.ts";
+import type { FromChild, FromParent } from "../core/trace-process.ts";
+
+const ROLES = ["agent", "trace"] as const;
+type Role = (typeof ROLES)[number];
+
+const flags = {
+  role: {
+    type: "text",
+    placeholder: "ROLE[,ROLE]",
+    env: ["HEDDLE_ROLE"],
+    description: `What to run in this process: ${ROLES.join(", ")}, or several with commas between.`,
+  },
+  config: {
+    type: "text",
+    placeholder: "FILE",
+    default: "langgraph.json",
+    description: "The project to serve, for the role agent.",
+  },
+  port: SERVER_FLAGS.port,
+  "trace-port": SERVER_FLAGS["trace-port"],
+  host: SERVER_FLAGS.host,
+  "data-dir": {
+    type: "text",
+    placeholder: "DIR",
+    env: ["HEDDLE_DATA_DIR"],
+    defaultNote: ".heddle beside the project's langgraph.json, or here without the role agent",
+    description: "Where the embedded Postgres and other files are kept.",
+  },
+  "postgres-uri": SERVER_FLAGS["postgres-uri"],
+  reload: {
+    type: "switch",
+    env: ["HEDDLE_RELOAD"],
+    default: false,
+    description: "Load graphs again when their files change.",
+  },
+  "n-jobs-per-worker": SERVER_FLAGS["n-jobs-per-worker"],
+  supervised: {
+    type: "switch",
+    default: false,
+    description: "For heddle dev: the parent tells the database, and its end is ours.",
+  },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Run one role, or several, for production";
+
+export function help(): string {
+  return `Usage: heddle serve --role ROLE[,ROLE] [options]
+
+Runs the agent server, the trace platform or both in one process, configured by flags and environment
+variables. Servers with the same Postgres work together.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+interface Place {
+  given: Flags<typeof flags>;
+  dataDir: string;
+  database: string | FromParent["database"] | undefined;
+}
+
+/** Of what was started. */
+interface Running {
+  url: string;
+  firstKey: string | null;
+  close(): Promise<void>;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const given = readFlags(flags, args, process.env);
+  const roles = readRoles(given.role);
+  const config = resolve(given.config);
+  if (roles.includes("agent") && !existsSync(config)) {
+    throw new UsageError(`There is no ${config}. The role agent serves a project; name its file with --config.`);
+  }
+  const home = roles.includes("agent") ? dirname(config) : process.cwd();
+  const dataDir = resolve(given["data-dir"] ?? join(home, ".heddle"));
+  if (given.supervised) return runSupervised({ given, dataDir, database: undefined });
+
+  const starting = startRoles(roles, { given, dataDir, database: given["postgres-uri"] });
+  onStopSignal(async () => stopAll(await starting));
+  for (const { url, firstKey, role } of await starting) {
+    process.stdout.write(`${NAMES[role]} ${url}\n`);
+    if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
+  }
+}
+
+const NAMES: Record<Role, string> = { agent: "Agent server", trace: "Trace platform" };
+
+function readRoles(text: string | undefined): Role[] {
+  const names = (text ?? "").split(",").map((name) => name.trim());
+  const unknown = names.filter((name) => !ROLES.some((role) => role === name));
+  if (unknown.length === 0) return [...new Set(names as Role[])];
+  const wrong = text === undefined ? "--role says what to run" : `There is no role "${unknown[0]}"`;
+  throw new UsageError(`${wrong}: ${ROLES.join(", ")}, or several with commas between.`);
+}
+
+async function startRoles(roles: Role[], place: Place): Promise<(Running & { role: Role })[]> {
+  const running: (Running & { role: Role })[] = [];
+  try {
+    // one after the other, so that they do not both start the embedded Postgres
+    for (const role of roles) running.push({ ...(await startRole(role, place)), role });
+  } catch (error) {
+    await stopAll(running);
+    throw error;
+  }
+  return running;
+}
+
+async function startRole(role: Role, { given, dataDir, database }: Place): Promise<Running> {
+  const { startAgentServer, startTraceServer } = await import("../../../server/src/main.ts");
+  const { host, reload, "n-jobs-per-worker": jobs } = given;
+  const port = role === "agent" ? given.port : given["trace-port"];
+  const common = { host, port, dataDir, database };
+  try {
+    if (role === "trace") return await startTraceServer(common);
+    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs });
+    for (const warning of server.warnings) console.error(`heddle: ${warning}`);
+    return server;
+  } catch (error) {
+    const databaseUri = typeof database === "string" ? database : undefined;
+    throw explainStart(error, { host, port, databaseUri, ...PORT_NAMES[role] });
+  }
+}
+
+const PORT_NAMES = {
+  agent: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
+  trace: { portFlag: "--trace-port", portVariable: "HEDDLE_TRACE_PORT" },
+} satisfies Record<Role, object>;
+
+async function stopAll(running: Running[]): Promise<void> {
+  for (const { close } of running.reverse()) await close();
+}
+
+/** The child's side of core/trace-process.ts. */
+async function runSupervised(place: Place): Promise<void> {
+  if (!process.send) throw new UsageError("--supervised is for heddle dev");
+  // a terminal sends these to us too; the parent decides
+  for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+  let close = (): Promise<void> => Promise.resolve();
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    // whoever cannot stop in order is gone all the same
+    setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
+    void close()
+      .catch(() => {})
+      .finally(() => process.exit(0));
+  };
+  process.on("SIGTERM", stop);
+  process.on("disconnect", stop);
+
+  const { database } = await new Promise<FromParent>((received) => process.once("message", received));
+  const tell = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));
+  const starting = startRole("trace", { ...place, database });
+  close = async () => (await starting).close();
+  try {
+    const { url } = await starting;
+    await tell({ type: "ready", url });
+  } catch (error) {
+    if (stopping) return;
+    const { code, name, message, cause } = error as { code?: string; name: string; message: string; cause?: unknown };
+    const known = code ?? (cause as { code?: string } | undefined)?.code;
+    await tell({ type: "failed", message, code: name === "ConfigError" ? "CONFIG" : (known ?? "") });
+    process.exit(1);
+  }
+}
+
+const LAST_RESORT_MS = 12_000;

@@ -1,0 +1,25 @@
+/** Gives an error of a start its place: which port, which database. */
+export function explainStart(
+  error: unknown,
+  place: { host: string; port: number; portFlag: string; portVariable: string; databaseUri: string | undefined },
+): Error {
+  const { host, port, portFlag, portVariable, databaseUri } = place;
+  const { code = "", message } = error as { code?: string; message: string };
+  if (code === "EADDRINUSE") {
+    const message = `Port ${port} is in use on ${host}. Choose another with ${portFlag} or ${portVariable}.`;
+    return new Error(message, { cause: error });
+  }
+  if (code === "EACCES")
+    return new Error(`Port ${port} on ${host} is not for this user. Choose another with ${portFlag}.`);
+  const unreachable = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONN|28|3D)/.test(code);
+  if (databaseUri && unreachable) {
+    return new Error(`The Postgres of DATABASE_URI (${withoutPassword(databaseUri)}) does not take us: ${message}`);
+  }
+  return error as Error;
+}
+
+function withoutPassword(uri: string): string {
+  if (!URL.canParse(uri)) return "not a URL";
+  const { host, pathname } = new URL(uri);
+  return host + pathname;
+}

@@ -1,0 +1,42 @@
+import type { FlagSpec } from "./flags.ts";
+
+/** Flags that mean the same wherever a server is started, or its data is worked on. */
+export const SERVER_FLAGS = {
+  port: {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_AGENT_PORT", "PORT"],
+    default: 2024,
+    max: 65_535,
+    description: "Port of the agent server; 0 takes a free one.",
+  },
+  "trace-port": {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_TRACE_PORT"],
+    default: 1984,
+    max: 65_535,
+    description: "Port of the trace platform; 0 takes a free one.",
+  },
+  host: {
+    type: "text",
+    placeholder: "ADDRESS",
+    env: ["HEDDLE_HOST"],
+    default: "127.0.0.1",
+    description: "Address to listen on. On another than loopback requests need a key (HEDDLE_AUTH).",
+  },
+  "postgres-uri": {
+    type: "text",
+    placeholder: "URI",
+    env: ["DATABASE_URI"],
+    description: "A Postgres 15 or newer to use instead of the embedded one.",
+  },
+  "n-jobs-per-worker": {
+    type: "integer",
+    placeholder: "N",
+    env: ["N_JOBS_PER_WORKER"],
+    min: 1,
+    max: 10_000,
+    description: "Runs that are executed at the same time.",
+  },
+} as const satisfies Record<string, FlagSpec>;

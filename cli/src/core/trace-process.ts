@@ -1,0 +1,124 @@
+/**
+ * `heddle dev` runs the trace platform as a child, `heddle serve --role trace --supervised`: it weighs as much as
+ * the rest, so it must not share the agent server's event loop and memory, nor start before it.
+ *
+ *     parent -> child   {"type":"start","database":{...}}     the Postgres that the parent has started
+ *     child -> parent   {"type":"ready","url":...}  or  {"type":"failed","message":...,"code":...}
+ *
+ * both over Node's own channel, whose end tells each side that the other is gone, however it died. A child that
+ * dies is started again, after a pause that grows while it keeps dying.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export type FromParent = { type: "start"; database: { uri: string; socket: string | null } };
+export type FromChild = { type: "ready"; url: string } | { type: "failed"; message: string; code: string };
+
+/** Where it answers, or why it does not. */
+export type TraceOutcome = { url: string } | { problem: string };
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+/** A trace platform that has never answered is given up then; one that has, is not. */
+const MAX_FAILURES = 5;
+/** A child that lived for so long has not failed to start. */
+const STEADY_MS = 60_000;
+const STOP_MS = 15_000;
+
+export interface TraceProcessOptions {
+  /** Path of bin/heddle.js. */
+  launcher: string;
+  host: string;
+  port: number;
+  dataDir: string;
+  database: { uri: string; socket: string | null };
+  /** Told what happens after the first start. */
+  say(message: string): void;
+}
+
+export class TraceProcess {
+  readonly #options: TraceProcessOptions;
+  #port: number;
+  #child: ChildProcess | undefined;
+  #stopping = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: TraceProcessOptions) {
+    this.#options = options;
+    this.#port = options.port;
+  }
+
+  /** Resolves with how the first start went. */
+  start(): Promise<TraceOutcome> {
+    return new Promise((resolve) => {
+      this.#loop = this.#supervise(resolve);
+    });
+  }
+
+  /** Ends it, by force when it does not listen. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const child = this.#child;
+    if (child) {
+      child.kill("SIGTERM");
+      const force = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+      await this.#loop;
+      clearTimeout(force);
+    }
+    await this.#loop;
+  }
+
+  async #supervise(onFirst: (outcome: TraceOutcome) => void): Promise<void> {
+    const { say } = this.#options;
+    let pause = FIRST_PAUSE_MS;
+    let hasAnswered = false;
+    let told = "";
+    let failures = 0;
+    while (!this.#stopping.signal.aborted) {
+      const began = Date.now();
+      const { exited, outcome } = this.#spawn();
+      const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
+      if ("url" in result) {
+        if (hasAnswered) say(`The trace platform answers again at ${result.url}.`);
+        hasAnswered = true;
+        // one that took any port that was free keeps it
+        this.#port = Number(new URL(result.url).port);
+        onFirst(result);
+      } else {
+        onFirst({ problem: result.problem });
+        if (told !== "" && told !== result.problem && !this.#stopping.signal.aborted) say(result.problem);
+        told = result.problem;
+      }
+      const how = await exited;
+      if (this.#stopping.signal.aborted) return;
+      // what another program holds, and what the operator has set, is there at the next try too
+      if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return;
+      if (!hasAnswered && ++failures === MAX_FAILURES) return;
+      if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
+      pause = Date.now() - began > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
+      await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
+    }
+  }
+
+  #spawn(): { exited: Promise<string>; outcome: Promise<{ url: string } | { problem: string; code: string }> } {
+    const { launcher, host, dataDir, database } = this.#options;
+    const args = ["serve", "--role", "trace", "--supervised"];
+    args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
+    const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
+    this.#child = child;
+    const exited = new Promise<string>((resolve) => {
+      child.once("error", (error) => resolve(error.message));
+      child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+    const outcome = new Promise<{ url: string } | { problem: string; code: string }>((resolve) => {
+      child.on("message", (message: FromChild) => {
+        if (message.type === "ready") resolve({ url: message.url });
+        else resolve({ problem: message.message, code: message.code });
+      });
+    });
+    const start: FromParent = { type: "start", database };
+    // a child that is gone by now is told of by its exit
+    child.send(start, () => {});
+    return { exited, outcome };
+  }
+}
