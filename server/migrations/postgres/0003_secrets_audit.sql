@@ -30,7 +30,8 @@ create index secrets_by_workspace on secrets (workspace_id);
 create table audit_log (
   -- increases with time
   id uuid primary key,
-  at timestamptz not null,
+  -- milliseconds, as cursors have them
+  at timestamptz(3) not null,
   -- null where nobody was recognised
   organization_id uuid,
   workspace_id uuid,

@@ -1,4 +1,5 @@
 import type { Route } from "../base/http/route.ts";
+import { auditRoutes } from "../identity/audit/routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
@@ -12,6 +13,7 @@ export function traceRoutes(deps: TraceDeps): Route[] {
     ...feedbackTokenRoutes(deps),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    ...auditRoutes(deps),
   ];
   return [...routes, ...systemRoutes(deps, routes)];
 }

@@ -85,7 +85,7 @@ test("lines can be neither changed nor removed", async () => {
 test("the sweep removes what is old enough and nothing else", async () => {
   await db.sql`insert into audit_log (id, at, actor_kind, actor_id, actor_name, ip, operation, operation_name, target,
       status, occurrences, writer_id, writer_seq)
-    select gen_random_uuid(), now() - make_interval(days => d), 'system', '', '', '', 'test sweep', 'test_sweep', '{}',
+    select gen_random_uuid(), now() - make_interval(days => d, hours => 1), 'system', '', '', '', 'test sweep', 'test_sweep', '{}',
       200, 1, ${B}, d from generate_series(1, 60) d`;
   const audit = open({ retentionDays: 30 });
   await audit.stop();

@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
+import type { RingKey } from "../../base/secrets/keyring.ts";
 import type { AuditRow } from "./sql.ts";
 
 /** What lines are sealed with: derived from a key of the keyring, so that who writes to the database cannot. */
@@ -7,6 +8,9 @@ export interface SealKey {
   id: string;
   key: KeyObject;
 }
+
+/** A key of the ring as one for seals. */
+export const sealKeyOf = (key: RingKey): SealKey => ({ id: key.id, key: key.derive("audit log") });
 
 /**
  * A keyed hash (HMAC-SHA256) over everything that a line says, its writer and its number among it. Each process

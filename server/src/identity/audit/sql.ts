@@ -48,6 +48,11 @@ export async function insertAuditRows(sql: Sql, rows: AuditRow[]): Promise<void>
     on conflict (id) do nothing`;
 }
 
+const columns = (sql: Sql) => sql`
+  id, at, organization_id, workspace_id, actor_kind, actor_id, actor_name, user_id, ip, operation, operation_name,
+  target, status, occurrences, request_id, writer_id, writer_seq::float8 as writer_seq, seal_key_id,
+  encode(seal, 'hex') as seal`;
+
 /** Which lines are wanted. `organizationId` or `workspaceId` null: those that belong to nobody; absent: all. */
 export interface AuditFilter {
   organizationId?: string | null | undefined;
@@ -67,7 +72,7 @@ export interface AuditPosition {
   id: string;
 }
 
-/** The position is exact: a Date holds milliseconds only, as do the times we write. */
+/** The position is exact: the column holds milliseconds, as a Date does. */
 const positionOf = (row: AuditRow): AuditPosition => ({ at: row.at.toISOString(), id: row.id });
 
 /**
@@ -82,9 +87,7 @@ export async function selectAuditRows(
   const { organizationId, workspaceId, from, to, operations, actorId, target } = filter;
   const { after, limit, oldestFirst } = page;
   const rows = await sql<AuditRow[]>`
-    select id, at, organization_id, workspace_id, actor_kind, actor_id, actor_name, user_id, ip, operation,
-      operation_name, target, status, occurrences, request_id, writer_id, writer_seq::float8 as writer_seq,
-      seal_key_id, encode(seal, 'hex') as seal
+    select ${columns(sql)}
     from audit_log
     where true
       ${organizationId === undefined ? sql`` : organizationId === null ? sql`and organization_id is null` : sql`and organization_id = ${organizationId}`}
@@ -101,6 +104,17 @@ export async function selectAuditRows(
   const kept = rows.slice(0, limit);
   return { rows: kept, next: more ? positionOf(kept.at(-1)!) : null };
 }
+
+export interface WriterPosition {
+  writer: string;
+  seq: number;
+}
+
+/** Lines writer by writer, each writer's in the order of its numbers. */
+export const selectAuditRowsByWriter = (sql: Sql, after: WriterPosition, limit: number) => sql<AuditRow[]>`
+  select ${columns(sql)} from audit_log
+  where (writer_id, writer_seq) > (${after.writer}::uuid, ${after.seq}::int8)
+  order by writer_id, writer_seq limit ${limit}`;
 
 /** Removes at most `limit` lines older than `before`; the only way in which any go. Answers how many went. */
 export function sweepAuditRows(sql: Sql, before: Date, limit: number): Promise<number> {
