@@ -23,8 +23,7 @@ export interface Caller {
   sessionUser: string | null;
 }
 
-interface Known {
-  identified: { caller: Caller; spent: boolean };
+interface Known extends Caller {
   /** Then it is asked about again. */
   until: number;
 }
@@ -64,7 +63,7 @@ export class Callers {
       return headers.has("x-user-id") ? nobodyUnlessOpen(headers, inquiry) : NOBODY;
     }
     const known = this.#known.get(credential);
-    if (known && known.until > this.#now()) return known.identified;
+    if (known && known.until > this.#now()) return { caller: known, spent: false };
     const asking = this.#asking.get(credential);
     // what the first one spent was not for this request
     if (asking) return asking.then((one) => (one !== "refused" && one.caller ? one : NOBODY));
@@ -76,14 +75,14 @@ export class Callers {
   async #ask(headers: Headers, inquiry: Inquiry, credential: string, known: Known | undefined): Promise<Identified> {
     if (!known && !(await inquiry.spend())) return "refused";
     const caller = await verify(headers, inquiry, credential);
-    if (caller === "unsure") return known?.identified ?? { caller: null, spent: true };
+    if (caller === "unsure") return known ? { caller: known, spent: false } : { caller: null, spent: true };
     this.#known.delete(credential);
     if (!caller) return { caller: null, spent: !known };
     if (this.#known.size >= this.#capacity) this.#known.delete(this.#known.keys().next().value!);
-    const identified = { caller, spent: false };
-    this.#known.set(credential, { identified, until: this.#now() + KNOWN_MS });
+    const { key, sessionUser } = caller;
+    this.#known.set(credential, { key, sessionUser, until: this.#now() + KNOWN_MS });
     if (!known) await inquiry.refund();
-    return identified;
+    return { caller, spent: false };
   }
 }
 
