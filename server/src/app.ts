@@ -1,11 +1,11 @@
 /** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
 import { Hono, type MiddlewareHandler } from "hono";
-import { cors } from "hono/cors";
 
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes } from "./agent/index.ts";
 import { AppError } from "./base/errors.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
+import { allowOrigins, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
 import { limitBody } from "./base/http/limit-body.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
@@ -15,20 +15,10 @@ import type { TraceDeps } from "./trace/deps.ts";
 import { traceRoutes } from "./trace/index.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
 
-const EXPOSED_HEADERS = [
-  "content-location",
-  "location",
-  "ratelimit",
-  "ratelimit-policy",
-  "retry-after",
-  "x-pagination-total",
-  "x-pagination-next",
-];
-
 interface Space {
   log: Log;
   metrics: Metrics;
-  settings: { errors: ErrorMode; maxBodyBytes: number } & ClientIpSettings;
+  settings: { errors: ErrorMode; maxBodyBytes: number } & ClientIpSettings & CrossOriginSettings;
 }
 
 /** What stands before every route, also before those that there are not: `preflights` before CORS, `requests` behind. */
@@ -52,13 +42,7 @@ function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Gu
   app.use(measureRequests(metrics));
   app.use(findClientIp(settings));
   if (gate) app.use(gate.preflights);
-  app.use(
-    cors({
-      origin: "*",
-      exposeHeaders: EXPOSED_HEADERS,
-      allowMethods: ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"],
-    }),
-  );
+  app.use(allowOrigins(settings));
   if (gate) app.use(gate.requests);
   app.use(limitBody(settings.maxBodyBytes, settings.errors));
   mountRoutes(app, routes, guard);

@@ -10,7 +10,7 @@ import { readOptions } from "./base/config/options.ts";
 import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
 import { deferred } from "./base/deferred.ts";
-import { type HttpServer, listenHttp } from "./base/http/http-server.ts";
+import { type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { Started } from "./base/started.ts";
 import { type Identity, openIdentity } from "./identity/identity.ts";
@@ -107,12 +107,12 @@ export function startTraceServer(settings: ServerSettings): Promise<RunningServe
 /** First the port: when it is taken, or may not be opened to others, nothing else was touched. */
 async function openPort(
   settings: ServerSettings,
-  options: IdentitySettings & { logLevel: string },
+  options: IdentitySettings & ListenSettings & { logLevel: string },
   started: Started,
 ): Promise<{ http: HttpServer; log: Log; database: DatabaseAddress }> {
   needsKeys(options.auth, settings.host);
   const log = createLog(options.logLevel);
-  const http = await listenHttp(settings.host, settings.port);
+  const http = await listenHttp(settings.host, settings.port, options);
   started.add(() => http.close());
   const { database: given, dataDir } = settings;
   if (typeof given === "object") return { http, log, database: given };

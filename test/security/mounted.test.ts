@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
 import { expect, test } from "vitest";
 
 import * as app from "../../server/src/app.ts";
@@ -6,6 +9,7 @@ import type { Guard, Route } from "../../server/src/base/http/route.ts";
 import { testPrincipal } from "../../server/test/principal.ts";
 import { concrete, startSpaces } from "./spaces.ts";
 
+const SOURCES = fileURLToPath(new URL("../../server/src/", import.meta.url));
 const { all } = await startSpaces();
 
 const audit = { record: () => Promise.resolve() };
@@ -81,4 +85,13 @@ test("every other route and alias asks the guard before it looks at anything, an
     }
   }
   expect(asked).toBeGreaterThan(50);
+});
+
+test("ports are opened in one place, the one that bounds connections and sets the security headers", () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /(?<!\.test)\.ts$/.test(file),
+  );
+  const opens = /import [^;]*\bcreate(Secure)?Server\b[^;]* from "node:(http|https|http2)"|\bserve\(\{/;
+  const opening = files.filter((file) => opens.test(readFileSync(SOURCES + file, "utf8")));
+  expect(opening).toEqual(["base/http/http-server.ts"]);
 });

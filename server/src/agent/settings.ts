@@ -1,5 +1,7 @@
 import { choice, flag, integer, text, type Options } from "../base/config/options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
+import { connectionOptions } from "../base/http/connection-limits.ts";
+import { crossOriginOptions } from "../base/http/cross-origin.ts";
 
 /** Settings of the agent server. Names that peers use are accepted beside ours. */
 export const agentOptions = {
@@ -111,6 +113,8 @@ export const agentOptions = {
     description: "JSON by graph id: config and context of the default assistants.",
   }),
   ...clientIpOptions,
+  ...connectionOptions,
+  ...crossOriginOptions,
 };
 
 export type AgentSettings = Options<typeof agentOptions>;

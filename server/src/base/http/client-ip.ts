@@ -109,7 +109,7 @@ function withoutPort(hop: string): string {
   return /^[^:]+:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(":")) : hop;
 }
 
-function trustOf(blocks: readonly string[]): (address: string) => boolean {
+export function trustOf(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [address, bits] = block.split("/") as [string, string];

@@ -3,6 +3,10 @@ import type { AddressInfo } from "node:net";
 
 import { getRequestListener } from "@hono/node-server";
 
+import type { ClientIpSettings } from "./client-ip.ts";
+import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+
 export interface HttpServer {
   url: string;
   /** Answers requests by `fetch` from now on; before that they get 503. */
@@ -13,16 +17,17 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies">;
+
 /** Takes the port, so that nothing else was touched when it is in use. `port`: 0 for any free one. */
-export async function listenHttp(host: string, port: number): Promise<HttpServer> {
+export async function listenHttp(host: string, port: number, settings: ListenSettings): Promise<HttpServer> {
   let listener: ReturnType<typeof getRequestListener> | undefined;
-  const http = createServer(
-    { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 75_000 },
-    (request, response) => {
-      if (listener) void listener(request, response);
-      else response.writeHead(503, { "Retry-After": "1" }).end("Starting.");
-    },
-  );
+  const http = createServer(serverOptions(settings), (request, response) => {
+    setSecurityHeaders(response);
+    if (listener) void listener(request, response);
+    else response.writeHead(503, { "Retry-After": "1" }).end("Starting.");
+  });
+  limitConnections(http, settings, proxies(settings));
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
     http.listen(port, host, resolve);

@@ -9,7 +9,11 @@ import { AppError } from "../errors.ts";
 export async function readJson(c: Context): Promise<unknown> {
   const type = c.req.header("content-type") ?? "";
   if (type !== "" && !/json|^text\/plain/i.test(type)) return {};
-  const text = await c.req.text();
+  const text = await c.req.text().catch((error: unknown) => {
+    // who hung up, or was too slow, is not told any more; it is none of our errors either
+    if (c.req.raw.signal.aborted || (error as { code?: unknown }).code === "ECONNRESET") throw incomplete();
+    throw error;
+  });
   if (text.trim() === "") return {};
   let value: unknown;
   try {
@@ -22,6 +26,8 @@ export async function readJson(c: Context): Promise<unknown> {
   }
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
+
+const incomplete = () => new AppError(400, "The request's body did not arrive completely.");
 
 /** JSON is parsed to any depth, but printed, walked and stored on a stack: beyond some thousand levels that fails. */
 const MAX_DEPTH = 1000;

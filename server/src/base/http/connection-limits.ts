@@ -1,0 +1,94 @@
+/**
+ * What one client, slow or hostile, may take of a server: node's own limits for requests that never end, and a
+ * bound on connections, of all and of each address, so that whoever opens thousands and says nothing leaves room
+ * for the others. Idle connections make way when all places are taken.
+ */
+import type { Server, ServerOptions } from "node:http";
+import type { Socket } from "node:net";
+
+import { integer, type Options } from "../config/options.ts";
+import { type ClientIpSettings, networkOf, normalizeAddress, trustOf } from "./client-ip.ts";
+
+export const connectionOptions = {
+  headersTimeoutSecs: integer({
+    env: ["HEDDLE_HTTP_HEADERS_TIMEOUT_SECS"],
+    default: 20,
+    min: 1,
+    max: 600,
+    description: "Seconds within which a request's headers must have arrived; then 408 and the connection is closed.",
+  }),
+  requestTimeoutSecs: integer({
+    env: ["HEDDLE_HTTP_REQUEST_TIMEOUT_SECS"],
+    default: 300,
+    min: 1,
+    max: 86_400,
+    description: "Seconds within which a request must have arrived with its body; the answer may take longer.",
+  }),
+  maxHeaderBytes: integer({
+    env: ["HEDDLE_HTTP_MAX_HEADER_BYTES"],
+    default: 16_384,
+    min: 2048,
+    max: 1_048_576,
+    description: "Largest size of a request's line and headers together; more gets 431.",
+  }),
+  maxConnections: integer({
+    env: ["HEDDLE_HTTP_MAX_CONNECTIONS"],
+    default: 10_000,
+    min: 10,
+    description: "Connections at once; beyond that idle ones are closed, and new ones are turned away.",
+  }),
+  maxConnectionsPerAddress: integer({
+    env: ["HEDDLE_HTTP_MAX_CONNECTIONS_PER_ADDRESS"],
+    default: 1000,
+    min: 1,
+    description: "Connections at once from one address (IPv6: one /64). Loopback and trusted proxies may have more.",
+  }),
+};
+
+export type ConnectionSettings = Options<typeof connectionOptions>;
+
+const CHECK_EVERY_MS = 2_000;
+
+export function serverOptions(settings: ConnectionSettings): ServerOptions {
+  const headersTimeout = settings.headersTimeoutSecs * 1000;
+  const requestTimeout = settings.requestTimeoutSecs * 1000;
+  return {
+    headersTimeout: Math.min(headersTimeout, requestTimeout),
+    requestTimeout,
+    // how late a limit may be noticed
+    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeout / 4),
+    keepAliveTimeout: 75_000,
+    maxHeaderSize: settings.maxHeaderBytes,
+  };
+}
+
+/** Counts connections by address, and turns away what is too much; not from those who may speak for many others. */
+export function limitConnections(
+  server: Server,
+  settings: Pick<ConnectionSettings, "maxConnections" | "maxConnectionsPerAddress">,
+  speaksForMany: (address: string) => boolean,
+): void {
+  const counts = new Map<string, number>();
+  // node turns away what is beyond this without a word
+  server.maxConnections = settings.maxConnections;
+  server.on("drop", () => server.closeIdleConnections());
+  server.on("connection", (socket: Socket) => {
+    const address = normalizeAddress(socket.remoteAddress ?? "");
+    if (address === undefined || speaksForMany(address)) return;
+    const network = networkOf(address);
+    const count = (counts.get(network) ?? 0) + 1;
+    if (count > settings.maxConnectionsPerAddress) return void socket.destroy();
+    counts.set(network, count);
+    socket.once("close", () => {
+      const left = (counts.get(network) ?? 1) - 1;
+      if (left === 0) counts.delete(network);
+      else counts.set(network, left);
+    });
+  });
+}
+
+/** Trusted proxies, and loopback, where proxies stand that nobody named. */
+export function proxies({ trustedProxies }: Pick<ClientIpSettings, "trustedProxies">): (address: string) => boolean {
+  const isTrusted = trustOf(trustedProxies);
+  return (address) => address === "::1" || address.startsWith("127.") || isTrusted(address);
+}

@@ -1,0 +1,51 @@
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+
+import { ConfigError, type Options, type OptionSpec } from "../config/options.ts";
+
+/** What scripts of other origins may read of an answer, besides what they always may. */
+const EXPOSED_HEADERS = [
+  "content-location",
+  "location",
+  "ratelimit",
+  "ratelimit-policy",
+  "retry-after",
+  "x-pagination-total",
+  "x-pagination-next",
+];
+
+export const crossOriginOptions = {
+  corsOrigins: {
+    env: ["HEDDLE_CORS_ORIGINS"],
+    default: ["*"],
+    description:
+      "Origins whose pages may call this server, with commas between, such as https://app.example; * for all. " +
+      "Never with cookies: a page has to send a key.",
+    parse: parseOrigins,
+  } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
+};
+
+export type CrossOriginSettings = Options<typeof crossOriginOptions>;
+
+/**
+ * Pages of other origins may call, as the SDKs in browsers do, but never with cookies: credentials are not allowed,
+ * and that is what keeps `*` harmless and the CSRF header a proof.
+ */
+export function allowOrigins({ corsOrigins }: CrossOriginSettings): MiddlewareHandler {
+  const allowMethods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
+  const origin = corsOrigins.includes("*") ? "*" : [...corsOrigins];
+  return cors({ origin, exposeHeaders: EXPOSED_HEADERS, allowMethods });
+}
+
+function parseOrigins(text: string): string[] {
+  const origins = text
+    .split(",")
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== "");
+  for (const origin of origins) {
+    const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+    if (origin !== "*" && !isOrigin)
+      throw new ConfigError(`must be origins such as https://app.example, not "${origin}"`);
+  }
+  return origins;
+}

@@ -1,0 +1,169 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Hono } from "hono";
+import { afterEach, expect, test } from "vitest";
+
+import { readOptions } from "../config/options.ts";
+import { createLog } from "../log.ts";
+import { clientIpOptions } from "./client-ip.ts";
+import { connectionOptions, limitConnections, proxies } from "./connection-limits.ts";
+import { errorHandler } from "./errors.ts";
+import { htmlPage } from "./html-page.ts";
+import { type HttpServer, listenHttp } from "./http-server.ts";
+import { readJson } from "./json-body.ts";
+
+const app = new Hono();
+app.get("/", (c) => c.text("here"));
+app.get("/page", () => htmlPage("<!doctype html><style>b{}</style><script>let a = 1;</script>")());
+app.onError(errorHandler("text", createLog("silent")));
+app.post("/", async (c) => c.json(await readJson(c)));
+
+let server: HttpServer | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close();
+});
+
+async function listen(env: Record<string, string> = {}): Promise<URL> {
+  const settings = readOptions({ ...connectionOptions, ...clientIpOptions }, env);
+  server = await listenHttp("127.0.0.1", 0, settings);
+  server.serve(app.fetch);
+  return new URL(server.url);
+}
+
+/** A raw connection; `closed` tells what the server said, and after how many milliseconds it hung up. */
+function dial(url: URL, from = "127.0.0.1"): { socket: Socket; closed: Promise<{ said: string; ms: number }> } {
+  const started = performance.now();
+  const socket = connect({ port: Number(url.port), host: "127.0.0.1", localAddress: from });
+  sockets.push(socket);
+  let said = "";
+  socket.on("data", (chunk) => (said += chunk.toString()));
+  socket.on("error", () => {});
+  const closed = new Promise<{ said: string; ms: number }>((resolve) =>
+    socket.once("close", () => resolve({ said, ms: performance.now() - started })),
+  );
+  return { socket, closed };
+}
+
+const answers = async (url: URL): Promise<boolean> => (await (await fetch(url)).text()) === "here";
+
+test("headers that trickle in are cut off, and others are served meanwhile", async () => {
+  const url = await listen({ HEDDLE_HTTP_HEADERS_TIMEOUT_SECS: "1" });
+  const attackers = Array.from({ length: 50 }, () => dial(url));
+  for (const { socket } of attackers) socket.write("GET / HTTP/1.1\r\nHost: x\r\n");
+  const trickle = setInterval(() => {
+    for (const { socket } of attackers) if (!socket.destroyed) socket.write("X-A: b\r\n");
+  }, 100);
+  expect(await answers(url)).toBe(true);
+  const ends = await Promise.all(attackers.map(({ closed }) => closed));
+  clearInterval(trickle);
+  for (const { said, ms } of ends) {
+    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+    expect(ms).toBeGreaterThan(900);
+    expect(ms).toBeLessThan(4000);
+  }
+  expect(await answers(url)).toBe(true);
+});
+
+test("who connects and says nothing is hung up on", async () => {
+  const url = await listen({ HEDDLE_HTTP_HEADERS_TIMEOUT_SECS: "1" });
+  const { ms } = await dial(url).closed;
+  expect(ms).toBeGreaterThan(900);
+  expect(ms).toBeLessThan(4000);
+});
+
+test("a body that trickles in is cut off", async () => {
+  const url = await listen({ HEDDLE_HTTP_REQUEST_TIMEOUT_SECS: "1" });
+  const { socket, closed } = dial(url);
+  socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n");
+  const trickle = setInterval(() => !socket.destroyed && socket.write("x"), 50);
+  const { ms } = await closed;
+  clearInterval(trickle);
+  expect(ms).toBeLessThan(4000);
+  expect(await answers(url)).toBe(true);
+});
+
+test("one address gets so many connections and no more, others still get theirs", async () => {
+  const http = createServer((_, response) => void response.end("here"));
+  limitConnections(http, { maxConnections: 100, maxConnectionsPerAddress: 5 }, (address) => address === "127.0.0.3");
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const url = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  const open = async (from: string, count: number) => {
+    const dialled = Array.from({ length: count }, () => dial(url, from));
+    await sleep(200);
+    return dialled.filter(({ socket }) => !socket.destroyed).map(({ socket }) => socket);
+  };
+  const greedy = await open("127.0.0.2", 8);
+  expect(greedy).toHaveLength(5);
+  expect(await open("127.0.0.2", 1)).toHaveLength(0);
+  expect(await open("127.0.0.3", 8)).toHaveLength(8);
+  expect(await answers(url)).toBe(true);
+  // places that become free are given again
+  for (const socket of greedy.slice(0, 2)) socket.destroy();
+  await sleep(50);
+  expect(await open("127.0.0.2", 3)).toHaveLength(2);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  http.closeAllConnections();
+  http.close();
+});
+
+test("proxies and loopback may have more", () => {
+  const speaksForMany = proxies({ trustedProxies: ["10.0.0.0/8"] });
+  expect(["127.0.0.1", "::1", "10.1.2.3", "192.0.2.1"].map(speaksForMany)).toEqual([true, true, true, false]);
+});
+
+test("when all places are taken, idle connections make way", async () => {
+  const url = await listen({ HEDDLE_HTTP_MAX_CONNECTIONS: "10" });
+  const idle = Array.from({ length: 10 }, () => dial(url));
+  for (const { socket } of idle) socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await sleep(200);
+  await fetch(url).catch(() => {});
+  await Promise.race(idle.map(({ closed }) => closed));
+  expect(await answers(url)).toBe(true);
+});
+
+test("headers that are too large get 431, malformed and ambiguous requests 400", async () => {
+  const url = await listen({ HEDDLE_HTTP_MAX_HEADER_BYTES: "4096" });
+  const ask = async (text: string) => {
+    const { socket, closed } = dial(url);
+    socket.write(text);
+    return (await closed).said.split("\r\n")[0];
+  };
+  expect(await ask(`GET / HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(5000)}\r\n\r\n`)).toMatch(/ 431 /);
+  expect(await ask(`GET /${"a".repeat(5000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/ 431 /);
+  expect(await ask("GET / HTTP/1.1\r\n\r\n")).toMatch(/ 400 /);
+  expect(await ask("rubbish\r\n\r\n")).toMatch(/ 400 /);
+  // two lengths are how one request is smuggled behind another
+  expect(
+    await ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+  ).toMatch(/ 400 /);
+  expect(await ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")).toMatch(/ 400 /);
+});
+
+test("every answer bears the security headers, also before the server is ready and where there is nothing", async () => {
+  const url = await listen();
+  const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
+  for (const one of [url.href, new URL("/none", url).href, early.url]) {
+    const { headers } = await fetch(one);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "content-security-policy": expect.stringContaining("default-src 'none'; frame-ancestors 'none'"),
+    });
+  }
+  await early.close();
+});
+
+test("a page names its scripts and styles by their hashes and allows no others", async () => {
+  const { headers } = await fetch(new URL("/page", await listen()));
+  const policy = headers.get("content-security-policy")!;
+  // printf 'let a = 1;' | openssl dgst -sha256 -binary | base64
+  expect(policy).toContain("script-src 'sha256-xY6QKfH9PRsQnLz56nj6MBwiK5oHg+im1Jkpdp1x/Ck='");
+  expect(policy).toMatch(/style-src 'sha256-[^']{44}'/);
+  expect(policy).not.toContain("unsafe");
+  expect(policy).toContain("frame-ancestors 'none'");
+});
