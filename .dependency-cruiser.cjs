@@ -66,6 +66,12 @@ module.exports = {
       { path: "^server/src/app\\.ts$" },
     ),
     never(
+      "admin-is-for-the-command-line",
+      "Nothing in the server imports admin.",
+      { path: "^(server|graph-host)/", pathNot: ["^server/src/admin/", TESTS] },
+      { path: "^server/src/admin/" },
+    ),
+    never(
       "main-is-the-top",
       "Nothing in the server imports main.ts.",
       { path: "^(server|graph-host)/", pathNot: TESTS },
@@ -91,15 +97,15 @@ module.exports = {
     ),
     never(
       "cli-starts-main",
-      "The command line imports nothing of the server but its entry.",
+      "The command line imports nothing of the server but its entries: main.ts starts one, admin works on its data.",
       { path: "^cli/", pathNot: TESTS },
-      { path: "^(server|graph-host|bench|conformance|scripts)/", pathNot: "^server/src/main\\.ts$" },
+      { path: "^(server|graph-host|bench|conformance|scripts)/", pathNot: "^server/src/(main\\.ts$|admin/)" },
     ),
     never(
       "cli-loads-main-late",
       "The entry is imported dynamically, so that --help and mistakes do not load the server.",
       { path: "^cli/", pathNot: TESTS },
-      { path: "^server/src/main\\.ts$", dynamic: false },
+      { path: "^server/src/(main\\.ts$|admin/)", dynamic: false, dependencyTypesNot: ["type-only"] },
     ),
     never(
       "black-boxes-import-nothing-of-ours",

@@ -1,4 +1,6 @@
+import * as audit from "./commands/audit.ts";
 import * as dev from "./commands/dev.ts";
+import * as secrets from "./commands/secrets.ts";
 import * as serve from "./commands/serve.ts";
 import { UsageError } from "./core/flags.ts";
 import { readVersion } from "./core/version.ts";
@@ -9,7 +11,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-const COMMANDS: Record<string, Command> = { dev, serve };
+const COMMANDS: Record<string, Command> = { dev, serve, secrets, audit };
 
 function overview(): string {
   const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);

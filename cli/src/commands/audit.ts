@@ -1,0 +1,71 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+
+import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+
+const flags = {
+  ...PLACE_FLAGS,
+  from: { type: "text", placeholder: "TIME", description: "For export: from this time on, as in ISO 8601." },
+  to: { type: "text", placeholder: "TIME", description: "For export: up to this time." },
+  format: { type: "text", placeholder: "FORMAT", default: "ndjson", description: "For export: ndjson or csv." },
+  output: { type: "text", placeholder: "FILE", description: "For export: write here instead of to stdout." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Who changed what: export and verify the audit log";
+
+export function help(): string {
+  return `Usage: heddle audit ACTION [options]
+
+Actions:
+  export      Print the lines of all workspaces, and of attempts that belong to none, oldest first.
+  verify      Hold every line against its seal and its number: tells lines that were changed, put in or
+              taken out. Ends with 1 when there are any.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const [action = "", ...rest] = args;
+  const given = readFlags(flags, rest, process.env);
+  const place = () => readPlace(given);
+  const admin = () => import("../../../server/src/admin/audit.ts");
+  if (action === "export") {
+    const { format } = given;
+    if (format !== "ndjson" && format !== "csv")
+      throw new UsageError(`--format must be ndjson or csv, not "${format}".`);
+    const [from, to] = [readTime("--from", given.from), readTime("--to", given.to)];
+    const where = place();
+    const file = given.output === undefined ? null : createWriteStream(given.output, { flags: "wx", mode: 0o600 });
+    if (file) await once(file, "open");
+    const out = file ?? process.stdout;
+    await (
+      await admin()
+    ).exportAudit(where, { format, from, to }, async (piece) => {
+      if (!out.write(piece)) await once(out, "drain");
+    });
+    if (file) await finished(file.end());
+  } else if (action === "verify") {
+    const found = await (await admin()).verifyAudit(place(), process.env);
+    const say = (line: string) => process.stdout.write(`${line}\n`);
+    say(`${found.lines} lines, ${found.sound} sound, ${found.unsealed} without a seal`);
+    for (const [key, count] of Object.entries(found.unknownKeys))
+      say(`${count} sealed with ${key}, which is not at hand`);
+    for (const id of found.altered) say(`ALTERED  ${id}`);
+    for (const { writer, after, missing } of found.gaps)
+      say(`MISSING  ${missing} after line ${after} of writer ${writer}`);
+    if (found.altered.length + found.gaps.length > 0) process.exitCode = 1;
+  } else {
+    throw new UsageError(`heddle audit needs an action: export or verify, not "${action}".`);
+  }
+}
+
+function readTime(flag: string, value: string | undefined): Date | undefined {
+  if (value === undefined) return undefined;
+  const time = new Date(value);
+  if (Number.isNaN(time.getTime())) throw new UsageError(`${flag} must be a time as in ISO 8601, not "${value}".`);
+  return time;
+}

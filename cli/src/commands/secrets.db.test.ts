@@ -1,0 +1,133 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { pino } from "pino";
+import { afterAll, expect, test } from "vitest";
+
+import { openSecrets, type Secrets } from "../../../server/src/base/secrets/secrets.ts";
+import { testDatabase } from "../../../server/test/db.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const db = await testDatabase();
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-secrets-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+interface Ended {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+function heddle(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const base = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_DATA_DIR: dataDir };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [LAUNCHER, ...args],
+      { cwd: tmpdir(), env: { ...base, ...env } },
+      (error, stdout, stderr) =>
+        resolve({
+          code: error ? (typeof error.code === "number" ? error.code : null) : 0,
+          signal: error?.signal ?? null,
+          stdout,
+          stderr,
+        }),
+    );
+  });
+}
+
+const open = (secretsKeys?: string): Promise<Secrets> =>
+  openSecrets({
+    sql: db.sql,
+    log: pino({ level: "silent" }),
+    dataDir,
+    settings: { secretsKeys, secretsKeyFile: undefined },
+  });
+const ref = (id: string) => ({ purpose: "webhook", id, workspaceId: null });
+const KEYS = join(dataDir, "secrets.keys");
+const idsInFile = () => readFileSync(KEYS, "utf8").match(/^[^#:\n]+(?=:)/gm)!;
+
+test("a rotation that is killed is taken up by the next, with the same key, while a server works on", async () => {
+  const server = await open();
+  for (let i = 0; i < 450; i++) await server.put(ref(`${i}`), `value ${i}`);
+  const [old] = idsInFile();
+
+  const killed = await heddle(["secrets", "rotate"], { HEDDLE_FAULT_POINTS: "secrets-batch-rewrapped:1" });
+  expect(killed.signal).toBe("SIGKILL");
+  const [fresh] = idsInFile();
+  expect(fresh).not.toBe(old);
+  const status = await heddle(["secrets", "status"]);
+  expect(status.stdout).toContain(`${fresh}  200 secrets, current`);
+  expect(status.stdout).toContain(`${old}  250 secrets`);
+  await server.put(ref("meanwhile"), "written under the new key");
+  expect(await server.get(ref("0"))).toBe("value 0");
+
+  expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("250 secrets are under the key"),
+  });
+  const done = await heddle(["secrets", "rotate"]);
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets moved") });
+  expect(idsInFile()).toEqual([fresh, old]);
+  expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({ code: 0 });
+  expect(idsInFile()).toEqual([fresh]);
+  expect(await heddle(["secrets", "retire", "--key", fresh!])).toMatchObject({ code: 1 });
+  const restarted = await open();
+  for (const id of ["0", "300", "449"]) expect(await restarted.get(ref(id))).toBe(`value ${id}`);
+  expect(await restarted.get(ref("meanwhile"))).toBe("written under the new key");
+
+  const log = await db.sql`select actor_kind, operation, target from audit_log where actor_kind = 'system' order by id`;
+  expect(log).toMatchObject([
+    { operation: "heddle secrets rotate", target: { to: fresh, rewrapped: "250" } },
+    { operation: "heddle secrets retire", target: { key: old } },
+  ]);
+});
+
+test("with keys from the environment a rotation goes to the first of them, and says when that is nothing new", async () => {
+  const line = readFileSync(KEYS, "utf8").match(/^[^#\n]+:.+$/m)![0];
+  const generated = (await heddle(["secrets", "generate"])).stdout.trim();
+  expect(generated).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{6}:[A-Za-z0-9+/]{43}=$/);
+  const same = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: line });
+  expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is the current one already") });
+  const both = `${generated},${line}`;
+  const done = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: both });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets moved") });
+  expect(await (await open(generated)).get(ref("7"))).toBe("value 7");
+  // the file's key is of no use any more: it is missing the new one, and that is told, too
+  expect(await heddle(["secrets", "status"])).toMatchObject({ code: 1, stdout: expect.stringContaining("MISSING") });
+  for (const { stdout, stderr } of [same, done]) {
+    expect(stdout + stderr).not.toContain(line.split(":")[1]);
+    expect(stdout + stderr).not.toContain(generated.split(":")[1]);
+  }
+});
+
+test("the audit log is exported whole and verified", async () => {
+  const file = join(dataDir, "audit.csv");
+  expect(await heddle(["audit", "export", "--format", "csv", "--output", file])).toMatchObject({ code: 0 });
+  expect(readFileSync(file, "utf8").split("\r\n")[1]).toContain("heddle secrets rotate");
+  // what is there is not written over
+  expect(await heddle(["audit", "export", "--output", file])).toMatchObject({ code: 1 });
+  const lines = (await heddle(["audit", "export"])).stdout.trimEnd().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { operation: string }).operation)).toEqual([
+    "heddle secrets rotate",
+    "heddle secrets retire",
+    "heddle secrets rotate",
+  ]);
+  expect((await heddle(["audit", "export", "--to", "2020-01-01T00:00:00Z"])).stdout).toBe("");
+  writeFileSync(KEYS, (await heddle(["secrets", "generate"])).stdout);
+  const verified = await heddle(["audit", "verify"]);
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("3 lines") });
+});
+
+test("mistakes are told", async () => {
+  expect(await heddle(["secrets", "turn"])).toMatchObject({ code: 2, stderr: expect.stringContaining('not "turn"') });
+  expect(await heddle(["secrets", "retire"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--key") });
+  expect(await heddle(["audit", "export", "--from", "soon"])).toMatchObject({ code: 2 });
+  expect(await heddle(["audit", "export", "--format", "xml"])).toMatchObject({ code: 2 });
+  const nowhere = await heddle(["secrets", "status"], { DATABASE_URI: "" });
+  expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no data of Heddle") });
+});

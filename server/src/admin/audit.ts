@@ -1,0 +1,35 @@
+import { readOptions } from "../base/config/options.ts";
+import { openKeyring } from "../base/secrets/secrets.ts";
+import { secretsOptions } from "../base/secrets/settings.ts";
+import { selectKeys } from "../base/secrets/sql.ts";
+import { exportAuditLog, type ExportFormat } from "../identity/audit/export-audit-log.ts";
+import { sealKeyOf } from "../identity/audit/seal.ts";
+import { type AuditVerification, verifyAuditLog } from "../identity/audit/verify-audit-log.ts";
+import { type DataPlace, withDatabase } from "./with-database.ts";
+
+export interface ExportRequest {
+  format: ExportFormat;
+  from?: Date | undefined;
+  to?: Date | undefined;
+}
+
+/** Hands out the whole log piece by piece, those lines too that belong to nobody; waits until each was taken. */
+export function exportAudit(
+  place: DataPlace,
+  { format, from, to }: ExportRequest,
+  take: (piece: string) => Promise<void>,
+): Promise<void> {
+  return withDatabase(place, async ({ sql }) => {
+    for await (const piece of exportAuditLog(sql, { from, to }, format)) await take(piece);
+  });
+}
+
+export function verifyAudit(place: DataPlace, env: Record<string, string | undefined>): Promise<AuditVerification> {
+  return withDatabase(place, async ({ sql, log }) => {
+    const keyring = openKeyring(readOptions(secretsOptions, env), place.dataDir, log, await selectKeys(sql));
+    return verifyAuditLog(sql, (id) => {
+      const key = keyring.find(id);
+      return key && sealKeyOf(key);
+    });
+  });
+}
