@@ -32,7 +32,7 @@ export const createAgentApp = (deps: AgentDeps, guard: Guard): Hono => createApp
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
   const { rateLimits, log } = deps;
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps), guard, gate);
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, gate);
 }
 
 function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Guard, gate?: Gate): Hono {

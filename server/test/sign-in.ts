@@ -42,7 +42,7 @@ export async function testSignIn(db: TestDatabase, env: Record<string, string> =
   };
   const outbound = createOutbound(readPolicy("127.0.0.1", false));
   const settings = readOptions(signInOptions, env);
-  const service = startSignIn({ sql: db.sql, log, settings, audit, outbound });
+  const service = startSignIn({ sql: db.sql, log, settings, outbound });
   const guard = { ...(await testGuard(db, env)), audit };
   afterAll(async () => {
     await service.stop();
@@ -61,7 +61,7 @@ export async function testSignIn(db: TestDatabase, env: Record<string, string> =
     });
   const app = new Hono();
   app.onError(errorHandler("detail", log));
-  mountRoutes(app, [...signInRoutes(service.deps), me("GET"), me("POST")], guard);
+  mountRoutes(app, [...signInRoutes({ ...service.deps, audit }), me("GET"), me("POST")], guard);
   return {
     app,
     call: callerOf(app),

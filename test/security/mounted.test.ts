@@ -33,10 +33,15 @@ const PUBLIC = [
   "agent GET /metrics",
   "agent GET /ok",
   "agent GET /openapi.json",
+  "trace GET /api/v1/auth/sign-in-methods",
   "trace GET /api/v1/feedback/tokens/:token",
+  "trace GET /auth/oidc/callback",
+  "trace GET /auth/oidc/login",
   "trace GET /metrics",
   "trace GET /ok",
   "trace POST /api/v1/feedback/tokens/:token",
+  "trace POST /api/v1/login",
+  "trace POST /api/v1/logout",
 ];
 
 test("every space that app.ts can mount is under these tests", () => {

@@ -39,7 +39,7 @@ export async function startSpaces(): Promise<Spaces> {
     {
       name: "trace",
       creator: "createTraceApp",
-      routes: traceRoutes(platform.deps),
+      routes: traceRoutes(platform.deps, { record: () => Promise.resolve() }),
       mount: (guard) => app.createTraceApp(platform.deps, guard),
     },
   ];

@@ -2,6 +2,8 @@ import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Outbound } from "../base/outbound/outbound.ts";
+import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -16,6 +18,9 @@ export interface TraceDeps {
   dataDir: string;
   metrics: Metrics;
   rateLimits: RateLimits;
+  /** The one way out. */
+  outbound: Outbound;
+  signIn: Omit<SignInDeps, "audit">;
   projects: ProjectDirectory;
   feedback: FeedbackMirror;
 }

@@ -2,6 +2,7 @@ import { choice, integer, type Options, text } from "../base/config/options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
+import { outboundOptions } from "../base/outbound/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 
 /** Settings of the trace platform. */
@@ -62,6 +63,7 @@ export const traceOptions = {
     description: "Memory that chDB may use, in MiB; what needs more fails. 0: half of the machine's, at most 4096.",
   }),
   ...clientIpOptions,
+  ...outboundOptions,
   ...connectionOptions,
   ...crossOriginOptions,
   ...rateLimitOptions,

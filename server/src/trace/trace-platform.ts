@@ -8,7 +8,10 @@ import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
-import { isLoopback } from "../identity/settings.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
+import { readPolicy } from "../base/outbound/policy.ts";
+import { type IdentitySettings, isLoopback, needsKeys } from "../identity/settings.ts";
+import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import type { TraceDeps } from "./deps.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
@@ -17,7 +20,7 @@ import { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 
 export interface TracePlatformOptions {
-  settings: TraceSettings;
+  settings: TraceSettings & IdentitySettings;
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
@@ -61,6 +64,8 @@ export async function startTracePlatform({
   const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
   const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
   measureRateLimits(rateLimits, metrics.registry);
+  const outbound = createOutbound(readPolicy(settings.outboundAllow, !needsKeys(settings.auth, host)));
+  const signIn = startSignIn({ sql, log, settings, outbound });
   const deps: TraceDeps = {
     sql,
     clickhouse,
@@ -69,6 +74,8 @@ export async function startTracePlatform({
     dataDir,
     metrics,
     rateLimits,
+    outbound,
+    signIn: signIn.deps,
     projects: new ProjectDirectory(sql),
     feedback: new FeedbackMirror({ sql, clickhouse, log }),
   };
@@ -77,6 +84,8 @@ export async function startTracePlatform({
     deps,
     async stop() {
       await rateLimits.stop();
+      await signIn.stop();
+      await outbound.close();
       await deps.feedback.stop();
       if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });

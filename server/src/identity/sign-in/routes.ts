@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
 import { AppError, forbidden, notFound, unauthorized } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
 import { clientIp } from "../../base/http/client-ip.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { SignInDeps } from "./deps.ts";
@@ -32,9 +33,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
   return [
     route({
       ...shared,
+      ...v1("/login"),
       method: "POST",
-      path: "/login",
-      aliases: ["/api/v1/login"],
       permission: "public",
       publicBecause: "whoever signs in is nobody yet; attempts are counted",
       audit: "none",
@@ -58,9 +58,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
     }),
     route({
       ...shared,
+      ...v1("/logout"),
       method: "POST",
-      path: "/logout",
-      aliases: ["/api/v1/logout"],
       permission: "public",
       publicBecause: "it ends only the session whose token is sent",
       audit: "none",
@@ -82,9 +81,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
     }),
     route({
       ...shared,
+      ...v1("/auth/password"),
       method: "POST",
-      path: "/auth/password",
-      aliases: ["/api/v1/auth/password"],
       permission: "workspaces:read",
       audit: "change",
       summary: "Change one's own password; ends one's other sessions",
@@ -102,9 +100,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
     }),
     route({
       ...shared,
+      ...v1("/auth/sign-in-methods"),
       method: "GET",
-      path: "/auth/sign-in-methods",
-      aliases: ["/api/v1/auth/sign-in-methods"],
       permission: "public",
       publicBecause: "the sign-in page asks it",
       summary: "How one can sign in here",

@@ -3,7 +3,7 @@ import { ConfigError, flag, integer, type Options, type OptionSpec, text } from 
 /** Settings of sessions and of signing in, the same in every role. */
 export const signInOptions = {
   publicUrl: {
-    env: ["HEDDLE_PUBLIC_URL"],
+    env: ["HEDDLE_PUBLIC_URL", "HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
     description:
       "Where browsers reach this server, such as https://heddle.example. With https, cookies are sent over https only.",

@@ -1,5 +1,4 @@
 /** Signing in as a part of a running server: what its routes need, and the sweep of what has ended. */
-import type { AuditSink } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
@@ -13,7 +12,8 @@ const SWEEP_EVERY_MS = 600_000;
 const SWEEP_BATCH = 1000;
 
 export interface SignInService {
-  deps: SignInDeps;
+  /** The audit log comes with the guard. */
+  deps: Omit<SignInDeps, "audit">;
   stop(): Promise<void>;
 }
 
@@ -21,12 +21,11 @@ export function startSignIn(options: {
   sql: Sql;
   log: Log;
   settings: SignInSettings;
-  audit: AuditSink;
   outbound: Pick<Outbound, "fetch">;
 }): SignInService {
-  const { sql, log, settings, audit, outbound } = options;
+  const { sql, log, settings, outbound } = options;
   const provider = createOpenIdProvider(settings, outbound, log);
-  const deps: SignInDeps = { sql, log, settings, audit, passwords: new PasswordHashing(), provider };
+  const deps = { sql, log, settings, passwords: new PasswordHashing(), provider };
 
   let stopped = false;
   let running: Promise<void> = Promise.resolve();

@@ -61,26 +61,26 @@ test("a wrong password, an unknown address, a disabled person and one without a 
 });
 
 test("an unknown address takes as long as a known one", async () => {
-  const median = async (email: string): Promise<number> => {
-    const times: number[] = [];
-    for (let n = 0; n < 9; n++) {
-      await db.sql`delete from sign_in_attempts`;
+  // in turn, and the shortest of each, because the machine has other things to do
+  const shortest: Record<string, number> = {
+    "anna@a.example": 1e9,
+    "nobody@a.example": 1e9,
+    "no-password@a.example": 1e9,
+  };
+  for (let round = 0; round < 12; round++) {
+    await db.sql`delete from sign_in_attempts`;
+    for (const email of Object.keys(shortest)) {
       const started = performance.now();
       await call("POST", "/login", { email, password: "wrong" });
-      times.push(performance.now() - started);
+      shortest[email] = Math.min(shortest[email]!, performance.now() - started);
     }
-    return times.sort((x, y) => x - y)[4]!;
-  };
-  await median("warm-up@a.example");
-  const [known, unknown, without] = [
-    await median("anna@a.example"),
-    await median("nobody@a.example"),
-    await median("no-password@a.example"),
-  ];
+  }
+  const [known, ...others] = Object.values(shortest) as [number, number, number];
   // without the check against a made-up hash it would be a tenth
-  expect(unknown).toBeGreaterThan(known / 2);
-  expect(without).toBeGreaterThan(known / 2);
-  expect(unknown).toBeLessThan(known * 2);
+  for (const other of others) {
+    expect(other).toBeGreaterThan(known / 2);
+    expect(other).toBeLessThan(known * 2);
+  }
 });
 
 test("ten wrong attempts and the account is closed to that network, whatever comes next; others get in", async () => {
