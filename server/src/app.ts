@@ -8,10 +8,12 @@ import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
 import { limitBody } from "./base/http/limit-body.ts";
+import { nameRequests } from "./base/http/request-id.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
 import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
 import type { TraceDeps } from "./trace/deps.ts";
+import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
 
@@ -32,17 +34,25 @@ export const createAgentApp = (deps: AgentDeps, guard: Guard): Hono => createApp
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
   const { rateLimits, log } = deps;
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps, guard.audit), guard, gate);
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, gate, isFeedbackLink);
 }
 
-function createApp({ settings, log, metrics }: Space, routes: Route[], guard: Guard, gate?: Gate): Hono {
+/** `isOpen`: paths that pages of any origin may call, whatever the setting says. */
+function createApp(
+  { settings, log, metrics }: Space,
+  routes: Route[],
+  guard: Guard,
+  gate?: Gate,
+  isOpen?: (path: string) => boolean,
+): Hono {
   const app = new Hono();
   app.onError(errorHandler(settings.errors, log));
   app.notFound(() => errorResponse(settings.errors, new AppError(404, "404 Not Found")));
   app.use(measureRequests(metrics));
+  app.use(nameRequests);
   app.use(findClientIp(settings));
   if (gate) app.use(gate.preflights);
-  app.use(allowOrigins(settings));
+  app.use(allowOrigins(settings, isOpen));
   if (gate) app.use(gate.requests);
   app.use(limitBody(settings.maxBodyBytes, settings.errors));
   mountRoutes(app, routes, guard);

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 
 import { ConfigError, type Options, type OptionSpec } from "../config/options.ts";
@@ -31,9 +31,18 @@ export type CrossOriginSettings = Options<typeof crossOriginOptions>;
  * Pages of other origins may call, as the SDKs in browsers do, but never with cookies: credentials are not allowed,
  * and that is what keeps `*` harmless and the CSRF header a proof.
  */
-export function allowOrigins({ corsOrigins }: CrossOriginSettings): MiddlewareHandler {
+export function allowOrigins(
+  { corsOrigins }: CrossOriginSettings,
+  /** Paths that pages of any origin may call whatever the setting says, because the path is the credential. */
+  isOpen: (path: string) => boolean = () => false,
+): MiddlewareHandler {
   const allowMethods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
-  const origin = corsOrigins.includes("*") ? "*" : [...corsOrigins];
+  const origin = corsOrigins.includes("*")
+    ? "*"
+    : (asking: string, c: Context) => {
+        if (isOpen(c.req.path)) return "*";
+        return corsOrigins.includes(asking) ? asking : null;
+      };
   return cors({ origin, exposeHeaders: EXPOSED_HEADERS, allowMethods });
 }
 

@@ -1,16 +1,8 @@
-import { createHash } from "node:crypto";
+import { htmlPage } from "../../base/http/html-page.ts";
 
 const STYLE = `body{margin:0;min-height:100vh;display:grid;place-items:center;font:1.125rem/1.5 system-ui,sans-serif;
 background:#fff;color:#1a1a1a}main{max-width:32rem;padding:2rem;text-align:center}h1{font-size:1.5rem;margin:0 0 .5rem}
 p{margin:0}@media(prefers-color-scheme:dark){body{background:#16181d;color:#f0f0f0}}`;
-
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");
 
 /** For the person who followed a feedback link: what became of it. No script, nothing loaded from elsewhere. */
 export function feedbackPage(status: number, title: string, text: string, headers: Record<string, string>): Response {
@@ -27,16 +19,7 @@ export function feedbackPage(status: number, title: string, text: string, header
 <body><main><h1>${escape(title)}</h1><p>${escape(text)}</p></main></body>
 </html>
 `;
-  return new Response(html, {
-    status,
-    headers: {
-      ...headers,
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": POLICY,
-      "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
-    },
-  });
+  return htmlPage(html, { scripts: [], styles: [STYLE] }, { status, headers });
 }
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

@@ -176,7 +176,7 @@ test("a person gets a page, also when the link is dead; a look or a guess gives 
   expect((await call("GET", `${path}?score=1`, undefined, { ...html, "Sec-Purpose": "prefetch" })).status).toBe(503);
   expect(await feedback()).toEqual([]);
   const page = await call("GET", `${path}?score=1`, undefined, html);
-  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page.headers.get("content-type")).toBe("text/html; charset=UTF-8");
   expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(page.headers.get("cache-control")).toBe("no-store");
   expect(page.text).toContain('<html lang="en">');
@@ -187,6 +187,15 @@ test("a person gets a page, also when the link is dead; a look or a guess gives 
   const gone = await call("GET", `${path}?score=1`, undefined, html);
   expect(gone.status).toBe(410);
   expect(gone.text).toContain("<h1>This did not work</h1>");
+});
+
+test("pages of any origin may submit, also where the operator has named origins for all else", async () => {
+  const { call: ask } = await testTracePlatform({ HEDDLE_CORS_ORIGINS: "https://console.example" });
+  const headers = { Origin: "https://app.example", "Access-Control-Request-Method": "POST" };
+  const allowed = async (path: string) =>
+    (await ask("OPTIONS", path, undefined, headers)).headers.get("access-control-allow-origin");
+  expect(await allowed(`/api/v1/feedback/tokens/${uuid7()}`)).toBe("*");
+  expect(await allowed("/api/v1/feedback")).toBe(null);
 });
 
 test("another part of the house issues tokens by a function", async () => {
