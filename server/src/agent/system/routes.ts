@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { htmlPage } from "../../base/http/html-page.ts";
+import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -16,7 +16,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const version = readVersion();
   const { registry } = deps.metrics;
   let document: string | undefined;
-  const page = htmlPage(docsPage);
+  const blocks = inlineBlocks(docsPage);
 
   const routes: Route[] = [
     route({
@@ -69,7 +69,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       path: "/docs",
       summary: "This document as a page",
       out: { 200: "text/html" },
-      handler: () => page(),
+      handler: () => htmlPage(docsPage, blocks),
     }),
     route({
       ...shared,
