@@ -12,7 +12,10 @@ import { openDatabase } from "./base/db/open-database.ts";
 import { deferred } from "./base/deferred.ts";
 import { type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
 import { createLog, type Log } from "./base/log.ts";
+import { openSecrets } from "./base/secrets/secrets.ts";
+import { secretsOptions } from "./base/secrets/settings.ts";
 import { Started } from "./base/started.ts";
+import { sealKeyOf } from "./identity/audit/seal.ts";
 import { type Identity, openIdentity } from "./identity/identity.ts";
 import { identityOptions, type IdentitySettings, needsKeys } from "./identity/settings.ts";
 import { traceOptions } from "./trace/settings.ts";
@@ -60,7 +63,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const overrides: Partial<AgentSettings> = {};
     if (settings.jobs !== undefined) Object.assign(overrides, { jobs: settings.jobs });
     if (settings.reload !== undefined) Object.assign(overrides, { reload: settings.reload });
-    const options = readOptions({ ...agentOptions, ...identityOptions }, process.env, overrides);
+    const options = readOptions({ ...agentOptions, ...identityOptions, ...secretsOptions }, process.env, overrides);
     const project = await readProject(settings.config);
     const graphs = deferred<Record<string, GraphStatus>>();
     const { http, log, database } = await openPort(settings, options, started);
@@ -79,7 +82,9 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     });
     started.add(() => agent.stop());
     const { sql } = agent.deps;
-    const identity = await openIdentity({ sql, log, settings: options, host: settings.host, ofOneWorkspace: true });
+    const { keyring } = await openSecrets({ sql, log, dataDir: settings.dataDir, settings: options });
+    const who = { host: settings.host, ofOneWorkspace: true, sealKey: sealKeyOf(keyring.newest) };
+    const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
     answer(http, createAgentApp(agent.deps, identity.guard), started);
     const { warnings } = project;
@@ -91,13 +96,15 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
 export function startTraceServer(settings: ServerSettings): Promise<RunningServer> {
   const started = new Started();
   return started.orStop(async () => {
-    const options = readOptions({ ...traceOptions, ...identityOptions }, process.env);
+    const options = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, process.env);
     const { http, log, database } = await openPort(settings, options, started);
     const { host, dataDir } = settings;
     const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
     started.add(() => platform.stop());
     const { sql } = platform.deps;
-    const identity = await openIdentity({ sql, log, settings: options, host: settings.host, ofOneWorkspace: false });
+    const { keyring } = await openSecrets({ sql, log, dataDir, settings: options });
+    const who = { host, ofOneWorkspace: false, sealKey: sealKeyOf(keyring.newest) };
+    const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
     answer(http, createTraceApp(platform.deps, identity.guard), started);
     return running(http, database, identity, started);

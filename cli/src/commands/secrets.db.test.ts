@@ -105,6 +105,17 @@ test("with keys from the environment a rotation goes to the first of them, and s
   }
 });
 
+test("a server that is not given a key that stored secrets are under does not start, and says which", async () => {
+  const project = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
+  const stranger = (await heddle(["secrets", "generate"])).stdout.trim();
+  const ended = await heddle(["serve", "--role", "agent", "--config", project, "--port", "0"], {
+    HEDDLE_SECRETS_KEYS: stranger,
+    HEDDLE_HOSTS: "1",
+  });
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toMatch(/holds secrets under keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/);
+});
+
 test("the audit log is exported whole and verified", async () => {
   const file = join(dataDir, "audit.csv");
   expect(await heddle(["audit", "export", "--format", "csv", "--output", file])).toMatchObject({ code: 0 });
@@ -124,10 +135,16 @@ test("the audit log is exported whole and verified", async () => {
 });
 
 test("mistakes are told", async () => {
-  expect(await heddle(["secrets", "turn"])).toMatchObject({ code: 2, stderr: expect.stringContaining('not "turn"') });
-  expect(await heddle(["secrets", "retire"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--key") });
-  expect(await heddle(["audit", "export", "--from", "soon"])).toMatchObject({ code: 2 });
-  expect(await heddle(["audit", "export", "--format", "xml"])).toMatchObject({ code: 2 });
-  const nowhere = await heddle(["secrets", "status"], { DATABASE_URI: "" });
-  expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no data of Heddle") });
+  const mistakes: [string[], string, Record<string, string>?][] = [
+    [["secrets", "turn"], 'not "turn"'],
+    [["secrets", "retire"], "--key"],
+    [["audit", "export", "--from", "soon"], "--from must be a time"],
+    [["audit", "export", "--format", "xml"], "--format must be"],
+    [["secrets", "status"], "There is no data of Heddle", { DATABASE_URI: "" }],
+  ];
+  await Promise.all(
+    mistakes.map(async ([args, message, env]) => {
+      expect(await heddle(args, env)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    }),
+  );
 });

@@ -8,6 +8,7 @@ import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
 import { LastUsed } from "./api-keys/last-used.ts";
 import { type AuditLog, createAuditLog } from "./audit/audit-log.ts";
+import type { SealKey } from "./audit/seal.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
 import { IdentityCache } from "./identity-cache.ts";
@@ -23,6 +24,8 @@ export interface IdentityOptions {
   host: string;
   /** Whether the server is about one workspace, as an agent server is. */
   ofOneWorkspace: boolean;
+  /** What lines of the audit log are sealed with. */
+  sealKey?: SealKey;
 }
 
 export interface Identity {
@@ -62,7 +65,10 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     local: () => local,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
   });
-  const audit = createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays });
+  const audit = createAuditLog(sql, log, {
+    retentionDays: settings.auditRetentionDays,
+    sealKey: options.sealKey,
+  });
   return {
     guard: { authenticator, audit, auditsData: settings.auditsData },
     workspaceId: workspace.id,

@@ -13,13 +13,21 @@ export type ErrorMode = "text" | "detail";
 export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
   return (thrown, c) => {
     const error = translate(thrown);
-    if (error.status >= 500) log.error({ err: thrown, method: c.req.method, path: c.req.path }, "request failed");
-    return errorResponse(mode, error);
+    if (error.status >= 500) {
+      const request = { method: c.req.method, path: c.req.path, requestId: c.get("requestId") as string | undefined };
+      log.error({ err: thrown, ...request }, "request failed");
+    }
+    return errorResponse(c.get("errorFamily") === "error" ? "error" : mode, error);
   };
 }
 
-export function errorResponse(mode: ErrorMode, error: AppError): Response {
+/** @param mode `error`: `{"error": message}`, of routes with that `errorFamily` */
+export function errorResponse(mode: ErrorMode | "error", error: AppError): Response {
   const init = { status: error.status, headers: error.headers };
+  if (mode === "error") {
+    const { message, code } = error;
+    return Response.json({ error: code ?? message, ...(code !== undefined && { message }) }, init);
+  }
   if (mode === "detail") {
     const { message, code } = error;
     return Response.json({ detail: message, ...(code !== undefined && { error: code, message }) }, init);

@@ -1,0 +1,29 @@
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+
+import { isUuid } from "../ids.ts";
+import { nameRequests } from "./request-id.ts";
+
+const app = new Hono<{ Variables: { requestId: string } }>();
+app.use(nameRequests);
+app.onError(() => new Response("broken", { status: 500 }));
+app.get("/raw", (c) => new Response(c.get("requestId")));
+app.get("/broken", () => {
+  throw new Error("broken");
+});
+
+test("every answer tells what its request is called, also a raw one, an error and a 404", async () => {
+  for (const path of ["/raw", "/broken", "/nothing"]) {
+    expect(isUuid((await app.request(path)).headers.get("x-request-id")!)).toBe(true);
+  }
+  const [one, two] = [await app.request("/raw"), await app.request("/raw")];
+  expect(await one.text()).toBe(one.headers.get("x-request-id"));
+  expect(two.headers.get("x-request-id")).not.toBe(one.headers.get("x-request-id"));
+});
+
+test("the caller's own name is kept where it has a decent form", async () => {
+  const named = async (id: string) =>
+    (await app.request("/raw", { headers: { "x-request-id": id } })).headers.get("x-request-id");
+  expect(await named("trace-1.2:3")).toBe("trace-1.2:3");
+  for (const bad of ["x".repeat(129), "a b", "<script>", "é"]) expect(isUuid((await named(bad))!)).toBe(true);
+});
