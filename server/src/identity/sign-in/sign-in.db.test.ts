@@ -19,10 +19,10 @@ beforeEach(async () => {
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const signIn = async (): Promise<string> => (await call("POST", "/login", ANNA)).json.access_token;
 /** Ended everywhere within a second, which is how long a server may go by what it remembers. */
-const untilRefused = async (headers: Record<string, string>) =>
-  expect
-    .poll(async () => (await call("GET", "/me", undefined, headers)).status, { timeout: 1000, interval: 20 })
-    .toBe(401);
+async function untilRefused(headers: Record<string, string>): Promise<void> {
+  const status = async () => (await call("GET", "/me", undefined, headers)).status;
+  await expect.poll(status, { timeout: 1000, interval: 20 }).toBe(401);
+}
 const cookieOf = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
 
 test("the right password opens a session that works as a bearer token; only hashes are stored", async () => {
