@@ -1,20 +1,26 @@
 import type { AuditSink } from "../base/auth/principal.ts";
 import type { Route } from "../base/http/route.ts";
 import { auditRoutes } from "../identity/audit/routes.ts";
+import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
+import { attachmentRoutes } from "./attachments/routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
+import { ingestRoutes } from "./ingest/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
   const routes: Route[] = [
+    ...ingestRoutes(deps),
+    ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would take "tokens" for an id
     ...feedbackTokenRoutes(deps),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),
   ];

@@ -137,6 +137,11 @@ export function selectKeys(sql: Sql, scope: KeyScope, limit = 1000): Promise<Key
     order by k.created_at desc, k.id limit ${limit}`;
 }
 
+export async function selectKey(sql: Sql, id: string): Promise<KeyRow> {
+  const [row] = await sql<KeyRow[]>`select ${columns(sql)} from api_keys k where k.id = ${id}`;
+  return row!;
+}
+
 /** @returns what it was, or undefined when there is no such key in this scope or it was revoked before */
 export async function revokeKey(sql: Sql | Transaction, id: string, scope: KeyScope): Promise<KeyRow | undefined> {
   const [row] = await sql<KeyRow[]>`

@@ -97,3 +97,103 @@ export async function insertWorkspaceMember(
     on conflict do nothing returning id`;
   return row;
 }
+
+export interface NewInvitation {
+  id: string;
+  organization_id: string;
+  email: string;
+  full_name: string | null;
+  organization_role_id: string;
+  workspace_ids: string[];
+  workspace_role_id: string | null;
+  read_only: boolean;
+}
+
+/** A second invitation of somebody replaces the first. */
+export async function upsertInvitation(sql: Sql | Transaction, one: NewInvitation): Promise<{ id: string }> {
+  const [row] = await sql<{ id: string }[]>`
+    insert into invitations (id, organization_id, email, full_name, organization_role_id, workspace_ids,
+      workspace_role_id, read_only)
+    values (${one.id}, ${one.organization_id}, ${one.email}, ${one.full_name}, ${one.organization_role_id},
+      ${one.workspace_ids}::uuid[], ${one.workspace_role_id}, ${one.read_only})
+    on conflict (organization_id, email) do update set full_name = excluded.full_name,
+      organization_role_id = excluded.organization_role_id, workspace_ids = excluded.workspace_ids,
+      workspace_role_id = excluded.workspace_role_id, read_only = excluded.read_only
+    returning id`;
+  return row!;
+}
+
+/** Takes them off the list. @returns those that there were */
+export function takeInvitations(sql: Sql | Transaction, email: string): Promise<NewInvitation[]> {
+  return sql<NewInvitation[]>`delete from invitations where email = ${email} returning *`;
+}
+
+export async function deleteInvitation(
+  sql: Sql,
+  organizationId: string,
+  workspaceId: string | null,
+  id: string,
+): Promise<boolean> {
+  // a workspace takes back what is promised for it alone
+  const { count } = await sql`
+    delete from invitations where id = ${id} and organization_id = ${organizationId}
+      and (${workspaceId}::uuid is null or workspace_ids = array[${workspaceId}]::uuid[])`;
+  return count > 0;
+}
+
+/** By the id of the membership, of the person, or either. */
+export async function selectOrganizationMember(
+  sql: Sql | Transaction,
+  organizationId: string,
+  by: { id?: string | undefined; userId?: string | undefined },
+): Promise<{ id: string; user_id: string; role_id: string } | undefined> {
+  const [row] = await sql<{ id: string; user_id: string; role_id: string }[]>`
+    select id, user_id, role_id from organization_members
+    where organization_id = ${organizationId} and (id = ${by.id ?? null} or user_id = ${by.userId ?? null})`;
+  return row;
+}
+
+export async function updateOrganizationMember(sql: Sql | Transaction, id: string, roleId: string): Promise<void> {
+  await sql`update organization_members set role_id = ${roleId} where id = ${id}`;
+}
+
+export async function updateUserName(sql: Sql | Transaction, userId: string, fullName: string): Promise<void> {
+  await sql`update users set full_name = ${fullName}, updated_at = now() where id = ${userId}`;
+}
+
+/** Out of the organisation and of all its workspaces. */
+export async function deleteOrganizationMember(
+  sql: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<void> {
+  await sql`
+    delete from workspace_members m using workspaces w
+    where w.id = m.workspace_id and w.organization_id = ${organizationId} and m.user_id = ${userId}`;
+  await sql`delete from organization_members where organization_id = ${organizationId} and user_id = ${userId}`;
+}
+
+/** How many people of the organisation have the role and an account that is not disabled. */
+export async function countWithRole(sql: Sql | Transaction, organizationId: string, roleId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from organization_members m join users u on u.id = m.user_id
+    where m.organization_id = ${organizationId} and m.role_id = ${roleId} and u.disabled_at is null`;
+  return row!.count;
+}
+
+export async function updateWorkspaceMember(
+  sql: Sql,
+  workspaceId: string,
+  id: string,
+  changes: { role_id: string; read_only: boolean | null },
+): Promise<boolean> {
+  const { count } = await sql`
+    update workspace_members set role_id = ${changes.role_id}, read_only = coalesce(${changes.read_only}, read_only)
+    where id = ${id} and workspace_id = ${workspaceId}`;
+  return count > 0;
+}
+
+export async function deleteWorkspaceMember(sql: Sql, workspaceId: string, id: string): Promise<boolean> {
+  const { count } = await sql`delete from workspace_members where id = ${id} and workspace_id = ${workspaceId}`;
+  return count > 0;
+}

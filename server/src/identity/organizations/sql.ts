@@ -30,3 +30,9 @@ export async function updateOrganization(
     update organizations set display_name = ${changes.display_name}, modified_at = now() where id = ${id} returning *`;
   return row;
 }
+
+export function selectOrganizationsOfUser(sql: Sql, userId: string, limit = 1000): Promise<OrganizationRow[]> {
+  return sql<OrganizationRow[]>`
+    select o.* from organizations o join organization_members m on m.organization_id = o.id
+    where m.user_id = ${userId} order by m.created_at, m.id limit ${limit}`;
+}

@@ -1,5 +1,6 @@
 import type { Plan } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { RoleRights } from "../roles/built-in.ts";
 
 export interface WorkspaceRow {
   id: string;
@@ -53,4 +54,58 @@ export async function markWorkspaceDeleted(sql: Sql | Transaction, id: string): 
     update workspaces set deleted_at = now(), tenant_handle = null
     where id = ${id} and deleted_at is null and not is_default returning *`;
   return row;
+}
+
+export async function selectWorkspaceIds(sql: Sql, organizationId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from workspaces where organization_id = ${organizationId} and deleted_at is null`;
+  return rows.map(({ id }) => id);
+}
+
+export async function selectWorkspaceIdsOfUser(sql: Sql, organizationId: string, userId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from workspaces_of_user(${userId}) where organization_id = ${organizationId}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Who looks: a key, a person (perhaps by a key), or, with neither, whoever is on this machine. */
+export interface Onlooker {
+  keyId: string | null;
+  userId: string | null;
+  /** Only those of this organisation. */
+  organizationId: string | null;
+  includeDeleted: boolean;
+}
+
+export interface VisibleWorkspaceRow {
+  id: string;
+  organization_id: string;
+  display_name: string;
+  tenant_handle: string | null;
+  created_at: Date;
+  is_deleted: boolean;
+  plan: Plan;
+  read_only: boolean;
+  role_id: string | null;
+  role_name: string | null;
+  rights: RoleRights | null;
+}
+
+/** The workspaces that somebody may enter, and as what. */
+export function selectVisibleWorkspaces(sql: Sql, by: Onlooker, limit = 1000): Promise<VisibleWorkspaceRow[]> {
+  return sql<VisibleWorkspaceRow[]>`
+    select w.id, w.organization_id, w.display_name, w.tenant_handle, w.created_at, w.deleted_at is not null as is_deleted,
+      w.plan, coalesce(k.read_only, false) or coalesce(wm.read_only, false) as read_only,
+      r.id as role_id, r.display_name as role_name, role_rights(r.id) as rights
+    from workspaces w
+    left join api_keys k on k.id = ${by.keyId}
+    left join workspace_members wm on wm.user_id = ${by.userId} and wm.workspace_id = w.id
+    left join organization_members om on om.user_id = ${by.userId} and om.organization_id = w.organization_id
+    left join roles r on r.id = coalesce(k.role_id, wm.role_id, om.role_id)
+    where (${by.organizationId}::uuid is null or w.organization_id = ${by.organizationId})
+      and (${by.includeDeleted} or w.deleted_at is null)
+      and (${by.keyId}::uuid is null or (k.organization_id = w.organization_id and (k.all_workspaces or exists (
+        select 1 from api_key_workspaces b where b.key_id = k.id and b.workspace_id = w.id))))
+      and (${by.userId}::uuid is null or w.id in (select id from workspaces_of_user(${by.userId})))
+    order by w.created_at, w.id limit ${limit}`;
 }

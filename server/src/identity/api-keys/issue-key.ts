@@ -1,0 +1,108 @@
+/**
+ * Who may make which key. A key never may more than whoever makes it: its role is one that they may give away
+ * (roles/may-grant.ts), and a key that is narrower than its person cannot make a wider one.
+ */
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { forbidden, unprocessable } from "../../base/errors.ts";
+import { NO_WORKSPACE } from "../grant.ts";
+import { BUILT_IN_ROLES } from "../roles/built-in.ts";
+import { grantableRole } from "../roles/may-grant.ts";
+import { selectWorkspaceIds, selectWorkspaceIdsOfUser } from "../workspaces/sql.ts";
+import { createKey, type KeyRequest, type MadeKey } from "./create-key.ts";
+import type { ApiKeyRequest } from "./schema.ts";
+import { selectKeyLimits } from "./sql.ts";
+
+/** A program's key to the caller's workspace. */
+export async function issueWorkspaceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+  const { workspaceId } = principal;
+  for (const id of [...(request.workspaces ?? []), request.default_workspace_id ?? workspaceId]) {
+    if (id === workspaceId) continue;
+    throw unprocessable("this makes keys to the current workspace; /orgs/current/service-keys makes keys to others");
+  }
+  const workspaceIds = [workspaceId];
+  return createKey(sql, { ...(await serviceKey(sql, principal, request)), workspaceIds, defaultWorkspaceId: null });
+}
+
+/** A program's key to some workspaces of the organisation, or to all that there are and will be. */
+export async function issueOrganizationKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+  const workspaceIds = request.workspaces ?? null;
+  const defaultWorkspaceId = request.default_workspace_id ?? null;
+  const named = [...(workspaceIds ?? []), ...(defaultWorkspaceId ? [defaultWorkspaceId] : [])];
+  if (named.length > 0) checkWorkspaces(named, await selectWorkspaceIds(sql, principal.organizationId));
+  checkDefault(workspaceIds, defaultWorkspaceId);
+  const key = await serviceKey(sql, principal, request);
+  // who may enter all workspaces may see which there are
+  const organizationRoleId =
+    key.organizationRoleId ?? (workspaceIds === null ? BUILT_IN_ROLES.ORGANIZATION_VIEWER : null);
+  return createKey(sql, { ...key, organizationRoleId, workspaceIds, defaultWorkspaceId });
+}
+
+type WithoutWorkspaces = Omit<KeyRequest, "workspaceIds" | "defaultWorkspaceId">;
+
+async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<WithoutWorkspaces> {
+  const role = await grantableRole(sql, principal, request.role_id ?? BUILT_IN_ROLES.WORKSPACE_ADMIN, "workspace");
+  const organizationRole = request.org_role_id
+    ? await grantableRole(sql, principal, request.org_role_id, "organization")
+    : null;
+  return {
+    ...commonFields(principal, request),
+    kind: "service",
+    userId: null,
+    roleId: role.id,
+    organizationRoleId: organizationRole?.id ?? null,
+  };
+}
+
+/** A person's own key: it may what they may, now and later, in all of their workspaces unless it says otherwise. */
+export async function issuePersonalKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+  const { actor, organizationId } = principal;
+  if (actor.userId === null) {
+    throw forbidden("Forbidden: a personal key belongs to a person; sign in, or make a service key.");
+  }
+  if (actor.kind !== "session" && (await selectKeyLimits(sql, actor.id))?.narrowed !== false) {
+    throw forbidden("Forbidden: a key that may less than its person cannot make another one.");
+  }
+  if (request.org_role_id) throw unprocessable("org_role_id: a personal key has its person's role");
+  const role = request.role_id ? await grantableRole(sql, principal, request.role_id, "workspace") : null;
+
+  const workspaceIds = request.workspaces ?? null;
+  const current = principal.workspaceId === NO_WORKSPACE ? null : principal.workspaceId;
+  const defaultWorkspaceId = request.default_workspace_id ?? (workspaceIds === null ? current : null);
+  const named = [...(workspaceIds ?? []), ...(defaultWorkspaceId ? [defaultWorkspaceId] : [])];
+  if (named.length > 0) checkWorkspaces(named, await selectWorkspaceIdsOfUser(sql, organizationId, actor.userId));
+  checkDefault(workspaceIds, defaultWorkspaceId);
+  return createKey(sql, {
+    ...commonFields(principal, request),
+    kind: "personal",
+    userId: actor.userId,
+    roleId: role?.id ?? null,
+    organizationRoleId: null,
+    workspaceIds,
+    defaultWorkspaceId,
+  });
+}
+
+const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest) => ({
+  organizationId,
+  description: request.description,
+  readOnly: request.read_only,
+  expiresAt: expiryOf(request),
+});
+
+function expiryOf({ expires_at: text }: ApiKeyRequest): Date | null {
+  if (!text) return null;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: there is no such day");
+  return date;
+}
+
+function checkWorkspaces(named: string[], known: string[]): void {
+  const unknown = named.find((id) => !known.includes(id));
+  if (unknown) throw unprocessable(`there is no workspace ${unknown}`);
+}
+
+function checkDefault(workspaceIds: string[] | null, defaultWorkspaceId: string | null): void {
+  if (workspaceIds === null || defaultWorkspaceId === null || workspaceIds.includes(defaultWorkspaceId)) return;
+  throw unprocessable("default_workspace_id: it is none of the key's workspaces");
+}

@@ -1,0 +1,19 @@
+import type { Route } from "../base/http/route.ts";
+import { apiKeyRoutes } from "./api-keys/routes.ts";
+import type { IdentityDeps } from "./deps.ts";
+import { memberRoutes } from "./members/routes.ts";
+import { organizationRoutes } from "./organizations/routes.ts";
+import { roleRoutes } from "./roles/routes.ts";
+import { workspaceRoutes } from "./workspaces/routes.ts";
+
+/** Workspaces, people, roles and keys; the trace platform serves them. */
+export function identityRoutes(deps: IdentityDeps): Route[] {
+  return [
+    ...apiKeyRoutes(deps),
+    // before /workspaces/:workspace_id, which would take "current" for an id
+    ...memberRoutes(deps),
+    ...workspaceRoutes(deps),
+    ...organizationRoutes(deps),
+    ...roleRoutes(deps),
+  ];
+}

@@ -1,0 +1,124 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { conflict, notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { BUILT_IN_ROLES } from "../roles/built-in.ts";
+import { grantableRole } from "../roles/may-grant.ts";
+import { selectWorkspaceIds } from "../workspaces/sql.ts";
+import type { Invitation } from "./schema.ts";
+import {
+  insertOrganizationMember,
+  insertUser,
+  insertWorkspaceMember,
+  type NewInvitation,
+  selectOrganizationMember,
+  selectUserByEmail,
+  takeInvitations,
+  upsertInvitation,
+  type UserRow,
+} from "./sql.ts";
+
+/**
+ * Brings somebody into the organisation and into workspaces: at once when they have an account here, else with
+ * the account that they will get (`welcomeInvited`). Somebody who is a member already keeps the roles they have.
+ * @returns the id of the invitation or of the membership
+ */
+export async function inviteMember(
+  sql: Sql,
+  principal: Principal,
+  invitation: Invitation,
+): Promise<{ id: string; user_id: string | null }> {
+  const { organizationId } = principal;
+  const wanted = await checkInvitation(sql, principal, invitation);
+  return sql.begin(async (tx) => {
+    const user = await selectUserByEmail(tx, invitation.email);
+    const one: NewInvitation = { ...wanted, id: uuid7(), organization_id: organizationId };
+    if (!user) return { ...(await upsertInvitation(tx, one)), user_id: null };
+    return { id: await admit(tx, user.id, one), user_id: user.id };
+  });
+}
+
+async function checkInvitation(
+  sql: Sql,
+  principal: Principal,
+  invitation: Invitation,
+): Promise<Omit<NewInvitation, "id" | "organization_id">> {
+  const workspaceIds = invitation.workspace_ids ?? [];
+  const roleId = invitation.role_id ?? BUILT_IN_ROLES.ORGANIZATION_USER;
+  // who brings people into a workspace brings them into the organisation, as what everybody is there
+  if (roleId !== BUILT_IN_ROLES.ORGANIZATION_USER) await grantableRole(sql, principal, roleId, "organization");
+  const workspaceRoleId = invitation.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_USER;
+  if (workspaceIds.length > 0) {
+    await grantableRole(sql, principal, workspaceRoleId, "workspace");
+    const known = await selectWorkspaceIds(sql, principal.organizationId);
+    const unknown = workspaceIds.find((id) => !known.includes(id));
+    if (unknown) throw unprocessable(`there is no workspace ${unknown}`);
+  }
+  return {
+    email: invitation.email,
+    full_name: invitation.full_name ?? null,
+    organization_role_id: roleId,
+    workspace_ids: workspaceIds,
+    workspace_role_id: workspaceIds.length > 0 ? workspaceRoleId : null,
+    read_only: invitation.read_only ?? false,
+  };
+}
+
+/** @returns the id of the membership of the organisation */
+async function admit(tx: Transaction, userId: string, one: NewInvitation): Promise<string> {
+  const { id } = await insertOrganizationMember(tx, {
+    id: uuid7(),
+    organization_id: one.organization_id,
+    user_id: userId,
+    role_id: one.organization_role_id,
+  });
+  for (const workspaceId of one.workspace_ids) {
+    await insertWorkspaceMember(tx, {
+      id: uuid7(),
+      workspace_id: workspaceId,
+      user_id: userId,
+      role_id: one.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_VIEWER,
+      read_only: one.read_only,
+    });
+  }
+  return id;
+}
+
+/**
+ * An account for somebody who shows that an address is theirs, if anybody has invited them.
+ * @param email in lower case
+ */
+export async function welcomeInvited(sql: Sql, email: string, fullName: string | null): Promise<UserRow | undefined> {
+  return sql.begin(async (tx) => {
+    const invitations = await takeInvitations(tx, email);
+    if (invitations.length === 0) return undefined;
+    const name = fullName ?? invitations.find((one) => one.full_name !== null)?.full_name ?? null;
+    const user =
+      (await insertUser(tx, { id: uuid7(), email, full_name: name })) ?? (await selectUserByEmail(tx, email));
+    for (const one of invitations) await admit(tx, user!.id, one);
+    return user;
+  });
+}
+
+/** A member of the organisation into the caller's workspace. 404 when they are none, 409 when they are in it. */
+export async function addToWorkspace(
+  sql: Sql,
+  principal: Principal,
+  one: { userId: string | undefined; memberId: string | undefined; roleId: string; readOnly: boolean },
+): Promise<string> {
+  const role = await grantableRole(sql, principal, one.roleId, "workspace");
+  const member = await selectOrganizationMember(sql, principal.organizationId, {
+    id: one.memberId,
+    userId: one.userId,
+  });
+  if (!member) throw notFound("There is no such member of the organisation.");
+  const made = await insertWorkspaceMember(sql, {
+    id: uuid7(),
+    workspace_id: principal.workspaceId,
+    user_id: member.user_id,
+    role_id: role.id,
+    read_only: one.readOnly,
+  });
+  if (!made) throw conflict("They are a member of the workspace already.");
+  return member.user_id;
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+
+import { storableText, uuid } from "../../base/http/fields.ts";
+import { plan } from "../workspaces/schema.ts";
+
+export const organizationSummary = z
+  .object({
+    id: uuid,
+    display_name: z.string(),
+    tier: plan,
+    created_at: z.iso.datetime(),
+    modified_at: z.iso.datetime(),
+    is_personal: z.boolean(),
+    disabled: z.boolean(),
+  })
+  .meta({ id: "OrganizationSummary" });
+
+/** Of the contract's many switches those that say something here. */
+export const organizationConfig = z
+  .object({
+    plan_tier: plan,
+    max_identities: z.int(),
+    max_workspaces: z.int(),
+    can_use_rbac: z.boolean(),
+    can_use_audit_logs: z.boolean(),
+    can_use_bulk_export: z.boolean(),
+  })
+  .meta({ id: "OrganizationConfig" });
+
+const fields = {
+  id: uuid,
+  display_name: z.string(),
+  config: organizationConfig,
+  is_personal: z.boolean(),
+  tier: plan,
+  reached_max_workspaces: z.boolean(),
+  permissions: z.array(z.string()).describe("What the caller may do to the organisation"),
+};
+
+export const organizationInfo = z.object(fields).meta({ id: "OrganizationInfo" });
+
+export const organization = z
+  .object({
+    ...fields,
+    connected_to_stripe: z.boolean(),
+    connected_to_metronome: z.boolean(),
+    has_cancelled: z.boolean(),
+  })
+  .meta({ id: "Organization" });
+
+/** The contract's other fields switch what there is not here; they are refused, not dropped. */
+export const organizationChange = z.strictObject({
+  display_name: storableText
+    .min(1)
+    .max(100)
+    .regex(/^[a-zA-Z0-9\-_ ]+$/, "may hold letters, digits, spaces, - and _"),
+});
+
+/** An empty text where there is no person behind the credential. */
+export const publicAuth = z
+  .object({
+    user_id: z.string(),
+    ls_user_id: z.string(),
+    user_email: z.string(),
+    tenant_id: z.string(),
+    organization_id: z.string(),
+  })
+  .meta({ id: "PublicAuthInfo" });

@@ -1,0 +1,32 @@
+import type { Permission } from "../../base/auth/permissions.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { forbidden, unprocessable } from "../../base/errors.ts";
+import { permissionsOf } from "./built-in.ts";
+import { type RoleRow, selectRole } from "./sql.ts";
+
+/**
+ * Whoever gives a role away, to a key or to a person, must have all that is in it. Managing the organisation
+ * amounts to having everything in it, for its managers may give themselves any role.
+ */
+function checkGrant(principal: Principal, permissions: readonly Permission[]): void {
+  if (principal.permissions.has("organization:manage")) return;
+  const missing = permissions.find((permission) => !principal.permissions.has(permission));
+  if (missing) throw forbidden(`Forbidden: whoever gives ${missing} to others needs it; choose another role_id.`);
+}
+
+/** A role of this scope that the caller may give away. 422 when there is none, 403 when they may not. */
+export async function grantableRole(
+  sql: Sql | Transaction,
+  principal: Principal,
+  id: string,
+  scope: RoleRow["access_scope"],
+): Promise<RoleRow> {
+  const role = await selectRole(sql, principal.organizationId, id);
+  if (!role) throw unprocessable(`there is no role ${id}`);
+  if (role.access_scope !== scope) {
+    throw unprocessable(`the role ${role.display_name} is for ${role.access_scope}s, here one for ${scope}s is needed`);
+  }
+  checkGrant(principal, permissionsOf(role));
+  return role;
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+
+import { ALL_PERMISSIONS, type Permission, PERMISSIONS } from "../../base/auth/permissions.ts";
+import { conflict, notFound, unprocessable } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { IdentityDeps } from "../deps.ts";
+import { permissionsOf } from "./built-in.ts";
+import * as schema from "./schema.ts";
+import { deleteRole, insertRole, type RoleContent, type RoleRow, selectRoles, updateRole } from "./sql.ts";
+
+const shared = { tag: "Roles", scope: "organization" } as const;
+const reading = { ...shared, permission: "workspaces:read" } as const;
+const changing = { ...shared, permission: "organization:manage" } as const;
+
+export function roleRoutes({ sql }: IdentityDeps): Route[] {
+  return [
+    route({
+      ...reading,
+      ...v1("/orgs/permissions"),
+      method: "GET",
+      summary: "What a role may hold",
+      out: { 200: z.array(schema.permission) },
+      handler: ({ c }) =>
+        c.json(
+          ALL_PERMISSIONS.map((name) => {
+            const { description, scope } = PERMISSIONS[name];
+            return { name, description, access_scope: scope };
+          }),
+        ),
+    }),
+    route({
+      ...reading,
+      ...v1("/orgs/current/roles"),
+      method: "GET",
+      summary: "Roles that are built in, and the organisation's own",
+      out: { 200: z.array(schema.role) },
+      async handler({ principal, c }) {
+        const roles = await selectRoles(sql, principal.organizationId);
+        return c.json(roles.map(toWire));
+      },
+    }),
+    route({
+      ...changing,
+      ...v1("/orgs/current/roles"),
+      method: "POST",
+      summary: "Make a role",
+      body: schema.roleContent,
+      out: { 200: schema.role },
+      errors: [409],
+      async handler({ body, principal, c }) {
+        const role = { ...body, id: uuid7(), access_scope: scopeOf(body.permissions) };
+        const made = await insertRole(sql, principal.organizationId, role);
+        if (!made) throw conflict(`There is a role "${body.display_name}" already.`);
+        return c.json(toWire(made));
+      },
+    }),
+    route({
+      ...changing,
+      ...v1("/orgs/current/roles/:role_id"),
+      method: "PATCH",
+      summary: "Change a role, for everybody who has it",
+      params: schema.roleId,
+      body: schema.roleContent,
+      out: { 200: schema.role },
+      errors: [409],
+      async handler({ params, body, principal, c }) {
+        const content: RoleContent = { ...body, access_scope: scopeOf(body.permissions) };
+        const changed = await updateRole(sql, principal.organizationId, params.role_id, content).catch(nameTaken);
+        if (!changed) throw notFound("There is no such role of the organisation's own with permissions of this scope.");
+        return c.json(toWire(changed));
+      },
+    }),
+    route({
+      ...changing,
+      ...v1("/orgs/current/roles/:role_id"),
+      method: "DELETE",
+      summary: "Delete a role that nobody has",
+      params: schema.roleId,
+      out: { 200: schema.role },
+      errors: [409],
+      async handler({ params, principal, c }) {
+        const gone = await deleteRole(sql, principal.organizationId, params.role_id).catch(inUse);
+        if (!gone) throw notFound("There is no such role of the organisation's own.");
+        return c.json(toWire(gone));
+      },
+    }),
+  ];
+}
+
+function toWire(role: RoleRow): z.output<typeof schema.role> {
+  const { id, name, display_name, description, organization_id, access_scope } = role;
+  const permissions = [...permissionsOf(role)];
+  return { id, name, display_name, description, organization_id, permissions, access_scope };
+}
+
+/** People have a role in the organisation and one in each workspace, so a role is for the one or the other. */
+function scopeOf(permissions: Permission[]): RoleContent["access_scope"] {
+  const scopes = new Set(permissions.map((permission) => PERMISSIONS[permission].scope));
+  if (scopes.size > 1) throw unprocessable("permissions: a role is either for workspaces or for the organisation");
+  return scopes.has("organization") ? "organization" : "workspace";
+}
+
+/** SQLSTATE foreign_key_violation */
+function inUse(error: unknown): never {
+  if ((error as { code?: string }).code !== "23503") throw error;
+  throw conflict("Somebody has this role, a member, a key or an invitation; give them another one first.");
+}
+
+/** SQLSTATE unique_violation */
+function nameTaken(error: unknown): never {
+  if ((error as { code?: string }).code !== "23505") throw error;
+  throw conflict("There is a role of this name already.");
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+
+import { insertOrganizationMember, insertUser, insertWorkspaceMember } from "../src/identity/members/sql.ts";
+import { createKey } from "../src/identity/api-keys/create-key.ts";
+import { type BuiltInRole, BUILT_IN_ROLES } from "../src/identity/roles/built-in.ts";
+import type { TestDatabase } from "./db.ts";
+import type { TestWorkspace } from "./identity.ts";
+
+export interface TestPerson {
+  userId: string;
+  /** Of the membership of the organisation. */
+  memberId: string;
+  email: string;
+  /** The text of a personal key that does not say which workspace it means. */
+  key: string;
+}
+
+/** Somebody with a personal key; in the workspace when they have a role there. */
+export async function testPerson(
+  { sql }: TestDatabase,
+  { organizationId, workspaceId }: TestWorkspace,
+  name: string,
+  roles: { organization?: BuiltInRole; workspace?: BuiltInRole } = {},
+): Promise<TestPerson> {
+  const email = `${name}@example.com`;
+  const userId = randomUUID();
+  await insertUser(sql, { id: userId, email, full_name: name });
+  const role_id = BUILT_IN_ROLES[roles.organization ?? "ORGANIZATION_USER"];
+  const member = { id: randomUUID(), organization_id: organizationId, user_id: userId, role_id };
+  await insertOrganizationMember(sql, member);
+  if (roles.workspace) {
+    const of = { workspace_id: workspaceId, role_id: BUILT_IN_ROLES[roles.workspace], read_only: false };
+    await insertWorkspaceMember(sql, { id: randomUUID(), user_id: userId, ...of });
+  }
+  const { key } = await createKey(sql, {
+    organizationId,
+    kind: "personal",
+    userId,
+    description: `${name}'s key`,
+    readOnly: false,
+    expiresAt: null,
+    workspaceIds: null,
+    defaultWorkspaceId: null,
+    roleId: null,
+    organizationRoleId: null,
+  });
+  return { userId, memberId: member.id, email, key };
+}
