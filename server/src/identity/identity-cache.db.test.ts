@@ -1,0 +1,187 @@
+import { beforeAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../test/db.ts";
+import { testGuard, type TestTenants, testTenants } from "../../test/identity.ts";
+import { connect, type Sql } from "../base/db/connect.ts";
+import type { Authenticator } from "../base/auth/principal.ts";
+import { createLog } from "../base/log.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { createKey } from "./api-keys/create-key.ts";
+import { newKey } from "./api-keys/key-text.ts";
+import { LastUsed } from "./api-keys/last-used.ts";
+import { IdentityCache } from "./identity-cache.ts";
+import { BUILT_IN_ROLES } from "./roles/built-in.ts";
+
+const db = await testDatabase();
+let tenants: TestTenants;
+
+beforeAll(async () => {
+  tenants = await testTenants(db);
+});
+
+const statusFor = async (server: Authenticator, key: string): Promise<number> => {
+  try {
+    const headers = new Headers({ "x-api-key": key });
+    await server.authenticate({ headers, method: "GET", ip: "::1" });
+    return 200;
+  } catch (error) {
+    return (error as { status: number }).status;
+  }
+};
+
+async function keyOf(description: string): Promise<{ id: string; key: string }> {
+  const { organizationId, workspaceId } = tenants.a;
+  return createKey(db.sql, {
+    organizationId,
+    kind: "service",
+    userId: null,
+    description,
+    readOnly: false,
+    expiresAt: null,
+    workspaceIds: [workspaceId],
+    defaultWorkspaceId: null,
+    roleId: BUILT_IN_ROLES.WORKSPACE_ADMIN,
+    organizationRoleId: null,
+  });
+}
+
+const revoke = (id: string) => db.sql`update api_keys set revoked_at = now() where id = ${id}`;
+
+/** An authenticator whose cache nobody tells anything, on a connection that counts statements. */
+function deafServer(): { server: Authenticator; statements: () => number; sql: Sql } {
+  const inner = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 2 });
+  let count = 0;
+  const sql = new Proxy(inner, {
+    apply(target, self, args: unknown[]) {
+      if (Array.isArray(args[0]) && "raw" in args[0]) count += 1;
+      return Reflect.apply(target as never, self, args) as unknown;
+    },
+  });
+  const log = createLog("error");
+  const cache = new IdentityCache(sql, log, () => {});
+  const server = createAuthenticator({
+    sql,
+    cache,
+    lastUsed: new LastUsed(sql, log),
+    sessions: { cookieOf: () => undefined, refuseForgery: () => {}, find: () => Promise.resolve(undefined) },
+    local: () => null,
+    onlyWorkspace: null,
+  });
+  return { server, statements: () => count, sql: inner };
+}
+
+/** Asks again and again, as under load; resolves with how long the key went on to work. */
+async function timeUntilRefused(server: Authenticator, key: string): Promise<number> {
+  const began = performance.now();
+  while ((await statusFor(server, key)) === 200) {
+    if (performance.now() - began > 3000) throw new Error("it still works");
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  return performance.now() - began;
+}
+
+test("a key that is revoked anywhere stops within a second on every server", async () => {
+  const servers = [(await testGuard(db)).authenticator, (await testGuard(db)).authenticator];
+  const { id, key } = await keyOf("shared");
+  for (const server of servers) expect(await statusFor(server, key)).toBe(200);
+  await revoke(id);
+  const times = await Promise.all(servers.map((server) => timeUntilRefused(server, key)));
+  expect(Math.max(...times)).toBeLessThan(1000);
+  for (const server of servers) expect(await statusFor(server, key)).toBe(401);
+});
+
+test("also on a server that hears nothing, while it is busy and after it was idle", async () => {
+  const { server, sql } = deafServer();
+  const busy = await keyOf("busy");
+  const idle = await keyOf("idle");
+  expect(await statusFor(server, busy.key)).toBe(200);
+  expect(await statusFor(server, idle.key)).toBe(200);
+  await revoke(busy.id);
+  expect(await timeUntilRefused(server, busy.key)).toBeLessThan(1000);
+
+  expect(await statusFor(server, idle.key)).toBe(200);
+  await revoke(idle.id);
+  await new Promise((done) => setTimeout(done, 1000));
+  // the very first request after it
+  expect(await statusFor(server, idle.key)).toBe(401);
+  await sql.end();
+});
+
+test("changes of expiry, of roles and of workspaces reach a server that hears nothing", async () => {
+  const { server, sql } = deafServer();
+  const { id, key } = await keyOf("changing");
+  const expectSoon = (status: number) =>
+    expect.poll(() => statusFor(server, key), { timeout: 1000, interval: 10 }).toBe(status);
+  await expectSoon(200);
+  await db.sql`update api_keys set expires_at = now() - interval '1 s' where id = ${id}`;
+  await expectSoon(403);
+  await db.sql`update api_keys set expires_at = null where id = ${id}`;
+  await expectSoon(200);
+  await db.sql`delete from api_key_workspaces where key_id = ${id}`;
+  await expectSoon(403);
+  await sql.end();
+});
+
+test("a key that is known costs no statement, and unknown ones are gathered and remembered", async () => {
+  const { server, statements, sql } = deafServer();
+  const { key } = await keyOf("often");
+  await statusFor(server, key);
+  let before = statements();
+  const began = performance.now();
+  for (let n = 0; n < 2000; n++) await statusFor(server, key);
+  const elapsed = performance.now() - began;
+  // a look at the version now and then
+  expect(statements() - before).toBeLessThanOrEqual(1 + elapsed / 350);
+
+  // text that cannot be a key of ours is refused unasked
+  before = statements();
+  const garbage = Array.from(
+    { length: 500 },
+    (_, n) => `lsv2_sk_${"0".repeat(60)}${String(n).padStart(4, "0")}_0123456789`,
+  );
+  expect(new Set(await Promise.all(garbage.map((one) => statusFor(server, one))))).toEqual(new Set([401]));
+  expect(statements()).toBe(before);
+
+  // made up with the right check digits: few statements for many, and none for the second time
+  const forged = Array.from({ length: 1000 }, () => newKey("service"));
+  const all = () => Promise.all(forged.map((one) => statusFor(server, one)));
+  expect(new Set(await all())).toEqual(new Set([401]));
+  const asked = statements() - before;
+  expect(asked).toBeLessThanOrEqual(6);
+  await all();
+  expect(statements() - before - asked).toBeLessThanOrEqual(2);
+  // and the one that is known was not driven out
+  before = statements();
+  expect(await statusFor(server, key)).toBe(200);
+  expect(statements() - before).toBeLessThanOrEqual(1);
+  await sql.end();
+});
+
+test("without a database nothing is trusted for longer than a second", async () => {
+  const { server, sql } = deafServer();
+  const { key } = await keyOf("cut off");
+  expect(await statusFor(server, key)).toBe(200);
+  await sql.end();
+  expect(await statusFor(server, key)).toBe(200);
+  await new Promise((done) => setTimeout(done, 900));
+  await expect(
+    server.authenticate({ headers: new Headers({ "x-api-key": key }), method: "GET", ip: "::1" }),
+  ).rejects.toMatchObject({
+    code: "CONNECTION_ENDED",
+  });
+});
+
+test("the median of a check of a known key is under 0.1 ms", async () => {
+  const { authenticator } = await testGuard(db);
+  const { key } = await keyOf("fast");
+  await statusFor(authenticator, key);
+  const times: number[] = [];
+  for (let n = 0; n < 5000; n++) {
+    const headers = new Headers({ "x-api-key": key });
+    const began = performance.now();
+    await authenticator.authenticate({ headers, method: "GET", ip: "::1" });
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  expect(times[2500]).toBeLessThan(0.1);
+});
