@@ -1,6 +1,7 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a server that runs already),
-// --no-dev-server, --json FILE. Ends with 1 when a target is missed.
+// --no-dev-server, --json FILE. Ends with 1 when a target is missed. `npm run bench -- guard` measures what
+// stands before every route of the trace platform instead.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -18,6 +19,11 @@ import {
   startHeddle,
   temporaryDirectory,
 } from "./servers.ts";
+
+if (process.argv[2] === "guard") {
+  await import("./guard.ts");
+  process.exit();
+}
 
 const { values: options } = parseArgs({
   options: {

@@ -44,6 +44,34 @@ export async function startHeddle(directory: string): Promise<ServerUnderTest> {
   return start("heddle", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
 }
 
+export interface TraceUnderTest extends ServerUnderTest {
+  pid: number;
+  /** Printed when it made one. */
+  firstKey: string;
+}
+
+/** The trace platform alone, with a data directory of its own. */
+export async function startTrace(
+  directory: string,
+  name: string,
+  env: Record<string, string>,
+): Promise<TraceUnderTest> {
+  const port = await freePort();
+  const args = ["cli/bin/heddle.js", "serve", "--role", "trace", "--trace-port", String(port)];
+  args.push("--data-dir", join(directory, `data-${name}`));
+  const options = { cwd: repository, port, directory, process: "own", env } as const;
+  const server = await start(name, [process.execPath, ...args], options);
+  // the key is printed after the port is open
+  for (let left = 100; left > 0; left--) {
+    const text = await readFile(join(directory, `${name}.log`), "utf8");
+    const key = /lsv2_\S+/.exec(text)?.[0];
+    if (key !== undefined) return { ...server, pid: server.pid!, firstKey: key };
+    await sleep(50);
+  }
+  await server.stop();
+  throw new Error(`${name} printed no key`);
+}
+
 /** The JavaScript development server of LangGraph on a copy of the project, because it writes into it. */
 export async function startDevServer(directory: string): Promise<ServerUnderTest> {
   const port = await freePort();
@@ -59,13 +87,14 @@ interface StartOptions {
   port: number;
   directory: string;
   process: ServerUnderTest["process"];
+  env?: Record<string, string>;
 }
 
 async function start(name: string, command: string[], options: StartOptions): Promise<ServerUnderTest> {
   const { cwd, port, directory } = options;
   const logFile = join(directory, `${name.replace(" ", "-")}.log`);
   const log = await open(logFile, "a");
-  const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1" };
+  const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1", ...options.env };
   const started = performance.now();
   // its own process group, because the development server is a tree of processes
   const child = spawn(command[0]!, command.slice(1), { cwd, env, stdio: ["ignore", log.fd, log.fd], detached: true });

@@ -31,6 +31,16 @@ test("a window starts with the first request, lasts to the millisecond, and star
   expect(take(one).allowed).toBe(false);
 });
 
+test("a clock with fractions does not make a window longer than its limit says", () => {
+  const { clock, take } = windowsAt(0.25);
+  const one = bucket(limit(1, 10));
+  expect(take(one).uses[0]!.resetMs).toBe(10_000);
+  clock.now += 10_000;
+  expect(take(one)).toMatchObject({ allowed: false, uses: [{ resetMs: 0.75 }] });
+  clock.now += 0.75;
+  expect(take(one).allowed).toBe(true);
+});
+
 test("holders and limits do not share", () => {
   const { take } = windowsAt();
   const one = limit(1, 10);

@@ -2,7 +2,7 @@ import type { Bucket, Taken, Use, Windows } from "./windows.ts";
 
 interface Window {
   used: number;
-  /** On the clock that was passed in. */
+  /** On the clock that was passed in; whole, because V8 keeps fractions in an object of their own. */
   endsAt: number;
 }
 
@@ -80,7 +80,7 @@ export class MemoryWindows implements Windows {
     // one that is over leaves its place, so that the map stays sorted
     if (windows.delete(holder)) this.#size--;
     if (this.#size >= this.#maxBuckets) this.#evict();
-    const window = { used: 0, endsAt: now + limit.seconds * 1000 };
+    const window = { used: 0, endsAt: Math.ceil(now) + limit.seconds * 1000 };
     windows.set(holder, window);
     this.#size++;
     return window;
@@ -115,5 +115,6 @@ export class MemoryWindows implements Windows {
 const SWEEP_EVERY_MS = 10_000;
 
 function useOf({ limit }: Bucket, window: Window | undefined, now: number): Use {
-  return { limit, used: window?.used ?? 0, resetMs: window ? window.endsAt - now : limit.seconds * 1000 };
+  const whole = limit.seconds * 1000;
+  return { limit, used: window?.used ?? 0, resetMs: window ? Math.min(window.endsAt - now, whole) : whole };
 }

@@ -80,7 +80,7 @@ export class Callers {
     if (!caller) return { caller: null, spent: !known };
     if (this.#known.size >= this.#capacity) this.#known.delete(this.#known.keys().next().value!);
     const { key, sessionUser } = caller;
-    this.#known.set(credential, { key, sessionUser, until: this.#now() + KNOWN_MS });
+    this.#known.set(credential, { key, sessionUser, until: Math.ceil(this.#now()) + KNOWN_MS });
     if (!known) await inquiry.refund();
     return { caller, spent: false };
   }
