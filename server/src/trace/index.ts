@@ -9,12 +9,14 @@ import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { runQueryRoutes } from "./runs/query-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
+    ...runQueryRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would take "tokens" for an id
     ...feedbackTokenRoutes(deps),

@@ -4,6 +4,7 @@ import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
+import { retentionOptions } from "./retention/settings.ts";
 
 /** Settings of the trace platform. */
 export const traceOptions = {
@@ -49,6 +50,13 @@ export const traceOptions = {
     default: "",
     description: "Name of the ClickHouse cluster over which the tables are spread and replicated. Empty: one server.",
   }),
+  ingestMemoryMb: integer({
+    env: ["HEDDLE_INGEST_MEMORY_MB"],
+    default: 64,
+    min: 4,
+    description:
+      "Bytes of received traces that may be under way to the store, in MiB; what comes beyond it waits, then gets 429.",
+  }),
   clickhouseConnections: integer({
     env: ["HEDDLE_CLICKHOUSE_CONNECTIONS"],
     default: 4,
@@ -67,6 +75,7 @@ export const traceOptions = {
   ...connectionOptions,
   ...crossOriginOptions,
   ...rateLimitOptions,
+  ...retentionOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -253,7 +253,7 @@ test("any text is either understood, and then ClickHouse takes it, or refused wi
     ),
     { maxLength: 8 },
   );
-  await fc.assert(
+  const details = await fc.check(
     fc.asyncProperty(scrap, async (parts) => {
       const filter = parts.join("");
       const problem = problemOf(filter);
@@ -266,25 +266,24 @@ test("any text is either understood, and then ClickHouse takes it, or refused wi
     }),
     { numRuns: 400 },
   );
+  expect(details).toMatchObject({ failed: false });
 }, 60_000);
 
-test("the samples hit: no kind of condition is always true or always false", async () => {
-  for (const filter of [
-    'and(eq(metadata_key,"a"),neq(metadata_value,"x"))',
-    'and(neq(metadata_key,"a"),eq(metadata_value,"x"))',
-    'and(neq(metadata_key,"a"),neq(metadata_value,"x"))',
-    'and(eq(feedback_key,"a"),gte(feedback_score,0.5))',
-    'has(metadata,\'{"a":{"n":1}}\')',
-    'search("QUO\\"te")',
-    'search("ÜMLAUT")',
-    'gt(latency,"2m")',
-    "eq(total_cost,0.000001)",
-  ]) {
-    const ids = await found(filter);
-    expect(ids, filter).toEqual(expected(filter));
-    expect(ids.length, filter).toBeGreaterThan(0);
-    expect(ids.length, filter).toBeLessThan(runs.length);
-  }
+test.each([
+  'and(eq(metadata_key,"a"),neq(metadata_value,"x"))',
+  'and(neq(metadata_key,"a"),eq(metadata_value,"x"))',
+  'and(neq(metadata_key,"a"),neq(metadata_value,"x"))',
+  'and(eq(feedback_key,"a"),gte(feedback_score,0.5))',
+  'has(metadata,\'{"a":{"n":1}}\')',
+  'search("QUO\\"te")',
+  'search("ÜMLAUT")',
+  'gt(latency,"2m")',
+  "eq(total_cost,0.000001)",
+])("the samples have both: %s", async (filter) => {
+  const ids = await found(filter);
+  expect(ids).toEqual(expected(filter));
+  expect(ids.length).toBeGreaterThan(0);
+  expect(ids.length).toBeLessThan(runs.length);
 });
 
 test("another workspace's feedback is not looked at", async () => {

@@ -166,3 +166,16 @@ export async function deleteProjectRows(sql: Sql, tenantId: string, ids: string[
     returning project_id`;
   return rows.map((row) => row.project_id);
 }
+
+export interface Tier {
+  trace_tier: "longlived" | "shortlived" | null;
+  retention_days: number | null;
+}
+
+/** How long the traces of these projects are kept. */
+export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Promise<Map<string, Tier>> {
+  const rows = await sql<(Tier & { id: string })[]>`
+    select project_id as id, trace_tier, retention_days from projects
+    where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,91 @@
+import { notFound } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { FilterError } from "../filter/filter-error.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { jsonFrom } from "./json-stream.ts";
+import { planV1 } from "./print-v1.ts";
+import { printContext } from "./print-context.ts";
+import { checkProjects, queryRuns } from "./query-runs.ts";
+import * as schema from "./query-schema.ts";
+import { lookUp } from "./related.ts";
+import { RunScope } from "./run-scope.ts";
+import { selectPage } from "./select-page.ts";
+
+const shared = { tag: "Runs", permission: "runs:read" } as const;
+
+/** What reading one run tells besides what a query tells. */
+const ONE_RUN = ["child_run_ids", "direct_child_run_ids", "inputs_preview", "outputs_preview", "s3_urls"] as const;
+
+export function runQueryRoutes(deps: TraceDeps): Route[] {
+  return [
+    route({
+      ...shared,
+      ...v1("/runs/query"),
+      method: "POST",
+      summary: "Runs by filter, newest first, in pages",
+      body: schema.queryBody,
+      out: { 200: schema.queryAnswer },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, body.session);
+        return jsonFrom(queryRuns(deps, scope, printContext(deps.settings, scope, c), body));
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/query/validate"),
+      method: "POST",
+      permission: "public",
+      publicBecause: "whether an expression can be read does not depend on who asks",
+      summary: "Whether the expressions of a query can be read, and what is wrong where",
+      body: schema.queryBody,
+      out: { 200: schema.validationAnswer },
+      handler({ body, c }) {
+        const fields = ["filter", "trace_filter", "tree_filter", "search_filter"] as const;
+        const errors = fields.flatMap((field) => {
+          const message = problemOf(body[field]);
+          return message === undefined ? [] : [{ field, message }];
+        });
+        return c.json({ valid: errors.length === 0, errors });
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/:run_id"),
+      method: "GET",
+      summary: "A run",
+      params: schema.runParams,
+      query: schema.readQuery,
+      out: { 200: schema.run },
+      errors: [404],
+      async handler({ params, query, principal, c }) {
+        const scope = RunScope.of(principal);
+        const projects = query.session_id === undefined ? undefined : [query.session_id];
+        const plan = planV1(undefined, [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])]);
+        const selection = { ids: [params.run_id], projects };
+        const { rows } = await selectPage(deps.clickhouse, scope, selection, {
+          columns: plan.columns,
+          descending: true,
+          limit: 1,
+        });
+        if (rows.length === 0) throw notFound("Run not found");
+        const related = await lookUp(deps, scope, rows, plan.lookups);
+        return rawJson(plan.print(rows[0]!, related, printContext(deps.settings, scope, c)));
+      },
+    }),
+  ];
+}
+
+function problemOf(expression: string | undefined): string | undefined {
+  if (expression === undefined) return undefined;
+  try {
+    readFilter(expression);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FilterError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,157 @@
+import { z } from "zod";
+
+import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
+import { parseTime } from "../filter/literals.ts";
+import { SELECTABLE_V1 } from "./print-v1.ts";
+
+/** Contract trace-platform §3.1 to §3.4. Clients send null for what they do not mean. */
+
+export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
+
+/** A time in any of the forms of §0.5, as ClickHouse compares it. */
+export const microTime = z.union([z.string(), z.number()]).transform((given, ctx) => {
+  const time = parseTime(given);
+  if (time !== undefined) return time;
+  ctx.addIssue("must be an ISO 8601 time or milliseconds since 1970, between 1900 and 2299");
+  return z.NEVER;
+});
+
+/** One, or a list. */
+const some = <T extends z.ZodType>(item: T, max: number) =>
+  z
+    .union([item, z.array(item).max(max)])
+    .nullish()
+    .transform((given) => (given == null ? undefined : ([given].flat() as z.output<T>[])));
+
+const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+
+const expression = given(z.string().max(65_536));
+
+/** What selects runs, in queries and statistics alike. */
+const selecting = {
+  id: some(uuid, 1000),
+  trace: given(uuid),
+  parent_run: given(uuid),
+  run_type: given(z.enum(RUN_TYPES)),
+  session: some(uuid, 100),
+  reference_example: some(uuid, 1000),
+  execution_order: given(z.literal(1, "only 1, the roots, is known")),
+  start_time: given(microTime),
+  end_time: given(microTime),
+  error: given(z.boolean()),
+  /** Text that occurs somewhere in the run. */
+  query: given(z.string().max(10_000)),
+  filter: expression,
+  trace_filter: expression,
+  tree_filter: expression,
+  search_filter: expression,
+  is_root: given(z.boolean()),
+  /** Where the reference service keeps its runs; ours are in one place. */
+  data_source_type: z.string().nullish(),
+  use_experimental_search: z.boolean().nullish(),
+};
+
+export const selectionBody = z.object(selecting);
+export type SelectionBody = z.output<typeof selectionBody>;
+
+export const queryBody = z.object({
+  ...selecting,
+  skip_pagination: z.boolean().nullish(),
+  skip_prev_cursor: z.boolean().nullish(),
+  cursor: given(z.string().max(1000)),
+  // clients pass on what their user asks for, so more than a page is a full page
+  limit: z
+    .int()
+    .min(1)
+    .nullish()
+    .transform((limit) => Math.min(limit ?? 100, 100)),
+  select: given(z.array(z.enum(SELECTABLE_V1)).max(200)),
+  order: z
+    .enum(["asc", "desc"])
+    .nullish()
+    .transform((order) => order ?? "desc"),
+});
+export type QueryBody = z.output<typeof queryBody>;
+
+const text = z.string().nullable();
+const naiveTime = z.string();
+const tokenCount = z.int();
+const cost = z.string().nullable();
+
+/** What is always there, and what may be selected. */
+export const run = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    run_type: z.string(),
+    start_time: naiveTime,
+    trace_id: uuid,
+    dotted_order: z.string(),
+    status: z.string(),
+    session_id: uuid,
+    app_path: z.string(),
+  })
+  .extend(
+    z
+      .object({
+        end_time: naiveTime.nullable(),
+        error: text,
+        // whatever JSON the client sent
+        extra: z.unknown(),
+        events: z.unknown(),
+        inputs: z.unknown(),
+        outputs: z.unknown(),
+        serialized: z.unknown(),
+        inputs_preview: text,
+        outputs_preview: text,
+        parent_run_id: uuid.nullable(),
+        parent_run_ids: z.array(z.string()),
+        child_run_ids: z.array(uuid),
+        direct_child_run_ids: z.array(uuid),
+        thread_id: text,
+        tags: z.array(z.string()),
+        reference_example_id: uuid.nullable(),
+        reference_dataset_id: uuid.nullable(),
+        total_tokens: tokenCount,
+        prompt_tokens: tokenCount,
+        completion_tokens: tokenCount,
+        prompt_token_details: jsonObject.nullable(),
+        completion_token_details: jsonObject.nullable(),
+        total_cost: cost,
+        prompt_cost: cost,
+        completion_cost: cost,
+        prompt_cost_details: jsonObject.nullable(),
+        completion_cost_details: jsonObject.nullable(),
+        first_token_time: naiveTime.nullable(),
+        feedback_stats: jsonObject.nullable(),
+        in_dataset: z.boolean(),
+        share_token: uuid.nullable(),
+        trace_tier: z.enum(["longlived", "shortlived"]),
+        trace_first_received_at: naiveTime.nullable(),
+        ttl_seconds: z.int().nullable(),
+        s3_urls: jsonObject.nullable(),
+      })
+      .partial().shape,
+  );
+
+export const queryAnswer = z.object({
+  runs: z.array(run),
+  cursors: z.object({ next: text, prev: text }),
+  search_cursors: z.null(),
+  parsed_query: z.null(),
+});
+
+export const runParams = z.object({ run_id: uuid });
+
+export const readQuery = z.object({
+  session_id: uuid.optional(),
+  start_time: z.string().optional(),
+  exclude_s3_stored_attributes: queryBoolean,
+  exclude_serialized: queryBoolean,
+  include_messages: queryBoolean,
+});
+
+export const validationAnswer = z.object({
+  valid: z.boolean(),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })),
+});

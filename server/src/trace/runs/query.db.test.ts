@@ -1,0 +1,221 @@
+import { expect, test } from "vitest";
+
+import { uuid7 } from "../../base/ids.ts";
+import { sampleRun, type SampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call, platform } = await testTracePlatform();
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+const TENANT = "00000000-0000-7000-8000-000000000001";
+
+const projectId = (name: string) => platform.deps.projects.ensureProject(TENANT, name);
+
+/** The ids that a query finds, page by page. */
+async function idsOf(body: object): Promise<string[]> {
+  const found: string[] = [];
+  for (let cursor: string | null = null, pages = 0; pages < 50; pages++) {
+    const { status, json, text } = await call("POST", "/runs/query", { ...body, cursor });
+    if (status !== 200) throw new Error(text);
+    found.push(...json.runs.map((run: SampleRun) => run.id));
+    cursor = json.cursors.next;
+    if (cursor === null) return found;
+  }
+  throw new Error("the pages have no end");
+}
+
+test("a run comes back as it was sent, with what follows from it", async () => {
+  const root = sampleRun("whole", {
+    name: "agent",
+    inputs: { text: 'quo"te', list: [1, { a: null }] },
+    extra: { metadata: { user: "u1", session_id: "thread 1" }, runtime: { sdk: "x" } },
+    tags: ["a", "b c"],
+    events: [{ name: "start", time: "2026-10-01T00:00:00Z" }],
+  });
+  const child = sampleRun(
+    "whole",
+    {
+      run_type: "llm",
+      outputs: { usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 7, total_cost: 0.000001 } },
+    },
+    { parent: root, seconds: 2 },
+  );
+  await sendRuns(call, [root, child]);
+  const session_id = await projectId("whole");
+
+  const { status, json } = await call("GET", `/runs/${root.id}`);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    id: root.id,
+    name: "agent",
+    run_type: "chain",
+    status: "success",
+    session_id,
+    trace_id: root.id,
+    dotted_order: root.dotted_order,
+    inputs: root["inputs"],
+    outputs: { answer: 42 },
+    extra: root["extra"],
+    events: root["events"],
+    tags: ["a", "b c"],
+    error: null,
+    parent_run_id: null,
+    parent_run_ids: [],
+    child_run_ids: [child.id],
+    direct_child_run_ids: [child.id],
+    thread_id: "thread 1",
+    // what the trace consumed
+    total_tokens: 7,
+    prompt_tokens: 3,
+    completion_tokens: 4,
+    total_cost: "0.000001",
+    in_dataset: false,
+    share_token: null,
+    feedback_stats: null,
+    trace_tier: "longlived",
+    ttl_seconds: null,
+  });
+  // naive, six digits: what the clients compare with the dotted order
+  expect(json.start_time.replace(/[-:.]/g, "")).toBe(root.dotted_order.split("Z")[0]);
+  expect(json.app_path).toContain(`/o/${TENANT}/projects/p/${session_id}/r/${root.id}`);
+
+  const below = await call("GET", `/runs/${child.id}`);
+  expect(below.json).toMatchObject({ parent_run_id: root.id, parent_run_ids: [root.id], total_tokens: 7 });
+});
+
+test("the JSON of a client is passed on letter by letter", async () => {
+  const run = sampleRun("raw");
+  const text = JSON.stringify({ post: [run] }).replace('{"answer":42}', '{"n": 1.0, "big": 12345678901234567890}');
+  expect((await call("POST", "/runs/batch", text)).status).toBe(202);
+  expect((await call("GET", `/runs/${run.id}`)).text).toContain('"outputs":{"n": 1.0, "big": 12345678901234567890}');
+});
+
+test("pages follow one another, newest or oldest first, whatever is selected", async () => {
+  const runs = Array.from({ length: 250 }, (_, i) => sampleRun("pages", { name: i % 50 === 0 ? "rare" : "usual" }));
+  await sendRuns(call, runs);
+  const session = [await projectId("pages")];
+  const ids = runs.map((run) => run.id);
+  expect(await idsOf({ session, limit: 99, select: ["id"] })).toEqual(ids.toReversed());
+  expect(await idsOf({ session, limit: 99, order: "asc" })).toEqual(ids);
+  const rare = ids.filter((_, i) => i % 50 === 0);
+  expect(await idsOf({ session, limit: 2, filter: 'eq(name,"rare")' })).toEqual(rare.toReversed());
+  expect(await idsOf({ session, limit: 2, filter: 'eq(name,"rare")', order: "asc" })).toEqual(rare);
+});
+
+test("runs of the same moment are neither lost nor doubled between pages", async () => {
+  const start_time = "2026-10-20T00:00:00.000000Z";
+  const runs = Array.from({ length: 30 }, () => sampleRun("ties", { start_time }));
+  await sendRuns(call, runs);
+  const session = [await projectId("ties")];
+  for (const order of ["asc", "desc"]) {
+    const found = await idsOf({ session, limit: 7, order });
+    expect(found).toHaveLength(30);
+    expect(new Set(found)).toEqual(new Set(runs.map((run) => run.id)));
+  }
+});
+
+test("each condition of a query selects", async () => {
+  const example = uuid7();
+  const [a, b] = [
+    sampleRun("conditions"),
+    sampleRun("conditions", { error: "Error: no", reference_example_id: example }),
+  ];
+  const tool = sampleRun("conditions", { run_type: "tool", tags: ["t"] }, { parent: a });
+  const open = sampleRun("conditions", {}, { seconds: null });
+  await sendRuns(call, [a, b, tool, open]);
+  const session = [await projectId("conditions")];
+  const all = [open.id, tool.id, b.id, a.id].toSorted();
+  const found = async (body: object) => (await idsOf({ session, ...body })).toSorted();
+
+  expect(await found({})).toEqual(all);
+  expect(await found({ is_root: true })).toEqual([a.id, b.id, open.id].toSorted());
+  expect(await found({ is_root: false })).toEqual([tool.id]);
+  expect(await found({ execution_order: 1 })).toEqual([a.id, b.id, open.id].toSorted());
+  expect(await found({ error: true })).toEqual([b.id]);
+  expect(await found({ error: false })).toEqual([a.id, tool.id, open.id].toSorted());
+  expect(await found({ run_type: "tool" })).toEqual([tool.id]);
+  expect(await found({ parent_run: a.id })).toEqual([tool.id]);
+  expect(await found({ trace: a.id })).toEqual([a.id, tool.id].toSorted());
+  expect(await found({ id: [b.id, a.id, uuid7()] })).toEqual([a.id, b.id].toSorted());
+  expect(await found({ id: b.id })).toEqual([b.id]);
+  expect(await found({ reference_example: example })).toEqual([b.id]);
+  expect(await found({ start_time: b.start_time })).toEqual([b.id, tool.id, open.id].toSorted());
+  expect(await found({ end_time: a.start_time })).toEqual([a.id]);
+  expect(await found({ start_time: Date.parse(open.start_time) })).toEqual([open.id]);
+  expect(await found({ filter: 'eq(status,"pending")' })).toEqual([open.id]);
+  expect(await found({ filter: 'has(tags,"t")' })).toEqual([tool.id]);
+  // on the root of the run's trace, and on any run of it
+  expect(await found({ trace_filter: `eq(id,"${a.id}")` })).toEqual([a.id, tool.id].toSorted());
+  expect(await found({ trace_filter: 'has(tags,"t")' })).toEqual([]);
+  expect(await found({ tree_filter: 'has(tags,"t")' })).toEqual([a.id, tool.id].toSorted());
+  expect(await found({ tree_filter: 'has(tags,"t")', is_root: true })).toEqual([a.id]);
+  expect(await found({ query: `of ${open.id}` })).toEqual([open.id]);
+  expect(await found({ search_filter: 'search("NO")', run_type: "chain", error: true })).toEqual([b.id]);
+});
+
+test("a trace is sent whole, however many runs it has", async () => {
+  const root = sampleRun("long trace");
+  const children = Array.from({ length: 1200 }, () => sampleRun("long trace", {}, { parent: root }));
+  await sendRuns(call, [root, ...children]);
+  const { json } = await call("POST", "/runs/query", { trace: root.id, limit: 10, order: "asc", select: ["id"] });
+  expect(json.runs.map((run: SampleRun) => run.id)).toEqual([root.id, ...children.map((run) => run.id)]);
+  expect(json.cursors.next).toBeNull();
+});
+
+test("only what is selected is sent, besides what the clients' models need", async () => {
+  const run = sampleRun("select");
+  await sendRuns(call, [run]);
+  const { json } = await call("POST", "/runs/query", { id: [run.id], select: ["inputs_preview", "tags"] });
+  expect(Object.keys(json.runs[0]).toSorted()).toEqual(
+    "app_path dotted_order id inputs_preview name run_type session_id start_time status tags trace_id".split(" "),
+  );
+});
+
+test("a patch in a later request is part of the run", async () => {
+  const run = sampleRun("patched", {}, { seconds: null });
+  await sendRuns(call, [run]);
+  expect((await call("GET", `/runs/${run.id}`)).json).toMatchObject({ status: "pending", end_time: null });
+  const patch = { end_time: run.start_time.replace("Z", "+00:00"), outputs: { done: true }, error: "Error: late" };
+  expect((await call("PATCH", `/runs/${run.id}`, patch)).status).toBe(202);
+  const { json } = await call("GET", `/runs/${run.id}`);
+  expect(json).toMatchObject({ status: "error", outputs: { done: true }, inputs: run["inputs"] });
+});
+
+test("what is wrong is refused with its place", async () => {
+  const ask = (body: object) => call("POST", "/api/v1/runs/query", body);
+  expect(await ask({ filter: "eq(name, x)" })).toMatchObject({
+    status: 400,
+    json: { detail: expect.stringContaining("at character 9") },
+  });
+  expect((await ask({ tree_filter: "and(" })).status).toBe(400);
+  expect((await ask({ cursor: "nonsense" })).status).toBe(400);
+  expect((await ask({ select: ["nonsense"] })).status).toBe(422);
+  expect((await ask({ start_time: "yesterday" })).status).toBe(422);
+  expect((await ask({ limit: 0 })).status).toBe(422);
+  expect((await ask({ limit: 5000 })).status).toBe(200);
+  expect((await ask({ session: [uuid7()] })).status).toBe(404);
+  expect((await call("GET", `/runs/${uuid7()}`)).status).toBe(404);
+  expect((await call("GET", "/runs/x")).status).toBe(422);
+});
+
+test("expressions can be checked without running them", async () => {
+  const check = async (body: object) => (await call("POST", "/runs/query/validate", body)).json;
+  expect(await check({ filter: "eq(is_root, true)" })).toEqual({ valid: true, errors: [] });
+  expect(await check({ filter: "eq(is_root)", trace_filter: "x" })).toEqual({
+    valid: false,
+    errors: [
+      { field: "filter", message: expect.stringContaining("character 0") },
+      { field: "trace_filter", message: expect.stringContaining("character 0") },
+    ],
+  });
+});
+
+test("another workspace sees nothing of it", async () => {
+  const run = sampleRun("mine");
+  await sendRuns(call, [run]);
+  const session = [await projectId("mine")];
+  expect((await call("GET", `/runs/${run.id}`, undefined, OTHER)).status).toBe(404);
+  expect((await call("POST", "/runs/query", { session }, OTHER)).status).toBe(404);
+  for (const body of [{ id: [run.id] }, { trace: run.id }, { parent_run: run.id }, {}]) {
+    expect((await call("POST", "/runs/query", body, OTHER)).json.runs).toEqual([]);
+  }
+});

@@ -1,0 +1,123 @@
+/** What is told of a run besides its own row, looked up for a whole page at once, and only where it was selected. */
+import { ch, render } from "../../base/clickhouse/fragment.ts";
+import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
+import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
+import type { TraceDeps } from "../deps.ts";
+import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
+import { findTiers, type Tier } from "../projects/sql.ts";
+import { findShares } from "../sharing/sql.ts";
+import { findDatasetsOf, findExamplesFrom } from "./related-sql.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { Row } from "./select-page.ts";
+import { fromRuns } from "./selection.ts";
+import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
+
+export type Lookup = keyof Related;
+
+export interface Related {
+  /** By trace; for roots only. */
+  totals: Map<string, TraceTotals>;
+  /** Share tokens by trace. */
+  shares: Map<string, string>;
+  /** By run. */
+  feedback: Map<string, FeedbackStatsByKey>;
+  /** The dataset of a reference example. */
+  datasets: Map<string, string>;
+  /** Runs from which an example was made. */
+  inDataset: Set<string>;
+  /** By project. */
+  tiers: Map<string, Tier>;
+  /** Descendants by run, in order of their start. */
+  children: Map<string, { id: string; isDirect: boolean }[]>;
+  /** First and last start in a trace. */
+  bounds: Map<string, { first: string; last: string }>;
+  /** By run; links that work for a while without a key. */
+  attachments: Map<string, AttachmentLink[]>;
+}
+
+export interface AttachmentLink {
+  name: string;
+  mime_type: string;
+  /** Path below the API's base. */
+  path: string;
+}
+
+/** Lookups need `trace_id`, `parent_run_id`, and `reference_example_id` or `dotted_order` in the rows. */
+export async function lookUp(
+  { sql, clickhouse, links }: Pick<TraceDeps, "sql" | "clickhouse" | "links">,
+  scope: RunScope,
+  rows: readonly Row[],
+  wanted: ReadonlySet<Lookup>,
+): Promise<Partial<Related>> {
+  if (rows.length === 0) return {};
+  const { tenantId } = scope;
+  const roots = rows.filter((row) => row.parent_run_id == null);
+  const idsOf = (list: readonly Row[], name: "id" | "trace_id" | "project_id" | "reference_example_id") => [
+    ...new Set(list.flatMap((row) => (row[name] as string | null | undefined) ?? [])),
+  ];
+  const since = rows.reduce((first, row) => (row.start_time < first ? row.start_time : first), rows[0]!.start_time);
+  const projects = idsOf(rows, "project_id");
+  const lookups: { [L in Lookup]: () => Promise<Related[L]> } = {
+    totals: async () =>
+      roots.length === 0
+        ? new Map()
+        : readTraceTotals(clickhouse, scope, { projects, traces: idsOf(roots, "trace_id"), since }),
+    shares: () => findShares(sql, tenantId, idsOf(rows, "trace_id")),
+    feedback: () => feedbackStats(sql, tenantId, "runs", idsOf(rows, "id")),
+    datasets: () => findDatasetsOf(sql, tenantId, idsOf(rows, "reference_example_id")),
+    inDataset: () => findExamplesFrom(sql, tenantId, idsOf(rows, "id")),
+    tiers: () => findTiers(sql, tenantId, projects),
+    children: () => findChildren({ clickhouse }, scope, rows),
+    bounds: () => findBounds({ clickhouse }, scope, rows),
+    attachments: async () => linksOf(links, await findAttachments(clickhouse, tenantId, idsOf(rows, "id"))),
+  };
+  const looked: Partial<Related> = {};
+  await Promise.all([...wanted].map(async (one) => Object.assign(looked, { [one]: await lookups[one]() })));
+  return looked;
+}
+
+/** A descendant's dotted order begins with its ancestor's. */
+async function findChildren(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  rows: readonly Row[],
+): Promise<Related["children"]> {
+  const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, tracesOf(rows))}
+    order by r.dotted_order limit 200000`;
+  const runs = await clickhouse.rows<Row>({ name: "runs.children", ...render(statement) });
+  return new Map(
+    rows.map((row) => {
+      const prefix = `${row.dotted_order ?? ""}.`;
+      const below = runs.filter((run) => run.dotted_order?.startsWith(prefix) || run.parent_run_id === row.id);
+      return [row.id, below.map((run) => ({ id: run.id, isDirect: run.parent_run_id === row.id }))];
+    }),
+  );
+}
+
+async function findBounds(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  rows: readonly Row[],
+): Promise<Related["bounds"]> {
+  const statement = ch`select r.trace_id as trace, min(r.start_time) as first, max(r.start_time) as last
+    ${fromRuns(scope, tracesOf(rows))} group by r.trace_id`;
+  const bounds = await clickhouse.rows<{ trace: string; first: string; last: string }>({
+    name: "runs.trace_bounds",
+    ...render(statement),
+  });
+  return new Map(bounds.map(({ trace, first, last }) => [trace, { first, last }]));
+}
+
+function linksOf(links: LinkSigner, attachments: AttachmentRow[]): Related["attachments"] {
+  const found: Related["attachments"] = new Map();
+  for (const { run_id, name, mime_type, blob } of attachments) {
+    const link = { name, mime_type, path: attachmentPath(links.sign({ blob, mime_type, name })) };
+    found.set(run_id, [...(found.get(run_id) ?? []), link]);
+  }
+  return found;
+}
+
+const tracesOf = (rows: readonly Row[]) => ({
+  projects: [...new Set(rows.map((row) => row.project_id))],
+  traces: [...new Set(rows.flatMap((row) => row.trace_id ?? []))],
+});

@@ -1,0 +1,94 @@
+import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { compileFilter } from "../filter/compile.ts";
+import type { Expression } from "../filter/expression.ts";
+import type { MicroTime } from "../filter/literals.ts";
+import type { RunScope } from "./run-scope.ts";
+
+/** Which runs. All that is given must hold. */
+export interface RunSelection {
+  projects?: readonly string[] | undefined;
+  ids?: readonly string[] | undefined;
+  traces?: readonly string[] | undefined;
+  parents?: readonly string[] | undefined;
+  run_types?: readonly string[] | undefined;
+  reference_examples?: readonly string[] | undefined;
+  threads?: readonly string[] | undefined;
+  /** Bounds of the start time: >=, <=, >, <. */
+  since?: MicroTime | undefined;
+  until?: MicroTime | undefined;
+  after?: MicroTime | undefined;
+  before?: MicroTime | undefined;
+  /** Exactly these start times; how `ids` are found in the sorting key. */
+  at?: readonly MicroTime[] | undefined;
+  is_root?: boolean | undefined;
+  error?: boolean | undefined;
+  /** On the run itself, on the root of its trace, on any run of its trace (contract §3.2). */
+  filters?: readonly Expression[] | undefined;
+  trace_filter?: Expression | undefined;
+  tree_filter?: Expression | undefined;
+}
+
+const TIME = "DateTime64(6, 'UTC')";
+export const time = (value: MicroTime) => bind(TIME, value);
+const uuids = (values: readonly string[]) => bind("Array(UUID)", values);
+const texts = (values: readonly string[]) => bind("Array(String)", values);
+
+/**
+ * The source of every question about runs: `from runs as r final …` with the tenant and all of the selection.
+ *
+ * What each piece of a run has alike (its key and its trace) goes into PREWHERE, which is applied before pieces are
+ * merged; all else would be asked of a piece that may not have it, and goes into WHERE.
+ */
+export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragment[] = []): Fragment {
+  const before = all([...keyConditions(scope, selection), ...more]);
+  const merged = mergedConditions(scope, selection);
+  const where = merged.length > 0 ? ch`where ${all(merged)}` : raw("");
+  return ch`from runs as r final prewhere ${before} ${where}`;
+}
+
+/** Of the pieces, unmerged: for what asks of keys only, where one run may come several times. */
+export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragment[] = []): Fragment {
+  return ch`from runs as r where ${all([...keyConditions(scope, selection), ...more])}`;
+}
+
+function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
+  const { projects, ids, traces, since, until, after, before, at } = selection;
+  const conditions = [scope.mine];
+  // a single one by equality, so that the sorting key's order can be used
+  if (projects?.length === 1) conditions.push(ch`r.project_id = ${bind("UUID", projects[0]!)}`);
+  else if (projects) conditions.push(ch`r.project_id in ${uuids(projects)}`);
+  if (since !== undefined) conditions.push(ch`r.start_time >= ${time(since)}`);
+  if (until !== undefined) conditions.push(ch`r.start_time <= ${time(until)}`);
+  if (after !== undefined) conditions.push(ch`r.start_time > ${time(after)}`);
+  if (before !== undefined) conditions.push(ch`r.start_time < ${time(before)}`);
+  if (at) conditions.push(ch`r.start_time in ${bind(`Array(${TIME})`, at)}`);
+  if (ids) conditions.push(ch`r.id in ${uuids(ids)}`);
+  if (traces?.length === 1) conditions.push(ch`r.trace_id = ${bind("UUID", traces[0]!)}`);
+  else if (traces) conditions.push(ch`r.trace_id in ${uuids(traces)}`);
+  return conditions;
+}
+
+function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] {
+  const { parents, run_types, reference_examples, threads, is_root, error, filters, trace_filter, tree_filter } =
+    selection;
+  const conditions: Fragment[] = [];
+  if (parents) conditions.push(ch`r.parent_run_id in ${uuids(parents)}`);
+  if (run_types) conditions.push(ch`r.run_type in ${texts(run_types)}`);
+  if (reference_examples) conditions.push(ch`r.reference_example_id in ${uuids(reference_examples)}`);
+  if (threads) conditions.push(ch`r.thread_id in ${texts(threads)}`);
+  if (is_root !== undefined) conditions.push(raw(`r.parent_run_id is ${is_root ? "" : "not "}null`));
+  if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
+  for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope));
+  if (trace_filter) conditions.push(inTraceOf(scope, selection, trace_filter, [raw("r.parent_run_id is null")]));
+  if (tree_filter) conditions.push(inTraceOf(scope, selection, tree_filter, []));
+  return conditions;
+}
+
+/** The run's trace has a run that passes. In the same projects, at any time: a trace may reach beyond the bounds. */
+function inTraceOf(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
+  const { projects, traces } = selection;
+  const passing = all([...also, compileFilter(filter, scope)]);
+  return ch`r.trace_id in (
+    select r.trace_id from runs as r final
+    prewhere ${all(keyConditions(scope, { projects, traces }))} where ${passing})`;
+}

@@ -1,0 +1,51 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { ch, raw, render } from "../../base/clickhouse/fragment.ts";
+import type { MicroTime } from "../filter/literals.ts";
+import type { RunScope } from "./run-scope.ts";
+import { fromRuns } from "./selection.ts";
+
+/** What the runs of one trace consumed together, as TRACE_SUMS names it. Costs are exact decimal text. */
+export interface TraceTotals {
+  trace: string;
+  first_token: MicroTime | null;
+  trace_total_tokens: number | null;
+  trace_prompt_tokens: number | null;
+  trace_completion_tokens: number | null;
+  trace_total_cost: string | null;
+  trace_prompt_cost: string | null;
+  trace_completion_cost: string | null;
+}
+
+const SUMMED = [
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_cost",
+  "prompt_cost",
+  "completion_cost",
+] as const;
+
+/**
+ * Sums over the runs of a trace, for a statement that groups by trace. Calls of models count where there are any that
+ * tell, for chains around them often repeat their figures; else what the root says; else everything. Columns are
+ * named `trace_total_tokens` and so on, because an alias must not hide a column.
+ */
+export const TRACE_SUMS = SUMMED.map(
+  (name) => `coalesce(sumIf(r.${name}, r.run_type in ('llm', 'embedding')),
+    anyIf(r.${name}, r.parent_run_id is null), sum(r.${name})) as trace_${name}`,
+).join(", ");
+
+/**
+ * Of these traces, which lie in these projects and begin not before `since`. Sums of nullable columns are null where
+ * there is nothing to add.
+ */
+export async function readTraceTotals(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { projects, traces, since }: { projects: string[]; traces: string[]; since: MicroTime },
+): Promise<Map<string, TraceTotals>> {
+  const statement = ch`select r.trace_id as trace, min(r.first_token_time) as first_token, ${raw(TRACE_SUMS)}
+    ${fromRuns(scope, { projects, traces, since })} group by r.trace_id`;
+  const rows = await clickhouse.rows<TraceTotals>({ name: "runs.trace_totals", ...render(statement) });
+  return new Map(rows.map((row) => [row.trace, row]));
+}

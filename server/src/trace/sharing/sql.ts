@@ -1,0 +1,43 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+export interface Share {
+  share_token: string;
+  tenant_id: string;
+  project_id: string;
+  trace_id: string;
+}
+
+/** Share tokens by trace. */
+export async function findShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<Map<string, string>> {
+  if (traceIds.length === 0) return new Map();
+  const rows = await sql<Share[]>`
+    select trace_id, share_token from trace_shares
+    where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`;
+  return new Map(rows.map((row) => [row.trace_id, row.share_token]));
+}
+
+/** Whose trace a token shows; nobody is asked who they are, for the token is what they must know. */
+export async function findShare(sql: Sql, token: string): Promise<Share | undefined> {
+  const [row] = await sql<Share[]>`
+    select share_token, tenant_id, project_id, trace_id from trace_shares where share_token = ${token}`;
+  return row;
+}
+
+/** A trace that is shared already keeps its token. @returns undefined when the token is another trace's */
+export async function insertShare(sql: Sql, share: Share): Promise<string | undefined> {
+  const [made] = await sql<{ share_token: string }[]>`
+    insert into trace_shares (share_token, tenant_id, project_id, trace_id)
+    values (${share.share_token}, ${share.tenant_id}, ${share.project_id}, ${share.trace_id})
+    on conflict do nothing
+    returning share_token`;
+  if (made) return made.share_token;
+  return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share.trace_id);
+}
+
+export async function deleteShare(sql: Sql, tenantId: string, traceId: string): Promise<void> {
+  await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
+}
+
+export async function deleteSharesOf(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
+  await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`;
+}
