@@ -11,14 +11,16 @@ export interface Answer {
 
 export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
-/** Speaks to an application without a port. A body that is a string is sent as it is. */
+/** Speaks to an application without a port. A body of text or bytes is sent as it is. */
 export const callerOf =
   (app: Hono): Call =>
   async (method, path, body, headers = {}) => {
     const response = await app.request(path, {
       method,
       headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+      }),
     });
     const text = await response.text();
     let json: unknown;

@@ -68,7 +68,7 @@ create table assistants (
 
 create table audit_log (
   id uuid not null,
-  at timestamp with time zone not null,
+  at timestamp(3) with time zone not null,
   organization_id uuid,
   workspace_id uuid,
   actor_kind text not null,
@@ -301,6 +301,22 @@ create table invitations (
   constraint invitations_organization_id_email_key UNIQUE (organization_id, email)
 );
 
+create table model_prices (
+  id uuid not null,
+  tenant_id uuid,
+  name text not null,
+  start_time timestamp with time zone,
+  match_pattern text not null,
+  match_path text[] not null default '{model,model_name,model_id,model_path,endpoint_name}'::text[],
+  provider text,
+  prompt_cost numeric(38,18) not null,
+  completion_cost numeric(38,18) not null,
+  prompt_cost_details jsonb,
+  completion_cost_details jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint model_prices_pkey PRIMARY KEY (id)
+);
+
 create table organization_members (
   id uuid not null,
   organization_id uuid not null,
@@ -479,6 +495,12 @@ create table threads (
   constraint threads_pkey PRIMARY KEY (thread_id)
 );
 
+create table trace_secrets (
+  name text not null,
+  secret bytea not null,
+  constraint trace_secrets_pkey PRIMARY KEY (name)
+);
+
 create table trace_shares (
   share_token uuid not null,
   tenant_id uuid not null,
@@ -517,6 +539,18 @@ create table users (
   constraint users_pkey PRIMARY KEY (id),
   constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint users_email_key UNIQUE (email)
+);
+
+create table waiting_pieces (
+  seq bigint generated always as identity not null,
+  tenant_id uuid not null,
+  run_id uuid not null,
+  needs uuid not null,
+  kind text not null,
+  piece text not null,
+  received_at timestamp with time zone not null default now(),
+  constraint waiting_pieces_kind_check CHECK ((kind = ANY (ARRAY['update'::text, 'place'::text]))),
+  constraint waiting_pieces_pkey PRIMARY KEY (seq)
 );
 
 create table workspace_members (
@@ -561,6 +595,7 @@ CREATE INDEX audit_log_by_organization ON public.audit_log USING btree (organiza
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, at DESC, id DESC);
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
+CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
 CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
@@ -573,6 +608,7 @@ CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
 CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
+CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
@@ -597,6 +633,8 @@ CREATE INDEX threads_by_status ON public.threads USING btree (status, created_at
 CREATE INDEX threads_by_update ON public.threads USING btree (updated_at DESC, thread_id);
 CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (tenant_id, project_id);
 CREATE INDEX user_identities_by_user ON public.user_identities USING btree (user_id);
+CREATE INDEX waiting_pieces_needs ON public.waiting_pieces USING btree (tenant_id, needs);
+CREATE INDEX waiting_pieces_places ON public.waiting_pieces USING btree (tenant_id, run_id) WHERE (kind = 'place'::text);
 CREATE INDEX workspace_members_by_user ON public.workspace_members USING btree (user_id);
 CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;

@@ -1,10 +1,15 @@
+import type { BlobStore } from "../base/blob/blob-store.ts";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
+import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import type { IngestGate } from "./ingest/ingest-gate.ts";
+import type { RunWriter } from "./ingest/run-writer.ts";
+import type { ModelPrices } from "./prices/model-prices.ts";
 import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
@@ -23,4 +28,9 @@ export interface TraceDeps {
   signIn: Omit<SignInDeps, "audit">;
   projects: ProjectDirectory;
   feedback: FeedbackMirror;
+  prices: ModelPrices;
+  writer: RunWriter;
+  gate: IngestGate;
+  blobs: BlobStore;
+  links: LinkSigner;
 }

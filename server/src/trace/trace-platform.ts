@@ -14,6 +14,7 @@ import { type IdentitySettings, isLoopback, needsKeys } from "../identity/settin
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import type { TraceDeps } from "./deps.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import { startIngest } from "./ingest/start-ingest.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
@@ -66,7 +67,11 @@ export async function startTracePlatform({
   measureRateLimits(rateLimits, metrics.registry);
   const outbound = createOutbound(readPolicy(settings.outboundAllow, !needsKeys(settings.auth, host)));
   const signIn = startSignIn({ sql, log, settings, outbound });
+  const projects = new ProjectDirectory(sql);
+  const { registry } = metrics;
+  const ingest = await startIngest({ sql, clickhouse, log, projects, dataDir, settings, registry });
   const deps: TraceDeps = {
+    ...ingest,
     sql,
     clickhouse,
     log,
@@ -76,13 +81,14 @@ export async function startTracePlatform({
     rateLimits,
     outbound,
     signIn: signIn.deps,
-    projects: new ProjectDirectory(sql),
+    projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log }),
   };
   deps.feedback.start();
   return {
     deps,
     async stop() {
+      await ingest.writer.stop();
       await rateLimits.stop();
       await signIn.stop();
       await outbound.close();

@@ -5,9 +5,12 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { createLog } from "../log.ts";
+import { errorHandler } from "./errors.ts";
 import { limitBody } from "./limit-body.ts";
 
 const app = new Hono();
+app.onError(errorHandler("text", createLog("silent")));
 app.use(limitBody(1000, "text"));
 app.post("/", async (c) => c.text(String((await c.req.text()).length)));
 const server = createServer(getRequestListener(app.fetch));

@@ -54,6 +54,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
   errors?: readonly ErrorStatus[];
+  /** Errors of this route are `{"error": message}`, which some clients expect, whatever the space's mode is. */
+  errorFamily?: "error";
   handler(input: {
     params: Infer<P>;
     query: Infer<Q>;
@@ -85,6 +87,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
         let principal: Principal | undefined;
+        if (spec.errorFamily) (c as Context).set("errorFamily", spec.errorFamily);
         try {
           if (spec.permission !== "public") {
             principal = await recognise(guard, spec, c);

@@ -1,0 +1,67 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+import type { Sql } from "../../base/db/connect.ts";
+
+/** What a link leads to. */
+export interface LinkTarget {
+  blob: string;
+  mime_type: string;
+  name: string;
+}
+
+/** A link can be opened by whoever has it, so it doesn't last. */
+const LIFETIME_S = 3600;
+
+/**
+ * Links to attachments bear what they lead to and until when, and a signature instead of a key: the SDKs open them
+ * without one (contract §1.9).
+ */
+export class LinkSigner {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** With the key that all replicas share; the first start makes it. */
+  static async load(sql: Sql): Promise<LinkSigner> {
+    const fresh = randomBytes(32).toString("hex");
+    const [row] = await sql<{ secret: string }[]>`
+      with made as (insert into trace_secrets (name, secret) values ('attachment links', decode(${fresh}, 'hex'))
+        on conflict do nothing returning secret)
+      select encode(secret, 'hex') as secret from made
+      union all select encode(secret, 'hex') from trace_secrets where name = 'attachment links' limit 1`;
+    // of two first starts at once the loser's statement may see neither row
+    return row ? new LinkSigner(Buffer.from(row.secret, "hex")) : LinkSigner.load(sql);
+  }
+
+  /** The last part of the link. It is the same for a while, so that what was fetched can be cached. */
+  sign({ blob, mime_type, name }: LinkTarget, now = Date.now()): string {
+    const slot = LIFETIME_S / 2;
+    const expires = (Math.floor(now / 1000 / slot) + 3) * slot;
+    const payload = Buffer.from(JSON.stringify([blob, mime_type, name, expires])).toString("base64url");
+    return `${payload}.${this.#mac(payload)}`;
+  }
+
+  /** Undefined when it is not one of ours, or no longer. */
+  verify(token: string, now = Date.now()): LinkTarget | undefined {
+    const [payload = "", mac = ""] = token.split(".");
+    const expected = Buffer.from(this.#mac(payload));
+    const given = Buffer.from(mac);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const [blob, mime_type, name, expires] = JSON.parse(Buffer.from(payload, "base64url").toString()) as [
+      string,
+      string,
+      string,
+      number,
+    ];
+    return expires * 1000 > now ? { blob, mime_type, name } : undefined;
+  }
+
+  #mac(payload: string): string {
+    return createHmac("sha256", this.#key).update(payload).digest("base64url");
+  }
+}
+
+/** Where the link of an attachment leads, relative to the API's base. */
+export const attachmentPath = (token: string): string => `/attachments/${token}`;

@@ -1,0 +1,77 @@
+import { type AppError, unprocessable } from "../../base/errors.ts";
+import { isUuid } from "../../base/ids.ts";
+import { readSingle } from "./read-messages.ts";
+import type { Part } from "./read-multipart.ts";
+import { RAW_FIELDS, type RawField, type RunMessage } from "./run-piece.ts";
+
+/** What a multipart request holds, put together from its parts (contract §1.5). */
+export interface Collected {
+  messages: RunMessage[];
+  attachments: { runId: string; name: string; type: string; content: Buffer }[];
+  /** JSON text, one a feedback. */
+  feedback: string[];
+}
+
+/**
+ * Parts of several runs may be mixed, and a field may come before its run; creates are put before updates.
+ * @throws 422 for a part whose name says nothing, 400 for a run's object that isn't JSON
+ */
+export function collectParts(parts: readonly Part[]): Collected {
+  const collected: Collected = { messages: [], attachments: [], feedback: [] };
+  const open = new Map<string, { message: RunMessage; complete: boolean }>();
+  for (const part of parts) {
+    const [event, id = "", ...rest] = part.name.split(".");
+    if (event === "feedback") collected.feedback.push(part.content.toString("utf8"));
+    else if (event === "attachment") {
+      if (!isUuid(id) || rest.length === 0) throw badName(part.name);
+      collected.attachments.push({
+        runId: id.toLowerCase(),
+        name: rest.join("."),
+        type: part.type,
+        content: part.content,
+      });
+    } else if (event === "post" || event === "patch") addRunPart(open, event, id, rest, part);
+    else throw badName(part.name);
+  }
+  for (const { message, complete } of open.values()) {
+    if (!complete && message.kind === "post") throw unprocessable(`the part post.${message.id} is missing`);
+    collected.messages.push(message);
+  }
+  collected.messages.sort((a, b) => Number(a.kind === "patch") - Number(b.kind === "patch"));
+  return collected;
+}
+
+function addRunPart(
+  open: Map<string, { message: RunMessage; complete: boolean }>,
+  kind: "post" | "patch",
+  id: string,
+  rest: string[],
+  part: Part,
+): void {
+  const key = `${kind}.${id}`;
+  let entry = open.get(key);
+  if (!entry) {
+    entry = { message: { kind, id, run: {}, raw: {} }, complete: false };
+    open.set(key, entry);
+  }
+  const text = part.content.toString("utf8");
+  if (rest.length === 0) {
+    const { run, raw } = readSingle(text, kind, id);
+    entry.message.run = run;
+    // a part of its own says more than what stands in line
+    entry.message.raw = { ...raw, ...entry.message.raw };
+    entry.complete = true;
+    return;
+  }
+  const field = rest.join(".");
+  if (!RAW_FIELDS.includes(field as RawField)) throw badName(part.name);
+  entry.message.raw[field as RawField] = text;
+}
+
+function badName(name: string): AppError {
+  const fields = RAW_FIELDS.join(", ");
+  return unprocessable(
+    `The part ${JSON.stringify(name.slice(0, 100))} is none of post.<id>, patch.<id>, the same with .<field> ` +
+      `(${fields}), attachment.<id>.<name>, feedback.<id>`,
+  );
+}

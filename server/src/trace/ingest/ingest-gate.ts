@@ -1,0 +1,119 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+import { AppError } from "../../base/errors.ts";
+import { deferred } from "../../base/deferred.ts";
+
+/** What a request of unknown size is taken for until it has been read. */
+const ASSUMED_BYTES = 1024 * 1024;
+/** How much larger a compressed body is taken to become. */
+const ASSUMED_RATIO = 6;
+const MAX_WAITING = 1000;
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * Bounds the memory that bodies under way take, from the first byte to the durable row. A request reserves what
+ * it is likely to need before its body is read; when that doesn't fit it waits unread, so that its sender is held
+ * up by the socket; when it has waited too long, or too many wait, it is refused with 429. Bodies that turn out
+ * larger than thought may go up to twice the budget in all, then they are refused too. Nothing of a refused
+ * request was acknowledged.
+ */
+export class IngestGate {
+  readonly #budget: number;
+  #used = 0;
+  readonly #waiting: { bytes: number; enter: () => void }[] = [];
+  readonly #refused: Counter;
+
+  constructor(budget: number, registry: Registry) {
+    this.#budget = budget;
+    this.#refused = new Counter({
+      name: "heddle_ingest_refused_total",
+      help: "Ingest requests that were answered with 429 because too many bytes were under way.",
+      registers: [registry],
+    });
+    const bytes: Gauge = new Gauge({
+      name: "heddle_ingest_bytes",
+      help: "Bytes of traces that were received and are not yet stored.",
+      registers: [registry],
+      collect: () => bytes.set(this.#used),
+    });
+  }
+
+  /** Runs `work` with a reservation that it may enlarge. */
+  async admit<T>(
+    request: { length: number | undefined; compressed: boolean },
+    work: (held: Held) => Promise<T>,
+  ): Promise<T> {
+    const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
+    const bytes = Math.min(guess, this.#budget);
+    if (this.#waiting.length > 0 || !this.#fits(bytes)) await this.#wait(bytes);
+    else this.#used += bytes;
+    const held = new Held(bytes, (more) => this.#grow(more));
+    try {
+      return await work(held);
+    } finally {
+      this.#used -= held.bytes;
+      this.#serve();
+    }
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#used === 0 || this.#used + bytes <= this.#budget;
+  }
+
+  #grow(bytes: number): void {
+    if (this.#used + bytes > 2 * this.#budget) throw this.#overload();
+    this.#used += bytes;
+  }
+
+  async #wait(bytes: number): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) throw this.#overload();
+    const { promise, resolve } = deferred<boolean>();
+    const entry = { bytes, enter: () => resolve(true) };
+    this.#waiting.push(entry);
+    const timer = setTimeout(() => resolve(false), MAX_WAIT_MS);
+    const entered = await promise;
+    clearTimeout(timer);
+    if (entered) return;
+    const at = this.#waiting.indexOf(entry);
+    // it may have been let in at the very moment that it gave up
+    if (at < 0) return;
+    this.#waiting.splice(at, 1);
+    throw this.#overload();
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0]!.bytes)) {
+      const { bytes, enter } = this.#waiting.shift()!;
+      this.#used += bytes;
+      enter();
+    }
+  }
+
+  #overload(): AppError {
+    this.#refused.inc();
+    return new AppError(429, "Too many traces are being received right now. Send this again later.", {
+      headers: { "Retry-After": "2" },
+    });
+  }
+}
+
+/** What one request holds of the budget. */
+export class Held {
+  bytes: number;
+  readonly #more: (bytes: number) => void;
+  #used = 0;
+
+  constructor(bytes: number, more: (bytes: number) => void) {
+    this.bytes = bytes;
+    this.#more = more;
+  }
+
+  /** Tells of bytes that are now in memory. @throws 429 when the budget doesn't allow them */
+  use(bytes: number): void {
+    this.#used += bytes;
+    if (this.#used <= this.bytes) return;
+    const more = this.#used - this.bytes;
+    this.#more(more);
+    this.bytes += more;
+  }
+}

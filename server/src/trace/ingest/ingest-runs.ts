@@ -1,0 +1,105 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import { AppError, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
+import { createFeedback } from "../feedback/create-feedback.ts";
+import { createBody } from "../feedback/schema.ts";
+import type { Collected } from "./collect-parts.ts";
+import { readPiece } from "./read-piece.ts";
+import type { RunMessage, RunPiece } from "./run-piece.ts";
+import { fromMicros } from "./times.ts";
+
+export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback">;
+
+/**
+ * Stores what a request holds. Resolves when all of it is durable.
+ *
+ * What can't be stored harms nothing else of the request: the rest is stored, and the answer names what was not.
+ * @throws 400 and 422 for runs that are no runs, 503 when the stores can't be reached
+ */
+export async function ingestRuns(deps: IngestDeps, principal: Principal, collected: Collected): Promise<void> {
+  const { messages, attachments, feedback } = collected;
+  const tenantId = principal.workspaceId;
+  const now = fromMicros(Date.now() * 1000)!;
+  const problems: { what: string; error: AppError }[] = [];
+  const pieces: RunPiece[] = [];
+  for (const message of messages) {
+    try {
+      const piece = readPiece(message, now);
+      await checkProject(deps, tenantId, piece);
+      pieces.push(piece);
+    } catch (error) {
+      problems.push({ what: `run ${message.id ?? stringOf(message.run["id"])}`, error: ownError(error) });
+    }
+  }
+  await attach(deps, tenantId, pieces, attachments, now);
+  if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
+  for (const text of feedback) {
+    try {
+      await takeFeedback(deps, principal, text);
+    } catch (error) {
+      problems.push({ what: "feedback", error: ownError(error) });
+    }
+  }
+  if (problems.length > 0) throw refusal(problems, messages.length + feedback.length);
+}
+
+/** Of single runs: an id that the server gave is worth telling. */
+export const onlyRuns = (messages: RunMessage[]): Collected => ({ messages, attachments: [], feedback: [] });
+
+async function checkProject({ projects }: IngestDeps, tenantId: string, piece: RunPiece): Promise<void> {
+  if (piece.project_id === undefined || (await projects.hasProject(tenantId, piece.project_id))) return;
+  throw unprocessable(`session_id: there is no project ${piece.project_id}`);
+}
+
+/** Contents go to the blob store before the rows that name them. */
+async function attach(
+  { blobs }: IngestDeps,
+  tenantId: string,
+  pieces: RunPiece[],
+  attachments: Collected["attachments"],
+  now: string,
+): Promise<void> {
+  const byId = new Map(pieces.map((piece) => [piece.id, piece]));
+  for (const { runId, name, type, content } of attachments) {
+    let piece = byId.get(runId);
+    if (!piece) {
+      piece = { kind: "patch", id: runId, fields: {}, attachments: [], received_at: now };
+      byId.set(runId, piece);
+      pieces.push(piece);
+    }
+    const blob = `${tenantId}/${runId.slice(-2)}/${uuid7()}`;
+    await blobs.put(blob, content);
+    piece.attachments.push({ name, mime_type: type, size: content.length, blob });
+  }
+}
+
+async function takeFeedback(deps: IngestDeps, principal: Principal, text: string): Promise<void> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new AppError(400, "malformed JSON");
+  }
+  const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
+  await createFeedback(deps, author, [createBody.parse(json)]);
+}
+
+function ownError(error: unknown): AppError {
+  if (error instanceof AppError && error.status < 500) return error;
+  // zod's, whose message is worth passing on; everything else is not the request's fault
+  if (error instanceof Error && error.name === "ZodError") return unprocessable(error.message);
+  throw error;
+}
+
+function refusal(problems: { what: string; error: AppError }[], count: number): AppError {
+  const [first] = problems;
+  if (count === 1) return first!.error;
+  const shown = problems.slice(0, 5).map(({ what, error }) => `${what}: ${error.message}`);
+  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : "";
+  const status = problems.every(({ error }) => error.status === 400) ? 400 : 422;
+  const head = `${problems.length} of ${count} were refused, the others are stored. `;
+  return new AppError(status, head + shown.join("; ") + more);
+}
+
+const stringOf = (id: unknown): string => (typeof id === "string" ? id.slice(0, 50) : "without an id");

@@ -1,0 +1,86 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { covers, EXTRA_PATCHED, type RunMemory } from "./run-memory.ts";
+import type { Resolved } from "./resolve-runs.ts";
+import { factsOf } from "./run-piece.ts";
+
+type Json = Record<string, unknown>;
+
+/**
+ * An `extra` is merged with the one before: key by key, and its metadata key by key (contract §1.7). Storage keeps
+ * the last text, so a text that lacks keys of the one before is completed here. The SDKs send all keys each time,
+ * which is seen by comparing key sets; only otherwise the stored text is read.
+ */
+export async function mergeExtras(
+  { clickhouse, memory }: { clickhouse: ClickHouse; memory: RunMemory },
+  tenantId: string,
+  resolved: readonly Resolved[],
+): Promise<void> {
+  const stored = await readStored(
+    clickhouse,
+    tenantId,
+    resolved.filter((one) => needsStored(one, memory)),
+  );
+  // of pieces of one run in one group the later ones see what the earlier have made
+  const made = new Map<string, Json>();
+  for (const { piece, run } of resolved) {
+    const before = made.get(piece.id) ?? stored.get(piece.id);
+    if (before && run.shape === undefined) {
+      const { metadata, model } = factsOf(before);
+      run.shape = memory.shapeOf(before, metadata);
+      run.model ??= model && memory.modelOf(model);
+    }
+    if (!piece.extra) continue;
+    const late = piece.kind === "post" && (run.patched & EXTRA_PATCHED) !== 0;
+    if (before) piece.extra = late ? merge(piece.extra, before) : merge(before, piece.extra);
+    if (before) piece.fields.extra = JSON.stringify(piece.extra);
+    if (late && !before) {
+      // what has been updated has every key of this
+      delete piece.extra;
+      delete piece.fields.extra;
+      continue;
+    }
+    made.set(piece.id, piece.extra);
+    const { metadata, model } = factsOf(piece.extra);
+    run.shape = memory.shapeOf(piece.extra, metadata);
+    if (model) run.model = memory.modelOf(model);
+    if (piece.kind === "patch") run.patched |= EXTRA_PATCHED;
+  }
+}
+
+function needsStored({ piece, run, isNew }: Resolved, memory: RunMemory): boolean {
+  if (isNew) return false;
+  const needsModel = piece.usage !== undefined && piece.usage.total_cost === undefined && run.model === undefined;
+  if (run.shape === undefined) return piece.extra !== undefined || needsModel;
+  if (!piece.extra) return false;
+  const shape = memory.shapeOf(piece.extra, factsOf(piece.extra).metadata);
+  const late = piece.kind === "post" && (run.patched & EXTRA_PATCHED) !== 0;
+  return late ? !covers(run.shape, shape) : !covers(shape, run.shape);
+}
+
+/** The extras of runs as they are stored, merged. The key's three columns bound what is read. */
+async function readStored(clickhouse: ClickHouse, tenantId: string, needed: Resolved[]): Promise<Map<string, Json>> {
+  if (needed.length === 0) return new Map();
+  const rows = await clickhouse.rows<{ id: string; extra: string | null }>({
+    name: "runs.extra",
+    query: `select id, extra from runs final
+      where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
+        and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}`,
+    params: {
+      tenant: tenantId,
+      projects: unique(needed.map(({ run }) => run.project_id)),
+      starts: unique(needed.map(({ run }) => run.start_time)),
+      ids: unique(needed.map(({ piece }) => piece.id)),
+    },
+  });
+  return new Map(rows.map(({ id, extra }) => [id, extra === null ? {} : (JSON.parse(extra) as Json)]));
+}
+
+/** `b` wins. */
+function merge(a: Json, b: Json): Json {
+  const merged = { ...a, ...b };
+  const metadata = { ...factsOf(a).metadata, ...factsOf(b).metadata };
+  if (a["metadata"] !== undefined || b["metadata"] !== undefined) merged["metadata"] = metadata;
+  return merged;
+}
+
+const unique = (values: string[]): string[] => [...new Set(values)];

@@ -1,0 +1,105 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { findRunKeys } from "../runs/clickhouse.ts";
+import { segmentOf } from "./dotted-order.ts";
+import type { Resolved } from "./resolve-runs.ts";
+
+/** Of a dotted order that takes children: a thousand levels. */
+const MAX_LENGTH = 60_000;
+
+export interface ParentPlace {
+  trace_id: string;
+  dotted_order: string;
+}
+
+/**
+ * The places of runs by id, from their rows.
+ * @returns only those that are known and have one
+ */
+export async function findPlaces(
+  clickhouse: ClickHouse,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, ParentPlace>> {
+  const keys = (await findRunKeys(clickhouse, tenantId, ids)).filter((key) => !key.deleted);
+  if (keys.length === 0) return new Map();
+  const rows = await clickhouse.rows<{ id: string; trace_id: string; dotted_order: string | null }>({
+    name: "runs.places",
+    query: `select id, trace_id, dotted_order from runs final
+      where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
+        and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}`,
+    params: {
+      tenant: tenantId,
+      projects: keys.map((key) => key.project_id),
+      starts: keys.map((key) => key.start_time),
+      ids: keys.map((key) => key.id),
+    },
+  });
+  const known = rows.flatMap(({ id, trace_id, dotted_order }) =>
+    dotted_order === null ? [] : ([[id, { trace_id, dotted_order }]] as const),
+  );
+  return new Map(known);
+}
+
+/**
+ * Gives each new run its place in its trace (contract §1.2): that of a root is its own segment, that of a child
+ * follows its parent's. A child whose parent hasn't come is placed below a parent of its own start, so that it can
+ * be read at once.
+ * @returns those children: their place is to be set right when the parent comes
+ */
+export async function placeRuns(
+  clickhouse: ClickHouse,
+  tenantId: string,
+  resolved: readonly Resolved[],
+): Promise<Resolved[]> {
+  const inGroup = new Map<string, ParentPlace>();
+  for (const { piece, run } of resolved) {
+    const { fields, kind, id, parent_run_id } = piece;
+    if (kind === "post" && parent_run_id === undefined) fields.dotted_order ??= segmentOf(run.start_time, id);
+    if (fields.dotted_order) inGroup.set(id, { trace_id: run.trace_id, dotted_order: fields.dotted_order });
+  }
+  const children = resolved.filter((one) => one.placeless);
+  const unknown = children.map(({ piece }) => piece.parent_run_id!).filter((id) => !inGroup.has(id));
+  const stored = unknown.length > 0 ? await findPlaces(clickhouse, tenantId, unknown) : new Map<string, ParentPlace>();
+  const byParent = new Map<string, Resolved[]>();
+  for (const child of children) {
+    const parentId = child.piece.parent_run_id!;
+    const siblings = byParent.get(parentId);
+    if (siblings) siblings.push(child);
+    else byParent.set(parentId, [child]);
+  }
+  const misplaced: Resolved[] = [];
+  const descend = (parentId: string, parent: ParentPlace, isGuess: boolean) => {
+    const queue = [{ parentId, parent, isGuess }];
+    for (const next of queue) {
+      const below = byParent.get(next.parentId) ?? [];
+      byParent.delete(next.parentId);
+      for (const child of below) {
+        place(child, next.parent);
+        if (next.isGuess) misplaced.push(child);
+        const own = { trace_id: child.run.trace_id, dotted_order: child.piece.fields.dotted_order! };
+        if (own.dotted_order.length < MAX_LENGTH)
+          queue.push({ parentId: child.piece.id, parent: own, isGuess: next.isGuess });
+      }
+    }
+  };
+  // from the places that are known downwards; then below parents that nobody knows; cycles, which are nonsense, last
+  for (const parentId of [...byParent.keys()]) {
+    const parent = inGroup.get(parentId) ?? stored.get(parentId);
+    if (parent) descend(parentId, parent, false);
+  }
+  const ids = new Set(children.map(({ piece }) => piece.id));
+  for (const inCycles of [false, true]) {
+    for (const [parentId, below] of [...byParent]) {
+      if (!byParent.has(parentId) || ids.has(parentId) !== inCycles) continue;
+      const { piece, run } = below[0]!;
+      const guess = { trace_id: piece.trace_id ?? parentId, dotted_order: segmentOf(run.start_time, parentId) };
+      descend(parentId, guess, true);
+    }
+  }
+  return misplaced;
+}
+
+function place({ piece, run }: Resolved, parent: ParentPlace): void {
+  piece.fields.dotted_order = `${parent.dotted_order}.${segmentOf(run.start_time, piece.id)}`;
+  run.trace_id = parent.trace_id;
+}

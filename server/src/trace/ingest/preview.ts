@@ -1,0 +1,46 @@
+import { wellFormed } from "../../base/well-formed.ts";
+
+/** Characters of a preview. */
+const LENGTH = 250;
+/** What is looked into for a preview: deeper, and longer, costs more than a line in a list is worth. */
+const MAX_DEPTH = 6;
+
+const TEXT_KEYS = ["content", "text", "output", "input", "answer", "question", "query", "result", "value", "kwargs"];
+const LIST_KEYS = ["messages", "generations", "choices", "output", "documents"];
+
+/** One line of plain text for lists: the last message or the one text where there is one, else the JSON's beginning. */
+export function previewOf(value: unknown, raw: string): string {
+  const found = findText(value, 0);
+  const text = found ?? (raw.length > 4 * LENGTH ? raw.slice(0, 4 * LENGTH) : raw);
+  const line = (text.length > 4 * LENGTH ? text.slice(0, 4 * LENGTH) : text).replace(/\s+/g, " ").trim();
+  return wellFormed(line.length > LENGTH ? `${line.slice(0, LENGTH - 1)}…` : line);
+}
+
+function findText(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) {
+    // the last message; of a message's parts the first text
+    for (const one of isParts(value) ? value : value.slice(-3).reverse()) {
+      const text = findText(one, depth + 1);
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key of LIST_KEYS) {
+    if (!Array.isArray(object[key])) continue;
+    const text = findText(object[key], depth + 1);
+    if (text !== undefined) return text;
+  }
+  for (const key of ["message", ...TEXT_KEYS]) {
+    const text = object[key] === undefined ? undefined : findText(object[key], depth + 1);
+    if (text !== undefined) return text;
+  }
+  const keys = Object.keys(object);
+  return keys.length === 1 ? findText(object[keys[0]!], depth + 1) : undefined;
+}
+
+const isParts = (list: unknown[]): boolean =>
+  typeof (list[0] as { type?: unknown } | null)?.type === "string" &&
+  typeof (list[0] as { text?: unknown }).text === "string";

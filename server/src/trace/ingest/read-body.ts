@@ -1,0 +1,125 @@
+import { createGunzip } from "node:zlib";
+
+import { Decompress as ZstdDecompress } from "fzstd";
+
+import { AppError, coerceError } from "../../base/errors.ts";
+import type { Held } from "./ingest-gate.ts";
+
+/** The Content-Encodings of a request, in words for 415. */
+const ENCODINGS = "identity, gzip and zstd";
+
+/** fzstd keeps a window of what it has unpacked, and unpacks what it is given at once. */
+const ZSTD_STEP = 128 * 1024;
+
+/**
+ * A request's body, unpacked, in chunks. Sizes are counted as they come, packed and unpacked: a few kilobytes can
+ * unpack to gigabytes.
+ * @throws 413 beyond `maxBytes`, 400 when it can't be unpacked, 415 for another encoding
+ */
+export async function* readBody(request: Request, maxBytes: number, held: Held): AsyncGenerator<Buffer> {
+  const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+  const count = counter(maxBytes, held);
+  const unpack = UNPACKERS[encoding];
+  if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not known here; there are ${ENCODINGS}.`);
+  if (!request.body) return;
+  yield* unpack(request.body as unknown as AsyncIterable<Uint8Array>, count);
+}
+
+/** The same in one piece, as text. */
+export async function readText(request: Request, maxBytes: number, held: Held): Promise<string> {
+  return (await readBuffer(request, maxBytes, held)).toString("utf8");
+}
+
+export async function readBuffer(request: Request, maxBytes: number, held: Held): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readBody(request, maxBytes, held)) chunks.push(chunk);
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+type Count = (bytes: number) => void;
+
+function counter(maxBytes: number, held: Held): Count {
+  let total = 0;
+  return (bytes) => {
+    total += bytes;
+    if (total > maxBytes) throw new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
+    held.use(bytes);
+  };
+}
+
+const UNPACKERS: Record<string, (body: AsyncIterable<Uint8Array>, count: Count) => AsyncGenerator<Buffer>> = {
+  identity,
+  gzip,
+  "x-gzip": gzip,
+  zstd,
+};
+
+async function* identity(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    count(chunk.byteLength);
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+}
+
+async function* gzip(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  const feeding = feed(body, gunzip);
+  try {
+    for await (const chunk of gunzip) {
+      count((chunk as Buffer).byteLength);
+      yield chunk as Buffer;
+    }
+    await feeding;
+  } catch (error) {
+    throw error instanceof AppError ? error : cannotUnpack("gzip", error);
+  } finally {
+    gunzip.destroy();
+    await feeding.catch(() => {});
+  }
+}
+
+async function feed(body: AsyncIterable<Uint8Array>, gunzip: ReturnType<typeof createGunzip>): Promise<void> {
+  try {
+    for await (const chunk of body) {
+      if (gunzip.destroyed) return;
+      if (!gunzip.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          gunzip.once("drain", resolve);
+          gunzip.once("close", resolve);
+        });
+      }
+    }
+    gunzip.end();
+  } catch (error) {
+    gunzip.destroy(coerceError(error));
+  }
+}
+
+async function* zstd(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenerator<Buffer> {
+  let unpacked: Buffer[] = [];
+  let ended = false;
+  const decompress = new ZstdDecompress((chunk, final) => {
+    count(chunk.byteLength);
+    // fzstd uses its buffer again
+    if (chunk.byteLength > 0) unpacked.push(Buffer.from(chunk));
+    ended = final === true;
+  });
+  const push = (chunk: Uint8Array, final: boolean) => {
+    try {
+      decompress.push(chunk, final);
+    } catch (error) {
+      throw error instanceof AppError ? error : cannotUnpack("zstd", error);
+    }
+  };
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.byteLength; at += ZSTD_STEP) push(chunk.subarray(at, at + ZSTD_STEP), false);
+    yield* unpacked;
+    unpacked = [];
+  }
+  push(new Uint8Array(0), true);
+  yield* unpacked;
+  if (!ended) throw cannotUnpack("zstd", new Error("it ends too early"));
+}
+
+const cannotUnpack = (encoding: string, error: unknown): AppError =>
+  new AppError(400, `The request body is not valid ${encoding}: ${coerceError(error).message}`, { cause: error });

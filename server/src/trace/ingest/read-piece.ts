@@ -1,0 +1,198 @@
+import { AppError, unprocessable } from "../../base/errors.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
+import { wellFormed } from "../../base/well-formed.ts";
+import { encodePairs, encodeTags } from "../runs/pairs.ts";
+import { readDottedOrder } from "./dotted-order.ts";
+import { previewOf } from "./preview.ts";
+import { isNestedDeeper } from "./raw-fields.ts";
+import { factsOf, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
+import { parseTime } from "./times.ts";
+import { findUsage } from "./usage.ts";
+
+export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
+const STATUSES = ["pending", "success", "error", "interrupted"];
+
+const MAX_NAME = 4096;
+const MAX_TAGS = 1000;
+const MAX_DEPTH = 500;
+
+/**
+ * Checks one create or update and derives what follows from it. Null means "no change" everywhere (contract §1.3),
+ * unknown fields are ignored.
+ * @throws AppError 400 for a bad `dotted_order`, 422 for all else
+ */
+export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt: string): RunPiece {
+  const id = readId(named, run["id"], kind);
+  const place = typeof run["dotted_order"] === "string" ? readDottedOrder(run["dotted_order"], id) : undefined;
+  const parent = uuidOf(run, "parent_run_id");
+  if (parent !== undefined && place !== undefined && place.parent_run_id !== parent) {
+    const why =
+      place.parent_run_id === undefined ? "dotted_order must contain at least two parts" : "it names another parent";
+    throw new AppError(400, `invalid 'dotted_order': ${why}`);
+  }
+  const traceId = uuidOf(run, "trace_id");
+  if (traceId !== undefined && place !== undefined && place.trace_id !== traceId) {
+    throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");
+  }
+  const json = readRaw(raw);
+  const extra = json.extra as Record<string, unknown> | undefined;
+  const usage = findUsage(json.outputs, extra && factsOf(extra).metadata);
+  const piece: RunPiece = {
+    kind,
+    id,
+    project_id: uuidOf(run, "session_id"),
+    project_name: textOf(run, "session_name", 1024),
+    start_time: timeOf(run, "start_time") ?? place?.start_time,
+    trace_id: traceId ?? place?.trace_id,
+    parent_run_id: parent ?? place?.parent_run_id,
+    fields: {
+      dotted_order: place && (run["dotted_order"] as string),
+      name: textOf(run, "name", MAX_NAME),
+      run_type: runTypeOf(run),
+      end_time: timeOf(run, "end_time"),
+      status: statusOf(run),
+      reference_example_id: uuidOf(run, "reference_example_id"),
+      tags: tagsOf(run),
+      error: errorOf(json.error),
+      events: raw.events,
+      extra: raw.extra,
+      serialized: raw.serialized,
+      first_token_time: firstTokenTime(json.events),
+      ...(raw.inputs !== undefined && {
+        inputs: raw.inputs,
+        inputs_preview: previewOf(json.inputs, raw.inputs),
+        input_pairs: wellFormed(encodePairs(json.inputs)),
+      }),
+      ...(raw.outputs !== undefined && {
+        outputs: raw.outputs,
+        outputs_preview: previewOf(json.outputs, raw.outputs),
+        output_pairs: wellFormed(encodePairs(json.outputs)),
+      }),
+    },
+    extra,
+    usage,
+    attachments: [],
+    received_at: receivedAt,
+  };
+  // a root is its own trace
+  if (kind === "post" && piece.parent_run_id === undefined) piece.trace_id ??= id;
+  return piece;
+}
+
+function readId(named: string | undefined, given: unknown, kind: "post" | "patch"): string {
+  if (given !== undefined && given !== null && typeof given !== "string") throw unprocessable("id: must be a UUID");
+  const own = given ? dashed(given as string) : undefined;
+  const outer = named === undefined ? undefined : dashed(named);
+  if ((given && own === undefined) || (named !== undefined && outer === undefined))
+    throw unprocessable("id: must be a UUID");
+  if (own !== undefined && outer !== undefined && own !== outer) throw unprocessable(`id: ${own} is not ${outer}`);
+  const id = outer ?? own;
+  if (id === undefined && kind === "patch") throw unprocessable("id: required");
+  return id ?? uuid7();
+}
+
+/** Lower case with dashes; 32 digits without are accepted too. */
+function dashed(text: string): string | undefined {
+  const compact = /^[0-9a-f]{32}$/i.test(text)
+    ? text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+    : text;
+  return isUuid(compact) ? compact.toLowerCase() : undefined;
+}
+
+function uuidOf(run: Record<string, unknown>, key: string): string | undefined {
+  const value = run[key];
+  if (value === undefined || value === null || value === "") return undefined;
+  const uuid = typeof value === "string" ? dashed(value) : undefined;
+  if (uuid === undefined) throw unprocessable(`${key}: must be a UUID`);
+  return uuid;
+}
+
+function textOf(run: Record<string, unknown>, key: string, max: number): string | undefined {
+  const value = run[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw unprocessable(`${key}: must be text`);
+  if (value.length > max) throw unprocessable(`${key}: longer than ${max} characters`);
+  // Postgres, which keeps the names of projects, holds no null characters
+  return value === "" ? undefined : wellFormed(value.replaceAll("\0", "\uFFFD"));
+}
+
+function timeOf(run: Record<string, unknown>, key: string): string | undefined {
+  const value = run[key];
+  if (value === undefined || value === null) return undefined;
+  const time = parseTime(value);
+  if (time === undefined) {
+    throw unprocessable(`${key}: must be a time as ISO 8601 or in milliseconds since 1970, from 1970 to 2199`);
+  }
+  return time;
+}
+
+function runTypeOf(run: Record<string, unknown>): string | undefined {
+  const value = run["run_type"];
+  if (value === undefined || value === null) return undefined;
+  const type = RUN_TYPES.find((one) => one === (typeof value === "string" ? value.toLowerCase() : value));
+  if (!type) {
+    const list = RUN_TYPES.map((one) => `"${one}"`).join(", ");
+    throw unprocessable(`schema validation failed: run_type must be one of: ${list}`);
+  }
+  return type;
+}
+
+/** "pending" is what a run is without being told, and would hide that it has ended since. */
+function statusOf(run: Record<string, unknown>): string | undefined {
+  const value = run["status"];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value !== "string" || !STATUSES.includes(value.toLowerCase())) {
+    throw unprocessable(`status: must be one of ${STATUSES.join(", ")}`);
+  }
+  return value.toLowerCase() === "pending" ? undefined : value.toLowerCase();
+}
+
+function tagsOf(run: Record<string, unknown>): string | undefined {
+  const value = run["tags"];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || value.length > MAX_TAGS || !value.every((tag) => typeof tag === "string")) {
+    throw unprocessable(`tags: must be a list of at most ${MAX_TAGS} texts`);
+  }
+  return wellFormed(encodeTags(value as string[]));
+}
+
+/** Parses each text, which checks it as well, and drops nulls from `raw`. */
+function readRaw(raw: RunMessage["raw"]): Partial<Record<RawField, unknown>> {
+  const json: Partial<Record<RawField, unknown>> = {};
+  for (const field of RAW_FIELDS) {
+    const text = raw[field];
+    if (text === undefined) continue;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw unprocessable(`${field}: malformed JSON`);
+    }
+    if (value === null) delete raw[field];
+    else json[field] = value;
+  }
+  for (const field of ["extra", "serialized"] as const) {
+    const value = json[field];
+    if (value !== undefined && (typeof value !== "object" || Array.isArray(value))) {
+      throw unprocessable(`${field}: must be an object`);
+    }
+  }
+  for (const field of ["extra", "error"] as const) {
+    if (isNestedDeeper(raw[field] ?? "", MAX_DEPTH))
+      throw unprocessable(`${field}: nested more than ${MAX_DEPTH} deep`);
+  }
+  if (json.events !== undefined && !Array.isArray(json.events)) throw unprocessable("events: must be a list");
+  return json;
+}
+
+function errorOf(error: unknown): string | undefined {
+  if (error === undefined || error === "") return undefined;
+  return wellFormed(typeof error === "string" ? error : JSON.stringify(error));
+}
+
+/** When the first `new_token` event happened (contract §1.9). */
+function firstTokenTime(events: unknown): string | undefined {
+  if (!Array.isArray(events)) return undefined;
+  const first = (events as ({ name?: unknown; time?: unknown } | null)[]).find((event) => event?.name === "new_token");
+  return first ? parseTime(first.time) : undefined;
+}

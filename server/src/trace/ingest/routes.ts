@@ -1,0 +1,93 @@
+import { z } from "zod";
+
+import { v1 } from "../../base/http/aliases.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { collectParts } from "./collect-parts.ts";
+import type { Held } from "./ingest-gate.ts";
+import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
+import { readBody, readText } from "./read-body.ts";
+import { readBatch, readSingle } from "./read-messages.ts";
+import { readMultipart } from "./read-multipart.ts";
+
+const accepted = z.object({ message: z.string() });
+const shared = {
+  tag: "Ingest",
+  permission: "runs:create",
+  audit: "data",
+  errorFamily: "error",
+  out: { 202: accepted },
+  errors: [400, 413, 415, 422, 429, 503],
+} as const;
+
+/** Contract §1. All answer 202 when what they took is durable and every query sees it. */
+export function ingestRoutes(deps: TraceDeps): Route[] {
+  const { gate, settings } = deps;
+  /** Reads the body within the bounds of size and memory, and hands it on. */
+  const receive = async (request: Request, work: (held: Held) => Promise<void>, message: string): Promise<Response> => {
+    const length = request.headers.get("content-length");
+    const compressed = request.headers.has("content-encoding");
+    await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work);
+    return Response.json({ message }, { status: 202 });
+  };
+  const text = (request: Request, held: Held) => readText(request, settings.maxBodyBytes, held);
+
+  return [
+    route({
+      ...shared,
+      ...v1("/runs"),
+      method: "POST",
+      summary: "Create a run",
+      handler: ({ c, principal }) =>
+        receive(
+          c.req.raw,
+          async (held) => ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, held), "post")])),
+          "Run created",
+        ),
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/:run_id"),
+      method: "PATCH",
+      summary: "Update a run; what is absent or null stays as it is",
+      params: z.object({ run_id: z.string() }),
+      handler: ({ c, principal, params }) =>
+        receive(
+          c.req.raw,
+          async (held) => {
+            const message = readSingle(await text(c.req.raw, held), "patch", params.run_id);
+            await ingestRuns(deps, principal, onlyRuns([message]));
+          },
+          "Run updated",
+        ),
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/batch"),
+      method: "POST",
+      summary: "Create and update runs",
+      handler: ({ c, principal }) =>
+        receive(
+          c.req.raw,
+          async (held) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, held)))),
+          "Runs batch ingested",
+        ),
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/multipart"),
+      method: "POST",
+      summary: "Create and update runs, with attachments and feedback, as multipart/form-data",
+      handler: ({ c, principal }) =>
+        receive(
+          c.req.raw,
+          async (held) => {
+            const body = readBody(c.req.raw, settings.maxBodyBytes, held);
+            const parts = await readMultipart(c.req.header("content-type") ?? "", body);
+            await ingestRuns(deps, principal, collectParts(parts));
+          },
+          "Runs batch ingested",
+        ),
+    }),
+  ];
+}

@@ -1,0 +1,115 @@
+import type { RunRow } from "../runs/clickhouse.ts";
+import type { Model } from "./run-piece.ts";
+
+/** What this process remembers of a run, so that the next piece of it costs no query. */
+export interface KnownRun {
+  project_id: string;
+  start_time: string;
+  trace_id: string;
+  /** The keys of its `extra`; undefined when they are not known, as after a restart. */
+  shape: Shape | undefined;
+  model: Model | undefined;
+  /** Which of PATCHABLE an update has set: a create that comes after it doesn't take them back. */
+  patched: number;
+}
+
+/** The keys of an `extra` and of its metadata. Most runs share theirs with many, so equal ones are one object. */
+export interface Shape {
+  keys: ReadonlySet<string>;
+  metadata: ReadonlySet<string>;
+}
+
+export const NO_SHAPE: Shape = { keys: new Set(), metadata: new Set() };
+
+const MAX_RUNS = 100_000;
+const MAX_SHAPES = 5000;
+
+/** A few hundred bytes a run, the oldest forgotten first. */
+export class RunMemory {
+  readonly #runs = new Map<string, KnownRun>();
+  readonly #shapes = new Map<string, Shape>();
+  readonly #models = new Map<string, Model>();
+
+  get(tenantId: string, id: string): KnownRun | undefined {
+    return this.#runs.get(tenantId + id);
+  }
+
+  set(tenantId: string, id: string, run: KnownRun): void {
+    this.#runs.set(tenantId + id, run);
+    if (this.#runs.size > MAX_RUNS) this.#runs.delete(this.#runs.keys().next().value!);
+  }
+
+  forget(tenantId: string, id: string): void {
+    this.#runs.delete(tenantId + id);
+  }
+
+  clear(): void {
+    this.#runs.clear();
+  }
+
+  shapeOf(extra: Record<string, unknown>, metadata: Record<string, unknown>): Shape {
+    const key = JSON.stringify([Object.keys(extra), Object.keys(metadata)]);
+    return intern(this.#shapes, key, () => ({
+      keys: new Set(Object.keys(extra)),
+      metadata: new Set(Object.keys(metadata)),
+    }));
+  }
+
+  modelOf(model: Model): Model {
+    return intern(this.#models, `${model.provider}\n${model.name}`, () => model);
+  }
+}
+
+function intern<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  if (known.size >= MAX_SHAPES) known.clear();
+  known.set(key, made);
+  return made;
+}
+
+export const covers = (shape: Shape, other: Shape): boolean =>
+  shape === other || (isSuperset(shape.keys, other.keys) && isSuperset(shape.metadata, other.metadata));
+
+function isSuperset(set: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  for (const one of other) if (!set.has(one)) return false;
+  return true;
+}
+
+/**
+ * Fields that both a create and an update may hold, with what belongs to them. The update's is the newer one
+ * whichever came first.
+ */
+const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
+  ["name"],
+  ["run_type"],
+  ["end_time"],
+  ["status"],
+  ["error"],
+  ["inputs", "inputs_preview", "input_pairs"],
+  ["outputs", "outputs_preview", "output_pairs"],
+  ["events", "first_token_time"],
+  ["serialized"],
+  ["tags"],
+  ["reference_example_id"],
+  ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"],
+];
+
+/** The bit of `extra`, which is merged key by key rather than replaced. */
+export const EXTRA_PATCHED = 1 << 20;
+
+export function patchedBy(row: Partial<RunRow>): number {
+  let mask = 0;
+  PATCHABLE.forEach(([field], i) => {
+    if (row[field!] !== undefined) mask |= 1 << i;
+  });
+  return mask;
+}
+
+export function withoutPatched(row: RunRow, patched: number): void {
+  if (patched === 0) return;
+  PATCHABLE.forEach((fields, i) => {
+    if (patched & (1 << i)) for (const field of fields) delete row[field];
+  });
+}

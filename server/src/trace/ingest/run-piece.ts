@@ -1,0 +1,82 @@
+import { wellFormed } from "../../base/well-formed.ts";
+import type { RunRow } from "../runs/clickhouse.ts";
+import type { Usage } from "./usage.ts";
+
+/** What may be sent beside a run's object, and is kept as the JSON text that it came as. */
+export const RAW_FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
+export type RawField = (typeof RAW_FIELDS)[number];
+
+/** A create or an update as it arrived: the run's object, and the text of the fields that are kept as text. */
+export interface RunMessage {
+  kind: "post" | "patch";
+  /** Of the path or the part's name; the object's own must be the same. */
+  id: string | undefined;
+  run: Record<string, unknown>;
+  raw: Partial<Record<RawField, string>>;
+}
+
+/**
+ * A create or an update, checked and with all that follows from it alone. It can be stored as JSON, because an
+ * update of a run that nobody knows yet waits in Postgres.
+ */
+export interface RunPiece {
+  kind: "post" | "patch";
+  id: string;
+  project_id?: string | undefined;
+  project_name?: string | undefined;
+  /** `YYYY-MM-DD hh:mm:ss.ffffff`; an update's own is not believed before the create's. */
+  start_time?: string | undefined;
+  trace_id?: string | undefined;
+  parent_run_id?: string | undefined;
+  /** What goes into the row as it is. */
+  fields: Omit<Partial<RunRow>, "tenant_id" | "project_id" | "start_time" | "id" | "trace_id" | "updated_at">;
+  /** The whole of `extra`, because it may have to be merged with what is stored. */
+  extra?: Record<string, unknown> | undefined;
+  usage?: Usage | undefined;
+  attachments: Attachment[];
+  received_at: string;
+}
+
+export interface Attachment {
+  name: string;
+  mime_type: string;
+  size: number;
+  /** Its name in the blob store. */
+  blob: string;
+}
+
+/** What follows from `extra`. */
+export interface ExtraFacts {
+  metadata: Record<string, unknown>;
+  thread_id: string | undefined;
+  model: Model | undefined;
+}
+
+export interface Model {
+  name: string;
+  provider: string;
+}
+
+export function factsOf(extra: Record<string, unknown>): ExtraFacts {
+  const given = extra["metadata"];
+  const metadata =
+    given !== null && typeof given === "object" && !Array.isArray(given) ? (given as Record<string, unknown>) : {};
+  return { metadata, thread_id: threadOf(metadata), model: modelOf(metadata) };
+}
+
+/** Contract §1.9: the first of these, in this order. */
+function threadOf(metadata: Record<string, unknown>): string | undefined {
+  for (const key of ["session_id", "conversation_id", "thread_id"]) {
+    const value = metadata[key];
+    if (typeof value === "string" && value !== "") return wellFormed(value.slice(0, 250));
+    if (typeof value === "number") return String(value);
+  }
+  return undefined;
+}
+
+function modelOf(metadata: Record<string, unknown>): Model | undefined {
+  const name = metadata["ls_model_name"];
+  const provider = metadata["ls_provider"];
+  if (typeof name !== "string" || name === "") return undefined;
+  return { name: name.slice(0, 250), provider: typeof provider === "string" ? provider.slice(0, 250) : "" };
+}

@@ -1,0 +1,246 @@
+import { Counter, type Registry } from "prom-client";
+
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { deferred, type Deferred } from "../../base/deferred.ts";
+import { AppError, coerceError, unavailable } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
+import type { ModelPrices } from "../prices/model-prices.ts";
+import type { ProjectDirectory } from "../projects/project-directory.ts";
+import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../runs/clickhouse.ts";
+import { composeRow } from "./compose-row.ts";
+import { mergeExtras } from "./merge-extra.ts";
+import { placeRuns } from "./place-children.ts";
+import { type Resolved, resolveRuns } from "./resolve-runs.ts";
+import { RunMemory } from "./run-memory.ts";
+import type { RunPiece } from "./run-piece.ts";
+import { fromMicros } from "./times.ts";
+import { WaitingPieces } from "./waiting-pieces.ts";
+
+/** Pieces that go into one insert. More gain nothing, and all of their rows are in memory at once. */
+const MAX_GROUP = 5000;
+
+interface Call {
+  tenantId: string;
+  pieces: RunPiece[];
+  done: Deferred<void>;
+}
+
+export interface RunWriterDeps {
+  sql: Sql;
+  clickhouse: ClickHouse;
+  log: Log;
+  projects: ProjectDirectory;
+  prices: ModelPrices;
+  registry: Registry;
+}
+
+/**
+ * The one way by which runs get into ClickHouse. Requests that arrive while an insert is under way share the next
+ * one; a lone one goes at once. `write` resolves when its pieces are durable and visible to every query.
+ *
+ * One insert at a time: two pieces of a run that were accepted one after the other are stored in that order, and
+ * the later one wins.
+ */
+export class RunWriter {
+  readonly #deps: RunWriterDeps;
+  readonly #memory = new RunMemory();
+  readonly #waiting: WaitingPieces;
+  readonly #written: Counter;
+  readonly #inserts: Counter;
+  #queue: Call[] = [];
+  #draining: Promise<void> | undefined;
+
+  constructor(deps: RunWriterDeps) {
+    this.#deps = deps;
+    this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
+    const registers = [deps.registry];
+    this.#written = new Counter({
+      name: "heddle_ingest_runs_total",
+      help: "Creates and updates of runs stored.",
+      registers,
+    });
+    this.#inserts = new Counter({ name: "heddle_ingest_inserts_total", help: "Inserts they shared.", registers });
+  }
+
+  start(): void {
+    this.#waiting.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#waiting.stop();
+    await this.#draining;
+  }
+
+  /** @throws 503 when the stores can't be reached; then nothing of it is promised to be stored */
+  async write(tenantId: string, pieces: RunPiece[]): Promise<void> {
+    const late = pieces.filter((piece) => piece.kind === "patch" && this.#waiting.has(tenantId, piece.id));
+    if (late.length > 0) await this.#waiting.add(tenantId, late.map(waitForRun));
+    const now = late.length > 0 ? pieces.filter((piece) => !late.includes(piece)) : pieces;
+    if (now.length > 0) await this.#enqueue(tenantId, now);
+  }
+
+  /** Called where runs were deleted: what is remembered of them is not believed from here on. */
+  forget(): void {
+    this.#memory.clear();
+  }
+
+  #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
+    const done = deferred<void>();
+    this.#queue.push({ tenantId, pieces, done });
+    this.#draining ??= Promise.resolve().then(() => this.#drain());
+    return done.promise;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const group = this.#take();
+      try {
+        await this.#store(group);
+        for (const call of group) call.done.resolve();
+      } catch (error) {
+        if (group.length === 1 || isAway(error)) for (const call of group) call.done.reject(translate(error));
+        else await this.#oneByOne(group);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  #take(): Call[] {
+    let pieces = 0;
+    let calls = 0;
+    while (calls < this.#queue.length && (calls === 0 || pieces + this.#queue[calls]!.pieces.length <= MAX_GROUP)) {
+      pieces += this.#queue[calls]!.pieces.length;
+      calls++;
+    }
+    return this.#queue.splice(0, calls);
+  }
+
+  /** One bad call harms nobody else. */
+  async #oneByOne(group: Call[]): Promise<void> {
+    for (const call of group) {
+      try {
+        await this.#store([call]);
+        call.done.resolve();
+      } catch (error) {
+        call.done.reject(translate(error));
+      }
+    }
+  }
+
+  async #store(group: Call[]): Promise<void> {
+    const rows: RunRow[] = [];
+    const keys: RunKeyRow[] = [];
+    const files: AttachmentRow[] = [];
+    const touched: { tenantId: string; id: string }[] = [];
+    try {
+      for (const [tenantId, pieces] of byTenant(group)) {
+        const resolved = await this.#prepare(tenantId, pieces);
+        const now = fromMicros(Date.now() * 1000)!;
+        for (const one of resolved) {
+          touched.push({ tenantId, id: one.piece.id });
+          if (one.writesKey) {
+            const { project_id, start_time, trace_id } = one.run;
+            keys.push({
+              tenant_id: tenantId,
+              id: one.piece.id,
+              project_id,
+              start_time,
+              trace_id,
+              deleted: false,
+              version: now,
+            });
+          }
+          rows.push(await composeRow(this.#deps.prices, tenantId, one, now));
+          for (const file of one.piece.attachments) {
+            files.push({ tenant_id: tenantId, run_id: one.piece.id, uploaded_at: now, ...file });
+          }
+        }
+      }
+      const { clickhouse } = this.#deps;
+      // a key without its run harms nobody, a run without its key can't be found by id
+      await Promise.all([
+        insertRuns(clickhouse, rows),
+        insertRunKeys(clickhouse, keys),
+        insertAttachments(clickhouse, files),
+      ]);
+    } catch (error) {
+      // what is remembered must be stored
+      for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
+      throw error;
+    }
+    this.#written.inc(rows.length);
+    this.#inserts.inc();
+  }
+
+  async #prepare(tenantId: string, pieces: RunPiece[]): Promise<Resolved[]> {
+    const { clickhouse, projects } = this.#deps;
+    const memory = this.#memory;
+    const { resolved, waiting } = await resolveRuns({ clickhouse, projects, memory }, tenantId, pieces);
+    if (waiting.length > 0) await this.#waiting.add(tenantId, waiting.map(waitForRun));
+    const misplaced = await placeRuns(clickhouse, tenantId, resolved);
+    if (misplaced.length > 0) await this.#waiting.add(tenantId, misplaced.map(waitForParent));
+    await mergeExtras({ clickhouse, memory }, tenantId, resolved);
+    return resolved;
+  }
+}
+
+const waitForRun = (piece: RunPiece) => ({ piece, kind: "update" as const, needs: piece.id });
+
+const waitForParent = ({ piece, run }: Resolved) => ({
+  kind: "place" as const,
+  needs: piece.parent_run_id!,
+  piece: {
+    kind: "patch" as const,
+    id: piece.id,
+    start_time: run.start_time,
+    fields: {},
+    attachments: [],
+    received_at: piece.received_at,
+  },
+});
+
+function byTenant(group: Call[]): Map<string, RunPiece[]> {
+  const tenants = new Map<string, RunPiece[]>();
+  for (const { tenantId, pieces } of group) {
+    const known = tenants.get(tenantId);
+    if (known) known.push(...pieces);
+    else tenants.set(tenantId, [...pieces]);
+  }
+  return tenants;
+}
+
+/** Errors that say nothing about what was written: the store is away, stopping, or short of memory. */
+function isAway(error: unknown): boolean {
+  if (error instanceof AppError) return error.status === 503;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
+}
+
+/** ClickHouse's codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
+const AWAY = new Set([
+  "159",
+  "209",
+  "210",
+  "236",
+  "241",
+  "242",
+  "243",
+  "252",
+  "202",
+  "285",
+  "286",
+  "319",
+  "394",
+  "425",
+  "439",
+]);
+
+function translate(error: unknown): Error {
+  if (error instanceof AppError) return error;
+  if (!isAway(error)) return coerceError(error);
+  const unreachable = unavailable("The trace store can't take this now. Send it again later.", 2);
+  unreachable.cause = error;
+  return unreachable;
+}

@@ -1,0 +1,51 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+export type WaitingKind = "update" | "place";
+
+export interface WaitingRow {
+  seq: string;
+  run_id: string;
+  tenant_id: string;
+  needs: string;
+  kind: WaitingKind;
+  /** A RunPiece as JSON text. */
+  piece: string;
+}
+
+/** All or, when the workspace has `max` already, none. @returns whether they were stored */
+export async function insertWaiting(
+  sql: Sql,
+  tenantId: string,
+  rows: Omit<WaitingRow, "seq" | "tenant_id">[],
+  max: number,
+): Promise<boolean> {
+  const inserted = await sql`
+    insert into waiting_pieces (tenant_id, run_id, needs, kind, piece)
+    select ${tenantId}, run_id, needs, kind, piece
+    from unnest(${rows.map((row) => row.run_id)}::text[]::uuid[],
+                ${rows.map((row) => row.needs)}::text[]::uuid[], ${rows.map((row) => row.kind)}::text[],
+                ${rows.map((row) => row.piece)}::text[]) as t (run_id, needs, kind, piece)
+    where (select count(*) from (select from waiting_pieces where tenant_id = ${tenantId} limit ${max}) as w) < ${max}
+    returning 1`;
+  return inserted.length > 0;
+}
+
+/** A page in order of arrival. A child's place waits until its parent's own is known. */
+export const readWaiting = (sql: Sql, after: string, limit: number): Promise<WaitingRow[]> => sql<WaitingRow[]>`
+  select seq::text, tenant_id, run_id, needs, kind, piece from waiting_pieces w
+  where seq > ${after}::bigint and not (kind = 'place' and exists (
+    select from waiting_pieces p
+    where p.tenant_id = w.tenant_id and p.kind = 'place' and p.run_id = w.needs and p.run_id <> w.run_id))
+  order by seq limit ${limit}`;
+
+export const readExpired = (sql: Sql, hours: number, limit: number): Promise<WaitingRow[]> => sql<WaitingRow[]>`
+  select seq::text, tenant_id, run_id, needs, kind, piece from waiting_pieces
+  where received_at < now() - make_interval(hours => ${hours}) order by seq limit ${limit}`;
+
+export const deleteWaiting = (sql: Sql, seqs: string[]): Promise<unknown> =>
+  sql`delete from waiting_pieces where seq in (select unnest(${seqs}::text[]::bigint[]))`;
+
+export async function hasWaiting(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ some: boolean }[]>`select exists (select from waiting_pieces) as some`;
+  return row!.some;
+}

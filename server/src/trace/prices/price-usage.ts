@@ -1,0 +1,50 @@
+import { parseDecimal, printDecimal } from "../ingest/decimal.ts";
+import type { Usage } from "../ingest/usage.ts";
+import type { ModelPrice } from "./model-prices.ts";
+
+/**
+ * Completes what a call used by what it cost. Costs that the client told stand. Tokens that the details count under
+ * a key with a price of its own (`cache_read`) cost that, the others the general price.
+ */
+export function priceUsage(usage: Usage, price: ModelPrice): Usage {
+  if (usage.total_cost !== undefined || usage.prompt_cost !== undefined || usage.completion_cost !== undefined)
+    return usage;
+  if (usage.prompt_tokens === undefined && usage.completion_tokens === undefined) return usage;
+  const prompt = costOf(usage.prompt_tokens, usage.prompt_token_details, price.prompt_cost, price.prompt_cost_details);
+  const completion = costOf(
+    usage.completion_tokens,
+    usage.completion_token_details,
+    price.completion_cost,
+    price.completion_cost_details,
+  );
+  return {
+    ...usage,
+    prompt_cost: printDecimal(prompt.total),
+    completion_cost: printDecimal(completion.total),
+    total_cost: printDecimal(prompt.total + completion.total),
+    prompt_cost_details: prompt.details,
+    completion_cost_details: completion.details,
+  };
+}
+
+function costOf(
+  tokens: number | undefined,
+  details: Record<string, number> | undefined,
+  price: string,
+  prices: Record<string, string | number> | null,
+): { total: bigint; details: Record<string, string> | undefined } {
+  let left = BigInt(tokens ?? 0);
+  let total = 0n;
+  const parts: Record<string, string> = {};
+  for (const [key, count] of Object.entries(details ?? {})) {
+    const own = prices && Object.hasOwn(prices, key) ? parseDecimal(prices[key]) : undefined;
+    if (own === undefined) continue;
+    // details that count more than there are would make the rest negative
+    const counted = BigInt(count) < left ? BigInt(count) : left;
+    left -= counted;
+    total += counted * own;
+    parts[key] = printDecimal(counted * own);
+  }
+  total += left * (parseDecimal(price) ?? 0n);
+  return { total, details: Object.keys(parts).length > 0 ? parts : undefined };
+}
