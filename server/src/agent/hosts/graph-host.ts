@@ -19,6 +19,7 @@ import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { hostEnvironment } from "./host-environment.ts";
 import type { Project } from "./project.ts";
 
 /** What a host tells its owner. Called in the order of the frames. */
@@ -124,8 +125,7 @@ export class GraphHost {
         cwd: project.dir,
         stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
         env: {
-          ...project.env,
-          ...process.env,
+          ...hostEnvironment(project.env, process.env),
           HEDDLE_HOST_PROJECT: JSON.stringify({ dir: project.dir, graphs: project.graphs }),
           HEDDLE_HOST_DATABASE: database.uri,
           HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
