@@ -1,13 +1,13 @@
 import { z } from "zod";
 
+import { docsPage } from "../../base/http/docs-page.ts";
 import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { readVersion } from "../../base/version.ts";
 import type { AgentDeps } from "../deps.ts";
-import { docsPage } from "./docs-page.ts";
 import { checkHealth } from "./health.ts";
 import * as schema from "./schema.ts";
-import { readVersion } from "./version.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import { errorComponents, errorReference, errorsOf } from "./error-answers.ts";
-import type { ErrorStatus } from "./error-statuses.ts";
+import { errorReference, errorsOf } from "./error-answers.ts";
 import type { ErrorMode } from "./errors.ts";
 import type { Answer, Route } from "./route.ts";
 
@@ -35,24 +34,25 @@ const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [
 export function openApiDocument(routes: Route[], info: ApiInfo, manners: ApiManners): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
-  const failures = new Set<ErrorStatus>();
+  const responses: Record<string, Json> = {};
   for (const route of routes) {
-    const errors = errorsOf(route, manners.limited);
-    for (const status of errors) failures.add(status);
+    const errors: Json = {};
+    for (const status of errorsOf(route, manners.limited)) {
+      errors[status] = errorReference(status, route, manners.errors, responses);
+    }
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, errors, schemas) };
   }
   const tags = [...new Set(routes.map((route) => route.tag))].map((name) => ({ name }));
-  const responses = errorComponents(failures, manners.errors);
   const components = { schemas, responses, securitySchemes: SECURITY_SCHEMES };
   return { openapi: "3.1.0", info, tags, paths, components };
 }
 
-function operation(route: Route, errors: ErrorStatus[], schemas: Record<string, Json>): Json {
+function operation(route: Route, errors: Json, schemas: Record<string, Json>): Json {
   const parameters = [...parametersOf(route.params, "path", schemas), ...parametersOf(route.query, "query", schemas)];
   const responses: Json = {};
   for (const [status, out] of Object.entries(route.out)) responses[status] = response(out, schemas);
-  for (const status of errors) responses[status] ??= errorReference(status);
+  for (const [status, error] of Object.entries(errors)) responses[status] ??= error;
   return {
     operationId: operationId(route),
     summary: route.summary,
@@ -62,6 +62,7 @@ function operation(route: Route, errors: ErrorStatus[], schemas: Record<string, 
     ...(route.body && {
       requestBody: { content: { "application/json": { schema: toSchema(route.body, "input", schemas) } } },
     }),
+    ...(route.reads && { requestBody: { content: Object.fromEntries(route.reads.map((type) => [type, {}])) } }),
     responses,
   };
 }

@@ -50,6 +50,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   params?: P;
   query?: Q;
   body?: B;
+  /** Content types of a body that the handler reads itself, for the document. */
+  reads?: readonly string[];
   /** What is answered by status; null: nothing. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */

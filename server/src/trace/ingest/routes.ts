@@ -38,6 +38,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       ...v1("/runs"),
       method: "POST",
       summary: "Create a run",
+      reads: ["application/json"],
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,
@@ -50,6 +51,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       ...v1("/runs/:run_id"),
       method: "PATCH",
       summary: "Update a run; what is absent or null stays as it is",
+      reads: ["application/json"],
       params: z.object({ run_id: z.string() }),
       handler: ({ c, principal, params }) =>
         receive(
@@ -66,6 +68,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       ...v1("/runs/batch"),
       method: "POST",
       summary: "Create and update runs",
+      reads: ["application/json"],
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,
@@ -78,6 +81,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       ...v1("/runs/multipart"),
       method: "POST",
       summary: "Create and update runs, with attachments and feedback, as multipart/form-data",
+      reads: ["multipart/form-data"],
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,

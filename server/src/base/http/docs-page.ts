@@ -6,7 +6,7 @@ export const docsPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Heddle agent server</title>
+<title>Heddle</title>
 <style>
 :root { color-scheme: light dark; --bg: #fbfbfa; --fg: #1d2126; --soft: #626b76; --line: #dfe3e8; --card: #fff; --code: #f2f4f6;
   --get: #1a6fb0; --post: #23803f; --put: #9a6700; --patch: #8a4baf; --delete: #b3261e; }
@@ -34,7 +34,7 @@ button { margin: .5rem .5rem 0 0; padding: .35rem .9rem; border: 1px solid var(-
 #filter { max-width: 22rem; }
 </style>
 <header>
-  <h1 id="title">Heddle agent server</h1>
+  <h1 id="title">Heddle</h1>
   <p class="soft" id="about"></p>
   <nav id="tags" aria-label="Sections"></nav>
   <input id="filter" type="search" placeholder="Filter by path or purpose" aria-label="Filter">
