@@ -1,7 +1,10 @@
 import * as audit from "./commands/audit.ts";
 import * as dev from "./commands/dev.ts";
+import * as keys from "./commands/keys.ts";
 import * as secrets from "./commands/secrets.ts";
 import * as serve from "./commands/serve.ts";
+import * as workspaces from "./commands/workspaces.ts";
+import * as users from "./commands/users.ts";
 import { UsageError } from "./core/flags.ts";
 import { readVersion } from "./core/version.ts";
 
@@ -11,7 +14,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-const COMMANDS: Record<string, Command> = { dev, serve, secrets, audit };
+const COMMANDS: Record<string, Command> = { dev, serve, keys, workspaces, secrets, audit, users };
 
 function overview(): string {
   const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);

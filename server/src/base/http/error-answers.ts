@@ -18,12 +18,21 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
   return [...statuses.add(503)].toSorted((a, b) => a - b);
 }
 
-/** `#/components/responses/Error404` and what it refers to. */
-export const errorReference = (status: ErrorStatus): Json => ({ $ref: `#/components/responses/Error${status}` });
+/** In whose words a route's errors are. */
+const modeOf = (route: Route, mode: ErrorMode): ErrorMode | "error" => route.errorFamily ?? mode;
 
-export function errorComponents(statuses: Iterable<ErrorStatus>, mode: ErrorMode): Record<string, Json> {
-  const content = errorContent(mode);
-  return Object.fromEntries(
-    [...statuses].map((status) => [`Error${status}`, { description: ERROR_STATUSES[status], content }]),
-  );
+const nameOf = (status: ErrorStatus, mode: ErrorMode | "error"): string =>
+  `Error${status}${mode === "error" ? "Platform" : ""}`;
+
+/** `#/components/responses/Error404` and, in `components`, what it refers to. */
+export function errorReference(
+  status: ErrorStatus,
+  route: Route,
+  mode: ErrorMode,
+  components: Record<string, Json>,
+): Json {
+  const own = modeOf(route, mode);
+  const name = nameOf(status, own);
+  components[name] ??= { description: ERROR_STATUSES[status], content: errorContent(own) };
+  return { $ref: `#/components/responses/${name}` };
 }

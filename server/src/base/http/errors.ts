@@ -1,4 +1,4 @@
-import type { ErrorHandler } from "hono";
+import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 
@@ -14,11 +14,22 @@ export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
   return (thrown, c) => {
     const error = translate(thrown);
     if (error.status >= 500) {
-      const request = { method: c.req.method, path: c.req.path, requestId: c.get("requestId") as string | undefined };
+      const request = {
+        method: c.req.method,
+        path: loggedPath(c),
+        requestId: c.get("requestId") as string | undefined,
+      };
       log.error({ err: thrown, ...request }, "request failed");
     }
     return errorResponse(c.get("errorFamily") === "error" ? "error" : mode, error);
   };
+}
+
+/** Without what is a credential by itself, such as the token of a feedback link. */
+function loggedPath(c: Context): string {
+  const params = Object.entries(c.req.param() as Record<string, string>);
+  const secrets = params.filter(([name]) => /token|secret/.test(name)).map(([, value]) => value);
+  return secrets.reduce((path, secret) => path.replaceAll(secret, "…"), c.req.path);
 }
 
 /** @param mode `error`: `{"error": message}`, of routes with that `errorFamily` */
@@ -39,10 +50,10 @@ export function errorResponse(mode: ErrorMode | "error", error: AppError): Respo
 }
 
 /** What `errorResponse` writes, for the OpenAPI document. */
-export function errorContent(mode: ErrorMode): Record<string, unknown> {
+export function errorContent(mode: ErrorMode | "error"): Record<string, unknown> {
   if (mode === "text") return { "text/plain": { schema: { type: "string" } } };
-  const properties = { detail: { type: "string" } };
-  return { "application/json": { schema: { type: "object", properties, required: ["detail"] } } };
+  const properties = { [mode]: { type: "string" } };
+  return { "application/json": { schema: { type: "object", properties, required: [mode] } } };
 }
 
 function translate(thrown: unknown): AppError {

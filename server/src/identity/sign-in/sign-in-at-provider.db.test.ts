@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
+
 import { beforeEach, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { testTenants } from "../../../test/identity.ts";
 import { testProvider } from "../../../test/openid-provider.ts";
 import { testSignIn } from "../../../test/sign-in.ts";
+import { upsertInvitation } from "../members/sql.ts";
+import { BUILT_IN_ROLES } from "../roles/built-in.ts";
 
 const ORIGIN = "https://heddle.test";
 const client = { id: "heddle", secret: "a client's secret", redirectUri: `${ORIGIN}/auth/oidc/callback` };
@@ -76,6 +80,26 @@ test("from then on the provider's own name counts, not the address", async () =>
   expect((await signIn()).status).toBe(302);
   const rows = await db.sql`select subject, user_id from user_identities`;
   expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
+});
+
+test("who was invited gets an account when they first sign in", async () => {
+  await upsertInvitation(db.sql, {
+    id: randomUUID(),
+    organization_id: a.organizationId,
+    email: "new@a.example",
+    full_name: null,
+    organization_role_id: BUILT_IN_ROLES.ORGANIZATION_USER,
+    workspace_ids: [a.workspaceId],
+    workspace_role_id: BUILT_IN_ROLES.WORKSPACE_VIEWER,
+    read_only: false,
+  });
+  provider.account = { sub: "new-1", email: "new@a.example", email_verified: true, name: "Nina New" };
+  const answer = await signIn();
+  expect(answer.status).toBe(302);
+  const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
+  expect((await call("GET", "/me", undefined, { cookie })).json).toMatchObject({ name: "new@a.example" });
+  const [user] = await db.sql`select full_name from users where email = 'new@a.example'`;
+  expect(user!["full_name"]).toBe("Nina New");
 });
 
 test("who is nobody here, is not verified, or is disabled, does not get in", async () => {

@@ -1,6 +1,7 @@
 import { forbidden } from "../../base/errors.ts";
-import type { SignInDeps } from "./deps.ts";
+import { welcomeInvited } from "../members/add-member.ts";
 import { selectUser, selectUserByEmail, type UserRow } from "../members/sql.ts";
+import type { SignInDeps } from "./deps.ts";
 import { type OpenSession, openSession, type Visitor } from "./open-session.ts";
 import type { ProvidedPerson } from "./openid-provider.ts";
 import { recordSignIn } from "./record-sign-in.ts";
@@ -23,13 +24,13 @@ export async function signInAtProvider(
 
 /**
  * By the provider's own name for the person; the first time by the address, if the provider has verified it. From
- * then on the address does not matter, because it may pass to somebody else.
+ * then on the address does not matter, because it may pass to somebody else. Who was invited gets an account.
  */
 async function userOf({ sql }: SignInDeps, person: ProvidedPerson): Promise<UserRow | undefined> {
   const known = await selectIdentity(sql, person.issuer, person.subject);
   if (known) return selectUser(sql, known.user_id);
   if (person.email === null) return undefined;
-  const user = await selectUserByEmail(sql, person.email);
+  const user = (await selectUserByEmail(sql, person.email)) ?? (await welcomeInvited(sql, person.email, person.name));
   if (user) await insertIdentity(sql, { issuer: person.issuer, subject: person.subject, user_id: user.id });
   return user;
 }

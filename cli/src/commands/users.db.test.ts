@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { testDatabase } from "../../../server/test/db.ts";
+import { testSignIn } from "../../../server/test/sign-in.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const db = await testDatabase();
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function users(args: string[], input?: string): Promise<Ended> {
+  const env = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_DATA_DIR: tmpdir() };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [LAUNCHER, "users", ...args],
+      { cwd: tmpdir(), env },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    child.stdin!.end(input);
+  });
+}
+
+const email = "anna@a.example";
+
+test("the first user is made from the command line and can sign in; the password is shown once", async () => {
+  const made = await users(["create", "--email", "Anna@A.example", "--name", "Anna"]);
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("is admin of everything.") });
+  const password = /shown this once: (\S{20})\n/.exec(made.stdout)![1]!;
+  const { call } = await testSignIn(db);
+  expect((await call("POST", "/login", { email, password })).status).toBe(200);
+
+  expect(await users(["create", "--email", email])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("already"),
+  });
+  expect((await users(["list"])).stdout).toBe(`${email}  Anna  Organization Admin, Admin of Default\n`);
+
+  const reset = await users(["password", "--email", email, "--password-stdin"], "a password of mine\n");
+  expect(reset).toMatchObject({ code: 0, stdout: "The password is set.\n" });
+  expect((await call("POST", "/login", { email, password })).status).toBe(401);
+  const session = await call("POST", "/login", { email, password: "a password of mine" });
+  expect(session.status).toBe(200);
+
+  expect((await users(["disable", "--email", email])).stdout).toBe(`${email} is disabled.\n`);
+  const headers = { authorization: `Bearer ${session.json.access_token}` };
+  expect((await call("GET", "/me", undefined, headers)).status).toBe(401);
+  expect((await call("POST", "/login", { email, password: "a password of mine" })).status).toBe(401);
+  expect((await users(["enable", "--email", email])).code).toBe(0);
+  expect((await call("POST", "/login", { email, password: "a password of mine" })).status).toBe(200);
+
+  const log = await db.sql`select operation from audit_log where actor_kind = 'system' order by id`;
+  expect(log.map((line) => line["operation"])).toEqual([
+    "heddle users create",
+    "heddle users password",
+    "heddle users disable",
+    "heddle users enable",
+  ]);
+});
+
+test("others are editors or viewers of a workspace, with or without a password", async () => {
+  const options = ["--role", "viewer", "--no-password"];
+  expect(await users(["create", "--email", "v@a.example", ...options])).toMatchObject({
+    code: 0,
+    stdout: "v@a.example is viewer of Default.\n",
+  });
+  expect((await users(["list"])).stdout).toContain(
+    "v@a.example    Organization User, Viewer of Default, no password\n",
+  );
+});
+
+test("mistakes are told", async () => {
+  const mistakes: [string[], number, string][] = [
+    [["promote"], 2, 'not "promote"'],
+    [["create"], 2, "--email"],
+    [["create", "--email", "x@y.z", "--role", "king"], 2, "--role"],
+    [["create", "--email", "no-address"], 1, "is no e-mail address"],
+    [["create", "--email", "x@y.z", "--workspace", "00000000-0000-7000-8000-0000000000ff"], 1, "no workspace"],
+    [["disable", "--email", "nobody@a.example"], 1, "There is no user"],
+  ];
+  await Promise.all(
+    mistakes.map(async ([args, code, message]) => {
+      expect(await users(args)).toMatchObject({ code, stderr: expect.stringContaining(message) });
+    }),
+  );
+  const weak = await users(["create", "--email", "w@a.example", "--password-stdin"], "short");
+  expect(weak).toMatchObject({ code: 1, stderr: expect.stringContaining("at least 12 characters") });
+  expect((await users(["list"])).stdout).not.toContain("w@a.example");
+});

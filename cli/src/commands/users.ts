@@ -1,0 +1,87 @@
+import { text as readAll } from "node:stream/consumers";
+
+import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+
+const flags = {
+  email: { type: "text", placeholder: "ADDRESS", description: "Who is meant." },
+  name: { type: "text", placeholder: "NAME", description: "For create: the full name." },
+  role: {
+    type: "text",
+    placeholder: "ROLE",
+    default: "admin",
+    description: "For create: admin (of everything), editor or viewer (of one workspace).",
+  },
+  workspace: { type: "text", placeholder: "ID", description: "For create: another workspace than the default one." },
+  "password-stdin": {
+    type: "switch",
+    default: false,
+    description: "For create and password: read the password from standard input instead of making one up.",
+  },
+  password: {
+    type: "switch",
+    default: true,
+    description: "For create: --no-password for somebody who signs in at the identity provider only.",
+  },
+  ...PLACE_FLAGS,
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "People who sign in: create, list, password, disable";
+
+export function help(): string {
+  return `Usage: heddle users ACTION [options]
+
+Actions:
+  create      An account (--email). Prints a password once, unless one is given.
+  list        Everybody with an account.
+  password    A new password for somebody (--email); ends their sessions.
+  disable     Somebody (--email) does not get in any more, and their keys do not work.
+  enable      They do again.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const [action = "", ...rest] = args;
+  const given = readFlags(flags, rest, process.env);
+  if (!["create", "list", "password", "disable", "enable"].includes(action)) {
+    throw new UsageError(`heddle users needs an action: create, list, password, disable or enable, not "${action}".`);
+  }
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  const admin = await import("../../../server/src/admin/users.ts");
+  const place = readPlace(given);
+  if (action === "list") {
+    for (const user of await admin.listUsers(place)) {
+      const notes = [
+        ...user.roles,
+        ...(user.has_password ? [] : ["no password"]),
+        ...(user.disabled ? ["DISABLED"] : []),
+      ];
+      print(`${user.email}  ${user.full_name ?? ""}  ${notes.join(", ")}`);
+    }
+    return;
+  }
+  const { email } = given;
+  if (email === undefined) throw new UsageError(`heddle users ${action} needs --email.`);
+  if (action === "create") {
+    const role = admin.USER_ROLES.find((one) => one === given.role);
+    if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${given.role}".`);
+    const password = given.password ? await givenPassword(given["password-stdin"]) : "none";
+    const user = { email, fullName: given.name ?? null, role, workspaceId: given.workspace, password };
+    const made = await admin.createUser(place, user);
+    print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);
+    if (made.password !== null) print(`Password, shown this once: ${made.password}`);
+  } else if (action === "password") {
+    const made = await admin.resetPassword(place, email, await givenPassword(given["password-stdin"]));
+    print(made === null ? "The password is set." : `Password, shown this once: ${made}`);
+  } else {
+    await admin.disableUser(place, email, action === "disable");
+    print(`${email} is ${action}d.`);
+  }
+}
+
+/** Never from the command line itself, which other users of the machine can see. */
+const givenPassword = async (wanted: boolean): Promise<string | null> =>
+  wanted ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;
