@@ -61,6 +61,7 @@ create table dataset_examples (
 create unique index dataset_examples_current on dataset_examples (tenant_id, example_id) where replaced_at is null;
 create index dataset_examples_in_dataset on dataset_examples (tenant_id, dataset_id, modified_at desc, example_id)
   include (replaced_at);
+create index dataset_examples_by_source on dataset_examples (tenant_id, source_run_id) where source_run_id is not null;
 
 -- Whoever knows the token may read the dataset.
 create table dataset_shares (

@@ -4,6 +4,13 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
+import { comparativeRoutes } from "./datasets/comparative-routes.ts";
+import { exampleRoutes } from "./datasets/example-routes.ts";
+import { datasetRoutes } from "./datasets/routes.ts";
+import { datasetShareRoutes } from "./datasets/share-routes.ts";
+import { datasetTransferRoutes } from "./datasets/transfer-routes.ts";
+import { exampleUploadRoutes } from "./datasets/upload-routes.ts";
+import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
@@ -22,6 +29,13 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...feedbackTokenRoutes(deps),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
+    ...datasetTransferRoutes(deps),
+    ...comparativeRoutes(deps),
+    ...datasetRoutes(deps),
+    ...datasetVersionRoutes(deps),
+    ...datasetShareRoutes(deps),
+    ...exampleUploadRoutes(deps),
+    ...exampleRoutes(deps),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

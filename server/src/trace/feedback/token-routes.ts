@@ -6,6 +6,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { uuid } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { publicUrl } from "../public-url.ts";
 import { expiryOf, issueFeedbackTokens, tokenOnWire } from "./issue-tokens.ts";
 import { readParameters, submitFeedback, validToken } from "./submit-feedback.ts";
 import { feedbackPage } from "./token-page.ts";
@@ -17,8 +18,6 @@ const publicBecause = "the token in the path, random and limited in time, is the
 
 export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
   const { sql, settings } = deps;
-  /** Where we are reached from: what the operator says, or how this caller did. */
-  const publicUrl = (c: Context): string => settings.publicUrl ?? new URL(c.req.url).origin;
 
   return [
     route({
@@ -31,7 +30,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.union([schema.token, z.array(schema.token)]) },
       async handler({ body, principal, c }) {
         const issues = [body].flat().map((one) => ({ ...one, expires_at: expiryOf(one) }));
-        const tokens = await issueFeedbackTokens(sql, publicUrl(c), principal.workspaceId, issues);
+        const tokens = await issueFeedbackTokens(sql, publicUrl(settings, c), principal.workspaceId, issues);
         return c.json(Array.isArray(body) ? tokens : tokens[0]);
       },
     }),
@@ -45,7 +44,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.array(schema.token) },
       async handler({ query, principal, c }) {
         const tokens = await rows.listTokens(sql, principal.workspaceId, query.run_id, query);
-        return c.json(tokens.map((row) => tokenOnWire(publicUrl(c), row)));
+        return c.json(tokens.map((row) => tokenOnWire(publicUrl(settings, c), row)));
       },
     }),
     route({

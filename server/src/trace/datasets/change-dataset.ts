@@ -1,0 +1,36 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { conflict, notFound } from "../../base/errors.ts";
+import { checkExamples, checkSchema } from "./check-examples.ts";
+import { selectStates } from "./example-sql.ts";
+import type { DatasetPatch } from "./schema.ts";
+import { findDatasetRow, updateDataset } from "./sql.ts";
+
+/** Examples that a new schema is held against at once. */
+const BATCH = 500;
+
+/**
+ * @throws 404 without such a dataset, 409 for a name that another one has, 422 for a schema that cannot be used or
+ * that examples of the dataset do not keep to
+ */
+export async function changeDataset(sql: Sql, tenantId: string, id: string, patch: DatasetPatch): Promise<void> {
+  checkSchema("inputs_schema_definition", patch.inputs_schema_definition);
+  checkSchema("outputs_schema_definition", patch.outputs_schema_definition);
+  try {
+    await sql.begin(async (tx) => {
+      // locked: no example comes in between that was checked against the old schema
+      if (!(await findDatasetRow(tx, tenantId, id, "lock"))) throw notFound("Dataset not found");
+      await updateDataset(tx, tenantId, id, patch);
+      if (!patch.inputs_schema_definition && !patch.outputs_schema_definition) return;
+      const changed = (await findDatasetRow(tx, tenantId, id))!;
+      for (let after: string | null = null; ;) {
+        const states: Awaited<ReturnType<typeof selectStates>> = await selectStates(tx, tenantId, id, after, BATCH);
+        checkExamples(changed, states);
+        if (states.length < BATCH) return;
+        after = states.at(-1)!.example_id;
+      }
+    });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "23505") throw error;
+    throw conflict(`A dataset named "${String(patch.name)}" already exists.`);
+  }
+}

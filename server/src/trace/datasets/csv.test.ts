@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { csvLine, parseCsv } from "./csv.ts";
+
+test("fields are told apart by commas, quotes protect", () => {
+  expect(parseCsv('a,b\r\n1,"x, ""y""\nz"\n\n,\n')).toEqual([
+    ["a", "b"],
+    ["1", 'x, "y"\nz'],
+    ["", ""],
+  ]);
+  expect(parseCsv("\uFEFFa,b")).toEqual([["a", "b"]]);
+  expect(parseCsv("a,\n")).toEqual([["a", ""]]);
+  expect(parseCsv("a,")).toEqual([["a", ""]]);
+  expect(parseCsv("")).toEqual([]);
+});
+
+test("what cannot be read is named by its line", () => {
+  expect(() => parseCsv('a,b\n1,"open\nand on')).toThrow("line 2");
+  expect(() => parseCsv('a,b\n1,x"y')).toThrow("line 2");
+});
+
+test("what was written is read", () => {
+  const field = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", "\r", "ü", " ") });
+  const check = fc.check(
+    fc.property(fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), (records) => {
+      // a byte order mark of one's own is none
+      expect(parseCsv(records.map(csvLine).join(""))).toEqual(records);
+    }),
+  );
+  expect(check).toMatchObject({ failed: false });
+});

@@ -1,0 +1,35 @@
+import { unprocessable } from "../../base/errors.ts";
+
+/**
+ * The records of a CSV text (RFC 4180): commas, double quotes around what needs them, any line ends, a byte order
+ * mark let pass. Empty lines are none.
+ *
+ * @throws 422 that names the line for a quote that is not closed or stands in the middle of a field
+ */
+export function parseCsv(text: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  let line = 1;
+  const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\r|\n|$)/gy;
+  FIELD.lastIndex = text.startsWith("\uFEFF") ? 1 : 0;
+  while (FIELD.lastIndex < text.length || record.length > 0) {
+    const field = FIELD.exec(text);
+    if (!field) throw unprocessable(`The CSV cannot be read at line ${line}: a quote is not closed, or out of place.`);
+    const [whole, quoted, bare, end] = field as unknown as [string, string | undefined, string | undefined, string];
+    record.push(quoted === undefined ? bare! : quoted.replaceAll('""', '"'));
+    line += whole.match(/\r\n|\r|\n/g)?.length ?? 0;
+    if (end === ",") continue;
+    if (record.length > 1 || record[0] !== "") records.push(record);
+    record = [];
+  }
+  return records;
+}
+
+/** One line of CSV, with its end. Objects and lists are JSON. */
+export const csvLine = (values: unknown[]): string => `${values.map(csvField).join(",")}\r\n`;
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,351 @@
+import { expect, test } from "vitest";
+
+import { WORKSPACE } from "../../../test/principal.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { uuid7 } from "../../base/ids.ts";
+
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+
+const { sql, call } = await testTracePlatform();
+
+let made = 0;
+async function dataset(more: Record<string, unknown> = {}, headers = {}) {
+  const { json, status } = await call("POST", "/datasets", { name: `dataset ${++made}`, ...more }, headers);
+  expect(status).toBe(200);
+  return json as { id: string; name: string };
+}
+
+async function example(dataset_id: string, inputs: object, more: Record<string, unknown> = {}) {
+  const { json, status } = await call("POST", "/examples", { dataset_id, inputs, ...more });
+  expect({ status, json }).toMatchObject({ status: 200 });
+  return json as { id: string; modified_at: string };
+}
+
+const inputsOf = (examples: { inputs: unknown }[]) => examples.map((one) => one.inputs);
+
+test("a dataset is created, found by name, changed and deleted", async () => {
+  const body = {
+    name: "questions",
+    description: "d",
+    data_type: "chat",
+    extra: { source: "sdk", metadata: { a: 1 } },
+    inputs_schema_definition: { type: "object" },
+  };
+  const created = await call("POST", "/api/v1/datasets", body);
+  expect(created.json).toMatchObject({
+    name: "questions",
+    description: "d",
+    data_type: "chat",
+    tenant_id: WORKSPACE,
+    metadata: { a: 1 },
+    inputs_schema_definition: { type: "object" },
+    outputs_schema_definition: null,
+    example_count: 0,
+    session_count: 0,
+    last_session_start_time: null,
+  });
+  const { id } = created.json;
+  expect((await call("POST", "/datasets", body)).status).toBe(409);
+  expect((await call("GET", "/datasets?limit=1&name=questions")).json).toEqual([created.json]);
+  expect(
+    (await call("GET", "/datasets?name_contains=QUEST&metadata=%7B%22a%22%3A1%7D&data_type=chat")).json,
+  ).toHaveLength(1);
+  expect((await call("GET", "/datasets?metadata=%7B%22a%22%3A2%7D")).json).toEqual([]);
+  expect((await call("GET", `/datasets?id=${id}&exclude=example_count`)).json[0]).not.toHaveProperty("example_count");
+
+  const patched = await call("PATCH", `/datasets/${id}`, { name: "answers", description: null });
+  expect(patched.json).toMatchObject({ name: "answers", description: null, metadata: { a: 1 } });
+  await dataset({ name: "taken" });
+  expect((await call("PATCH", `/datasets/${id}`, { name: "taken" })).status).toBe(409);
+  const missing = { __missing__: "__missing__" };
+  expect((await call("PATCH", `/datasets/${id}`, { name: missing, metadata: null })).json).toMatchObject({
+    name: "answers",
+    metadata: null,
+  });
+
+  await example(id, { q: 1 });
+  expect((await call("DELETE", `/datasets/${id}`)).status).toBe(200);
+  expect((await call("GET", `/datasets/${id}`)).status).toBe(404);
+  expect((await call("DELETE", `/datasets/${id}`)).status).toBe(404);
+  expect(await sql`select 1 from dataset_examples where dataset_id = ${id}`).toEqual([]);
+});
+
+test("what is wrong with a dataset is said", async () => {
+  for (const [body, word] of [
+    [{}, "name"],
+    [{ name: "x", data_type: "odd" }, "data_type"],
+    [{ name: "x", transformations: [{ path: ["a"] }] }, "transformations"],
+    [{ name: "x", inputs_schema_definition: { $ref: "#/nowhere" } }, "inputs_schema_definition"],
+    [{ name: "x", id: "y" }, "UUID"],
+  ] as const) {
+    const { status, json } = await call("POST", "/datasets", body);
+    expect({ body, status, detail: json.detail }).toEqual({ body, status: 422, detail: expect.stringContaining(word) });
+  }
+  expect((await call("GET", "/datasets?metadata=no")).status).toBe(422);
+});
+
+test("an example is created, changed and deleted; its dataset counts it", async () => {
+  const { id: dataset_id } = await dataset();
+  const created_at = "2024-05-06T07:08:09.123456Z";
+  const one = await example(dataset_id, { z: 1, a: 2 }, { outputs: { x: null }, metadata: { m: 1 }, created_at });
+  expect(one).toMatchObject({
+    dataset_id,
+    inputs: { z: 1, a: 2 },
+    outputs: { x: null },
+    metadata: { m: 1, dataset_split: ["base"] },
+    created_at: "2024-05-06T07:08:09.123456+00:00",
+    source_run_id: null,
+  });
+  expect(Object.keys((one as never)["inputs"])).toEqual(["z", "a"]);
+  expect((await call("GET", `/examples/${one.id}`)).json).toEqual(one);
+
+  const patched = await call("PATCH", `/examples/${one.id}`, { outputs: { y: 1 }, metadata: { n: 2 }, split: "test" });
+  expect(patched.json).toMatchObject({
+    inputs: { z: 1, a: 2 },
+    outputs: { y: 1 },
+    metadata: { n: 2, dataset_split: ["test"] },
+  });
+  expect(patched.json.modified_at > one.modified_at).toBe(true);
+  const bulk = await call("PATCH", "/examples/bulk", [{ id: one.id, inputs: { b: 1 } }]);
+  expect(bulk.json).toMatchObject({ count: 1, example_ids: [one.id] });
+  expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { b: 1 }, outputs: { y: 1 } });
+  expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 1 });
+
+  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(200);
+  expect((await call("GET", `/examples/${one.id}`)).status).toBe(404);
+  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(404);
+  expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 0 });
+});
+
+test("several examples come as one version, or not at all", async () => {
+  const { id: dataset_id } = await dataset();
+  const id = uuid7();
+  const bulk = await call("POST", "/examples/bulk", [
+    { dataset_id, id, inputs: { n: 1 }, split: ["a", "b"] },
+    { dataset_id, inputs: { n: 2 } },
+  ]);
+  expect(inputsOf(bulk.json)).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(bulk.json[0]).toMatchObject({ id, metadata: { dataset_split: ["a", "b"] } });
+  expect((await call("GET", `/datasets/${dataset_id}/versions`)).json).toHaveLength(1);
+  const again = await call("POST", "/examples/bulk", [
+    { dataset_id, inputs: { n: 3 } },
+    { dataset_id, id, inputs: { n: 4 } },
+  ]);
+  expect(again.status).toBe(409);
+  expect((await call("GET", `/examples/count?dataset=${dataset_id}`)).json).toBe(2);
+  expect((await call("GET", `/datasets/${dataset_id}/versions`)).json).toHaveLength(1);
+
+  const other = await dataset();
+  const mixed = [
+    { dataset_id, inputs: {} },
+    { dataset_id: other.id, inputs: {} },
+  ];
+  expect((await call("POST", "/examples/bulk", mixed)).status).toBe(422);
+  expect((await call("POST", "/examples", { dataset_id })).text).toContain("inputs");
+  expect((await call("POST", "/examples", { dataset_id: uuid7(), inputs: {} })).status).toBe(404);
+  expect((await call("PATCH", `/examples/${id}`, { dataset_id: other.id })).status).toBe(422);
+});
+
+test("a dataset is read as of any of its versions, by time and by tag", async () => {
+  const { id } = await dataset();
+  const a = await example(id, { name: "a", v: 1 });
+  const b = await example(id, { name: "b", v: 1 });
+  const second = b.modified_at;
+  await call("PATCH", `/examples/${a.id}`, { inputs: { name: "a", v: 2 } });
+  await call("DELETE", `/examples/${b.id}`);
+  const c = await example(id, { name: "c", v: 1 });
+
+  const read = async (query: string) => inputsOf((await call("GET", `/examples?dataset=${id}&order=id&${query}`)).json);
+  expect(await read("")).toEqual([
+    { name: "a", v: 2 },
+    { name: "c", v: 1 },
+  ]);
+  expect(await read(`as_of=${encodeURIComponent(second)}`)).toEqual([
+    { name: "a", v: 1 },
+    { name: "b", v: 1 },
+  ]);
+  // a JavaScript Date holds milliseconds, and no version is between them
+  expect(await read(`as_of=${new Date(second).toISOString()}`)).toEqual([
+    { name: "a", v: 1 },
+    { name: "b", v: 1 },
+  ]);
+  expect(await read(`as_of=${new Date(Date.parse(second) - 1).toISOString()}`)).toEqual([{ name: "a", v: 1 }]);
+  expect(await read("as_of=2000-01-01")).toEqual([]);
+  const atSecond = `as_of=${encodeURIComponent(second)}`;
+  expect((await call("GET", `/examples/${b.id}?${atSecond}`)).json).toMatchObject({ inputs: { name: "b" } });
+  expect((await call("GET", `/examples/count?dataset=${id}&${atSecond}`)).json).toBe(2);
+
+  const versions = (await call("GET", `/datasets/${id}/versions`)).json;
+  expect(versions).toHaveLength(5);
+  expect(versions[0]).toMatchObject({ as_of: c.modified_at, tags: ["latest"] });
+  expect((await call("GET", `/datasets/${id}/versions?example=${b.id}`)).json).toHaveLength(2);
+  expect((await call("PUT", `/datasets/${id}/tags`, { as_of: second, tag: "prod" })).json).toEqual({
+    as_of: second,
+    tags: ["prod"],
+  });
+  expect(await read("as_of=prod")).toHaveLength(2);
+  expect((await call("GET", `/datasets/${id}/version?tag=prod`)).json.as_of).toBe(second);
+  expect((await call("GET", `/datasets/${id}/version?tag=latest`)).json.as_of).toBe(c.modified_at);
+  const later = new Date(Date.now() + 60_000).toISOString();
+  expect((await call("GET", `/datasets/${id}/version?as_of=${later}`)).json.as_of).toBe(c.modified_at);
+  expect((await call("GET", `/datasets/${id}/version?as_of=2000-01-01`)).status).toBe(404);
+  expect((await call("GET", `/datasets/${id}/version`)).status).toBe(422);
+  expect((await call("GET", `/examples?dataset=${id}&as_of=unknown`)).status).toBe(404);
+
+  const diff = await call("GET", `/datasets/${id}/versions/diff?from_version=prod&to_version=latest`);
+  expect(diff.json).toEqual({ examples_added: [c.id], examples_removed: [b.id], examples_modified: [a.id] });
+  // the tag moves
+  await call("PUT", `/datasets/${id}/tags`, { as_of: "latest", tag: "prod" });
+  expect((await call("GET", `/datasets/${id}/version?tag=prod`)).json).toEqual({
+    as_of: c.modified_at,
+    tags: ["prod", "latest"],
+  });
+  expect((await call("PUT", `/datasets/${id}/tags`, { as_of: "latest", tag: "latest" })).status).toBe(422);
+  expect((await call("PUT", `/datasets/${id}/tags`, { as_of: "2000-01-01", tag: "x" })).status).toBe(404);
+});
+
+test("writers at once make versions one after the other", async () => {
+  const { id } = await dataset();
+  const all = await Promise.all(Array.from({ length: 20 }, (_, n) => example(id, { n })));
+  const times = all.map((one) => one.modified_at);
+  expect(new Set(times).size).toBe(20);
+  expect(times.every((time) => time.endsWith("000+00:00"))).toBe(true);
+  expect((await call("GET", `/datasets/${id}/versions`)).json).toHaveLength(20);
+  expect((await call("GET", `/datasets/${id}`)).json.modified_at).toBe(times.sort().at(-1));
+});
+
+test("splits are listed, and examples put into them and taken out", async () => {
+  const { id } = await dataset();
+  const a = await example(id, { n: "a" });
+  const b = await example(id, { n: "b" }, { split: "train" });
+  const splits = async (query = "") => (await call("GET", `/datasets/${id}/splits${query}`)).json;
+  expect(await splits()).toEqual(["base", "train"]);
+  expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "test", examples: [a.id, b.id] })).json).toEqual([
+    a.id,
+    b.id,
+  ]);
+  await call("PUT", `/datasets/${id}/splits`, { split_name: "train", examples: [b.id], remove: true });
+  expect(await splits()).toEqual(["base", "test"]);
+  expect(await splits(`?as_of=${encodeURIComponent(b.modified_at)}`)).toEqual(["base", "train"]);
+  const listed = await call("GET", `/examples?dataset=${id}&splits=base&splits=train`);
+  expect(listed.json.map((one: { id: string }) => one.id)).toEqual([a.id]);
+  expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "x", examples: [uuid7()] })).status).toBe(404);
+});
+
+test("a list of examples is narrowed, ordered, paged and selected", async () => {
+  const { id } = await dataset();
+  for (const n of [1, 2, 3]) {
+    await example(id, { n, text: `Text "${n}"` }, { outputs: { o: n }, metadata: { n, even: n % 2 === 0, tag: "t" } });
+  }
+  const read = async (query: string) =>
+    (await call("GET", `/examples?dataset=${id}&${query}`)).json.map((one: { inputs: { n: number } }) => one.inputs.n);
+  expect(await read("")).toEqual([3, 2, 1]);
+  expect(await read("order=recently_created&descending=false")).toEqual([1, 2, 3]);
+  expect(await read("limit=1&offset=1")).toEqual([2]);
+  expect((await read("order=random&random_seed=1")).sort()).toEqual([1, 2, 3]);
+  expect(await read(`metadata=${encodeURIComponent('{"even":true}')}`)).toEqual([2]);
+  expect(await read(`full_text_contains=${encodeURIComponent('text "3"')}`)).toEqual([3]);
+  const filter = (text: string) => read(`filter=${encodeURIComponent(text)}`);
+  expect(await filter('and(has(metadata, \'{"tag":"t"}\'), not(has(metadata, \'{"n":1}\')))')).toEqual([3, 2]);
+  expect(await filter('or(exists(metadata, "nothing"), has(metadata, \'{"n":1}\'))')).toEqual([1]);
+  const wrong = await call("GET", `/examples?dataset=${id}&filter=${encodeURIComponent('and(eq(name, "x"))')}`);
+  expect(wrong.status).toBe(400);
+  expect(wrong.text).toContain("character 4");
+
+  const [selected] = (await call("GET", `/examples?dataset=${id}&select=attachment_urls&select=metadata`)).json;
+  expect(Object.keys(selected)).toEqual(
+    expect.arrayContaining(["id", "dataset_id", "name", "inputs", "metadata", "modified_at"]),
+  );
+  expect(selected).not.toHaveProperty("outputs");
+});
+
+test("examples keep to the dataset's schemas, also when those change", async () => {
+  const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+  const { id: dataset_id } = await dataset({ inputs_schema_definition: person });
+  const one = await example(dataset_id, { name: "A" });
+  expect((await call("POST", "/examples", { dataset_id, inputs: { name: 1 } })).status).toBe(422);
+  expect((await call("PATCH", `/examples/${one.id}`, { inputs: {} })).status).toBe(422);
+  const stricter = { ...person, required: ["name", "age"] };
+  const refused = await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: stricter });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain(one.id);
+  expect((await call("GET", `/datasets/${dataset_id}`)).json.inputs_schema_definition).toEqual(person);
+  expect((await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: null })).status).toBe(200);
+  await example(dataset_id, {});
+});
+
+test("examples that are erased are in no version any more", async () => {
+  const { id } = await dataset();
+  const one = await example(id, { secret: true });
+  await call("PATCH", `/examples/${one.id}`, { inputs: { secret: 2 } });
+  const path = "/v1/platform/datasets/examples/delete";
+  expect((await call("POST", path, { example_ids: [one.id], hard_delete: true }, OTHER)).status).toBe(404);
+  const gone = await call("POST", path, { example_ids: [one.id], hard_delete: true });
+  expect(gone.json).toEqual({ count: 1, example_ids: [one.id] });
+  expect(await sql`select 1 from dataset_examples where example_id = ${one.id}`).toEqual([]);
+  const two = await example(id, {});
+  expect((await call("POST", `/api${path}`, { example_ids: [two.id] })).json.count).toBe(1);
+  expect(await sql`select 1 from dataset_examples where example_id = ${two.id}`).toHaveLength(1);
+});
+
+test("datasets and examples are nobody else's", async () => {
+  const { id } = await dataset({ name: "mine" });
+  const one = await example(id, { mine: true });
+  const theirs = await dataset({ name: "mine", id }, OTHER);
+  expect(theirs.id).toBe(id);
+  await call("DELETE", `/datasets/${id}`, undefined, OTHER);
+  expect((await call("GET", `/examples/${one.id}`)).status).toBe(200);
+
+  for (const [method, path, body] of [
+    ["GET", `/datasets/${id}`],
+    ["PATCH", `/datasets/${id}`, { name: "stolen" }],
+    ["DELETE", `/datasets/${id}`],
+    ["DELETE", `/datasets?dataset_ids=${id}`],
+    ["GET", `/datasets/${id}/versions`],
+    ["GET", `/datasets/${id}/version?tag=latest`],
+    ["GET", `/datasets/${id}/versions/diff?from_version=latest&to_version=latest`],
+    ["PUT", `/datasets/${id}/tags`, { as_of: "latest", tag: "t" }],
+    ["GET", `/datasets/${id}/splits`],
+    ["PUT", `/datasets/${id}/splits`, { split_name: "s", examples: [one.id] }],
+    ["GET", `/datasets/${id}/csv`],
+    ["GET", `/datasets/${id}/jsonl`],
+    ["GET", `/datasets/${id}/openai_ft`],
+    ["GET", `/datasets/${id}/share`],
+    ["PUT", `/datasets/${id}/share`, {}],
+    ["DELETE", `/datasets/${id}/share`],
+    ["GET", `/datasets/${id}/comparative`],
+    ["GET", `/examples?dataset=${id}`],
+    ["GET", `/examples/count?dataset=${id}`],
+    ["GET", `/examples/${one.id}`],
+    ["PATCH", `/examples/${one.id}`, { inputs: {} }],
+    ["PATCH", "/examples/bulk", [{ id: one.id, inputs: {} }]],
+    ["DELETE", `/examples/${one.id}`],
+    ["DELETE", `/examples?example_ids=${one.id}`],
+    ["POST", "/examples", { dataset_id: id, inputs: {} }],
+    ["POST", "/examples/bulk", [{ dataset_id: id, inputs: {} }]],
+  ] as const) {
+    const { status } = await call(method, path, body, OTHER);
+    expect({ method, path, status }).toEqual({ method, path, status: 404 });
+  }
+  expect((await call("GET", `/examples?id=${one.id}`, undefined, OTHER)).json).toEqual([]);
+  expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { mine: true } });
+});
+
+test("who has the share's token may read the dataset until the sharing ends", async () => {
+  const { id } = await dataset();
+  const one = await example(id, { q: 1 });
+  expect((await call("GET", `/datasets/${id}/share`)).json).toBe(null);
+  // the JavaScript SDK sends no JSON content type
+  const shared = await call("PUT", `/datasets/${id}/share`, JSON.stringify({ dataset_id: id }), {
+    "Content-Type": "text/plain",
+  });
+  expect(shared.json).toMatchObject({ dataset_id: id });
+  expect((await call("PUT", `/datasets/${id}/share`, {})).json).toEqual(shared.json);
+  const token = shared.json.share_token;
+  expect((await call("GET", `/public/${token}/datasets`)).json).toMatchObject({ id, example_count: 1 });
+  expect((await call("GET", `/public/${token}/examples?id=${one.id}`)).json).toEqual([one]);
+  expect((await call("GET", `/public/${token}/examples/count`)).json).toBe(1);
+  expect((await call("DELETE", `/datasets/${id}/share`)).status).toBe(204);
+  expect((await call("GET", `/public/${token}/datasets`)).status).toBe(404);
+  expect((await call("GET", `/public/${token}/examples`)).status).toBe(404);
+});

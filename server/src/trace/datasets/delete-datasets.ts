@@ -1,0 +1,26 @@
+import { notFound } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { selectBlobs } from "./example-sql.ts";
+import { deleteDatasets as deleteRows } from "./sql.ts";
+
+/**
+ * With all versions of their examples, and the files of those. Experiments over them are projects of their own and
+ * stay. All or none.
+ *
+ * @throws 404 when one of them is not there
+ */
+export async function deleteDatasets(
+  { sql, blobs, log }: Pick<TraceDeps, "sql" | "blobs" | "log">,
+  tenantId: string,
+  ids: string[],
+): Promise<void> {
+  const wanted = [...new Set(ids)];
+  const files = await sql.begin(async (tx) => {
+    const names = await selectBlobs(tx, tenantId, wanted);
+    const gone = await deleteRows(tx, tenantId, wanted);
+    if (gone.length < wanted.length) throw notFound("Dataset not found");
+    return names;
+  });
+  // the rows are gone: a file that stays behind now is waste, no error
+  await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "files of a dataset were not deleted"));
+}

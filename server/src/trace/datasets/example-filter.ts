@@ -1,0 +1,71 @@
+import type { PendingQuery, Row } from "postgres";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { FilterError } from "../filter/filter-error.ts";
+import { type Argument, type Call, parse } from "../filter/parser.ts";
+
+type Condition = PendingQuery<Row[]>;
+
+/**
+ * A filter expression over examples, as a condition on `dataset_examples x`. It speaks of metadata only (contract
+ * §3.2): `has(metadata, '{"k": "v"}')`, `exists(metadata, "k")`, joined by `and`, `or` and `not`. The grammar is
+ * that of the runs' filters.
+ *
+ * @throws FilterError (400) that names the position
+ */
+export function compileExampleFilter(sql: Sql, text: string): Condition {
+  return compile(sql, parse(text));
+}
+
+function compile(sql: Sql, call: Call): Condition {
+  switch (call.name) {
+    case "and":
+      return combine(sql, call, (all, one) => sql`${all} and ${one}`);
+    case "or":
+      return combine(sql, call, (all, one) => sql`${all} or ${one}`);
+    case "not": {
+      if (call.args.length !== 1) throw new FilterError("not takes one condition", call.at);
+      return sql`not (${compile(sql, condition(call.args[0]!))})`;
+    }
+    case "has":
+      return sql`x.metadata @> ${JSON.stringify(jsonOf(call))}::text::jsonb`;
+    case "exists":
+      return sql`x.metadata ? ${textOf(call)}`;
+    default:
+      throw new FilterError(`${call.name} is not known for examples; there are and, or, not, has and exists`, call.at);
+  }
+}
+
+function combine(sql: Sql, call: Call, join: (all: Condition, one: Condition) => Condition): Condition {
+  if (call.args.length === 0) throw new FilterError(`${call.name} needs a condition`, call.at);
+  const parts = call.args.map((one) => compile(sql, condition(one)));
+  return sql`(${parts.reduce(join)})`;
+}
+
+function condition(one: Argument): Call {
+  if (one.kind !== "call") throw new FilterError("expected a condition", one.at);
+  return one;
+}
+
+/** The second argument of a function whose first is `metadata`. */
+function textOf({ name, args, at }: Call): string {
+  const [field, value] = args;
+  if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
+  if (field!.kind !== "name" || field!.text !== "metadata") {
+    throw new FilterError("of examples only metadata can be asked for", field!.at);
+  }
+  if (value!.kind !== "value" || typeof value!.value !== "string") throw new FilterError("expected a text", value!.at);
+  return value!.value;
+}
+
+function jsonOf(call: Call): Record<string, unknown> {
+  const text = textOf(call);
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
+      return parsed as Record<string, unknown>;
+  } catch {
+    // said below
+  }
+  throw new FilterError("has(metadata, …) takes a JSON object as text", call.args[1]!.at);
+}

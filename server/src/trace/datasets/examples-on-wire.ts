@@ -1,0 +1,26 @@
+import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
+import type { Attachments, ExampleItem } from "./example-sql.ts";
+
+/** `base`: where the platform is reached. Links to files work for a while without a key, from there. */
+export interface WireContext {
+  links: LinkSigner;
+  base: string;
+}
+
+/** An example's JSON, with links to its files if it was read with them (contract §4.5). */
+export function exampleOnWire(context: WireContext, { item, attachments }: ExampleItem): string {
+  if (!attachments) return item;
+  return `${item.slice(0, -1)}, "attachment_urls": ${JSON.stringify(urlsOf(context, attachments))}}`;
+}
+
+export const examplesOnWire = (context: WireContext, items: ExampleItem[]): string =>
+  `[${items.map((one) => exampleOnWire(context, one)).join(",")}]`;
+
+function urlsOf({ links, base }: WireContext, attachments: Attachments): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(attachments).map(([name, { blob, mime_type }]) => {
+      const presigned_url = `${base}/api/v1${attachmentPath(links.sign({ blob, mime_type, name }))}`;
+      return [`attachment.${name}`, { presigned_url, mime_type }];
+    }),
+  );
+}

@@ -1,0 +1,27 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { isoTime } from "../../base/http/fields.ts";
+import { findVersionTagged } from "./version-sql.ts";
+
+/** The state of a dataset that is asked for: the current one, or the one of a time (ISO text). */
+export type AsOf = "latest" | { time: string };
+
+/**
+ * `latest`, a time, or a tag of the dataset.
+ *
+ * @throws 404 for an unknown tag, 422 for a tag where no dataset is named
+ */
+export async function resolveAsOf(
+  sql: Sql,
+  tenantId: string,
+  datasetId: string | undefined,
+  given: string | undefined,
+): Promise<AsOf> {
+  if (given === undefined || given === "latest") return "latest";
+  const time = isoTime.safeParse(given);
+  if (time.success) return { time: time.data };
+  if (datasetId === undefined) throw unprocessable("as_of: a tag needs the dataset that it is of.");
+  const version = await findVersionTagged(sql, tenantId, datasetId, given);
+  if (!version) throw notFound(`The dataset has no version tagged "${given}".`);
+  return { time: version.as_of };
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+
+import { notFound } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { queryLimit, queryMany, queryOffset, uuid } from "../../base/http/fields.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { publicUrl } from "../public-url.ts";
+import { example } from "./example-schema.ts";
+import { countExamples, listExamples } from "./example-sql.ts";
+import { examplesOnWire } from "./examples-on-wire.ts";
+import { dataset, datasetParams } from "./schema.ts";
+import * as rows from "./share-sql.ts";
+import { findDatasetRow, findSharedDataset } from "./sql.ts";
+
+const shared = { tag: "Sharing", params: datasetParams } as const;
+const share = z.object({ dataset_id: z.guid(), share_token: z.guid() }).meta({ id: "DatasetShare" });
+const byToken = {
+  tag: "Sharing",
+  permission: "public",
+  publicBecause: "the random token in the path is what the owner gave out",
+  params: z.object({ share_token: uuid }),
+} as const;
+
+/** A shared dataset can be read by whoever has the token, as it is now (contract §4.5). */
+export function datasetShareRoutes(deps: TraceDeps): Route[] {
+  const { sql } = deps;
+  const found = async (token: string) => {
+    const one = await findSharedDataset(sql, token);
+    if (!one) throw notFound("Shared dataset not found");
+    return one;
+  };
+
+  return [
+    route({
+      ...shared,
+      method: "PUT",
+      ...v1("/datasets/:dataset_id/share"),
+      permission: "runs:share",
+      summary: "Share a dataset by a public link",
+      out: { 200: share },
+      async handler({ params: { dataset_id }, principal, c }) {
+        const share_token = await rows.ensureShare(sql, principal.workspaceId, dataset_id);
+        if (share_token === undefined) throw notFound("Dataset not found");
+        return c.json({ dataset_id, share_token });
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/share"),
+      permission: "datasets:read",
+      summary: "Whether a dataset is shared",
+      out: { 200: share.nullable() },
+      async handler({ params: { dataset_id }, principal, c }) {
+        if (!(await findDatasetRow(sql, principal.workspaceId, dataset_id))) throw notFound("Dataset not found");
+        const share_token = await rows.findShare(sql, principal.workspaceId, dataset_id);
+        return c.json(share_token === undefined ? null : { dataset_id, share_token });
+      },
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      ...v1("/datasets/:dataset_id/share"),
+      permission: "runs:share",
+      summary: "End the sharing of a dataset; its link leads nowhere from here on",
+      out: { 204: null },
+      async handler({ params: { dataset_id }, principal, c }) {
+        if (!(await findDatasetRow(sql, principal.workspaceId, dataset_id))) throw notFound("Dataset not found");
+        await rows.deleteShare(sql, principal.workspaceId, dataset_id);
+        return c.body(null, 204);
+      },
+    }),
+    route({
+      ...byToken,
+      method: "GET",
+      ...v1("/public/:share_token/datasets"),
+      summary: "The shared dataset",
+      out: { 200: dataset },
+      handler: async ({ params }) => rawJson((await found(params.share_token)).item),
+    }),
+    route({
+      ...byToken,
+      method: "GET",
+      ...v1("/public/:share_token/examples"),
+      summary: "Examples of the shared dataset",
+      query: z.object({ id: queryMany(uuid), limit: queryLimit(100), offset: queryOffset }),
+      out: { 200: z.array(example) },
+      async handler({ params, query, c }) {
+        const { tenant_id: tenantId, id } = await found(params.share_token);
+        const filter = { dataset: id, id: query.id, as_of: "latest" } as const;
+        const search = { ...query, order: "recent", descending: undefined, select: undefined } as const;
+        const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
+        return rawJson(examplesOnWire(wire, await listExamples(sql, tenantId, filter, search)));
+      },
+    }),
+    route({
+      ...byToken,
+      method: "GET",
+      ...v1("/public/:share_token/examples/count"),
+      summary: "Number of examples of the shared dataset",
+      query: z.object({ id: queryMany(uuid) }),
+      out: { 200: z.int() },
+      async handler({ params, query, c }) {
+        const { tenant_id: tenantId, id } = await found(params.share_token);
+        return c.json(await countExamples(sql, tenantId, { dataset: id, id: query.id, as_of: "latest" }));
+      },
+    }),
+  ];
+}

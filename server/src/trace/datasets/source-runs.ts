@@ -1,0 +1,49 @@
+import { notFound, unprocessable } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { findRunIo } from "./clickhouse.ts";
+import type { NewExample } from "./write-examples.ts";
+
+interface Sourced extends NewExample {
+  use_source_run_io?: boolean | null | undefined;
+  use_source_run_attachments?: string[] | null | undefined;
+}
+
+/** Examples per question to ClickHouse: what they take of their runs is held in memory. */
+const BATCH = 200;
+
+/**
+ * Fills in what examples take from the runs that they were made of: inputs and outputs, unless they bring their own.
+ *
+ * @throws 404 for a run that the workspace does not have, 422 for an example that names none
+ */
+export async function takeFromSourceRuns<E extends Sourced>(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  tenantId: string,
+  examples: E[],
+): Promise<E[]> {
+  const taking = examples.filter((one) => one.use_source_run_io);
+  if (taking.some((one) => !one.source_run_id)) throw unprocessable("use_source_run_io needs a source_run_id.");
+  const ids = [...new Set(taking.map((one) => one.source_run_id!))];
+  const found = new Map<string, { inputs: Json; outputs: Json }>();
+  for (let at = 0; at < ids.length; at += BATCH) {
+    for (const run of await findRunIo(clickhouse, tenantId, ids.slice(at, at + BATCH))) {
+      found.set(run.id, { inputs: objectOf(run.inputs, "input"), outputs: objectOf(run.outputs, "output") });
+    }
+  }
+  return examples.map((one) => {
+    if (!one.use_source_run_io) return one;
+    const run = found.get(one.source_run_id!);
+    if (!run) throw notFound(`Source run ${one.source_run_id!} not found`);
+    return { ...one, inputs: one.inputs ?? run.inputs ?? {}, outputs: one.outputs ?? run.outputs };
+  });
+}
+
+type Json = Record<string, unknown> | null;
+
+/** An example's inputs and outputs are objects; a run's may be anything. */
+function objectOf(text: string | null, key: string): Json {
+  if (text === null) return null;
+  const value: unknown = JSON.parse(text);
+  if (value === null) return null;
+  return typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : { [key]: value };
+}

@@ -1,0 +1,161 @@
+import type { PendingQuery, Row } from "postgres";
+
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { contains } from "../../base/db/containment.ts";
+import { jsonObjectOf } from "../../base/db/json-object.ts";
+import type { DatasetPatch, DatasetSearch } from "./schema.ts";
+
+/** ISO text with six digits and a zone: the SDKs compare it as text and as a Date. */
+export const isoTime = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
+
+/** On the wire's name, the column of `datasets d`; `e` counts its experiments, `x` its examples. */
+const COLUMNS = {
+  id: "d.dataset_id",
+  tenant_id: "d.tenant_id",
+  name: "d.name",
+  description: "d.description",
+  data_type: "d.data_type",
+  created_at: isoTime("d.created_at"),
+  modified_at: isoTime("d.modified_at"),
+  example_count: "x.example_count",
+  session_count: "e.session_count",
+  last_session_start_time: isoTime("e.last_session_start_time"),
+  inputs_schema_definition: "d.inputs_schema_definition",
+  outputs_schema_definition: "d.outputs_schema_definition",
+  externally_managed: "false",
+  transformations: "null",
+  metadata: "d.metadata",
+  baseline_experiment_id: "d.baseline_experiment_id",
+};
+
+const COUNTS = `
+  left join lateral (select count(*)::int as session_count, max(p.start_time) as last_session_start_time
+    from projects p
+    where p.tenant_id = d.tenant_id and p.reference_dataset_id = d.dataset_id) e on true
+  left join lateral (select count(*)::int as example_count
+    from dataset_examples c
+    where c.tenant_id = d.tenant_id and c.dataset_id = d.dataset_id and c.replaced_at is null) x on true`;
+
+export interface DatasetRow {
+  dataset_id: string;
+  name: string;
+  data_type: "kv" | "llm" | "chat";
+  inputs_schema_definition: Record<string, unknown> | null;
+  outputs_schema_definition: Record<string, unknown> | null;
+}
+
+export interface NewDataset {
+  dataset_id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  data_type: string;
+  inputs_schema_definition: unknown;
+  outputs_schema_definition: unknown;
+  metadata: unknown;
+  created_at: string;
+}
+
+/** @returns false when the workspace has a dataset of that name or id */
+export async function insertDataset(sql: Sql | Transaction, row: NewDataset): Promise<boolean> {
+  const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
+  const made = await sql`
+    insert into datasets (dataset_id, tenant_id, name, description, data_type, inputs_schema_definition,
+      outputs_schema_definition, metadata, created_at, modified_at)
+    values (${row.dataset_id}, ${row.tenant_id}, ${row.name}, ${row.description}, ${row.data_type},
+      ${json(row.inputs_schema_definition)}, ${json(row.outputs_schema_definition)}, ${json(row.metadata)},
+      ${row.created_at}::text::timestamptz, date_trunc('milliseconds', clock_timestamp()))
+    on conflict do nothing returning 1`;
+  return made.length > 0;
+}
+
+/** What a verb needs. With `lock` nobody else writes the dataset's examples until the transaction ends. */
+export async function findDatasetRow(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+  lock?: "lock",
+): Promise<DatasetRow | undefined> {
+  const [row] = await sql<DatasetRow[]>`
+    select dataset_id, name, data_type, inputs_schema_definition, outputs_schema_definition
+    from datasets where tenant_id = ${tenantId} and dataset_id = ${id} ${lock ? sql`for update` : sql``}`;
+  return row;
+}
+
+export async function findDataset(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ item: string }[]>`
+    select ${jsonObjectOf(sql, COLUMNS)}::text as item from datasets d ${sql.unsafe(COUNTS)}
+    where d.tenant_id = ${tenantId} and d.dataset_id = ${id}`;
+  return row?.item;
+}
+
+/** Of any workspace: for those who come with a share token. */
+export async function findSharedDataset(
+  sql: Sql,
+  shareToken: string,
+): Promise<{ tenant_id: string; id: string; item: string } | undefined> {
+  const [row] = await sql<{ tenant_id: string; id: string; item: string }[]>`
+    select d.tenant_id, d.dataset_id as id, ${jsonObjectOf(sql, COLUMNS)}::text as item
+    from dataset_shares s join datasets d on d.tenant_id = s.tenant_id and d.dataset_id = s.dataset_id ${sql.unsafe(COUNTS)}
+    where s.share_token = ${shareToken}`;
+  return row;
+}
+
+const SORTABLE: Record<DatasetSearch["sort_by"], string> = {
+  name: "d.name",
+  created_at: "d.created_at",
+  modified_at: "d.modified_at",
+  last_session_start_time: "e.last_session_start_time",
+  session_count: "e.session_count",
+  example_count: "x.example_count",
+};
+
+/** @returns a JSON array */
+export async function listDatasets(sql: Sql, tenantId: string, search: DatasetSearch): Promise<string> {
+  const { id, name, name_contains: part, data_type: types, metadata, exclude } = search;
+  const direction = search.sort_by_desc === false ? "asc nulls first" : "desc nulls last";
+  const order = sql.unsafe(`${SORTABLE[search.sort_by]} ${direction}, d.created_at desc, d.dataset_id`);
+  const names = Object.keys(COLUMNS).filter((column) => !exclude?.includes(column as "example_count"));
+  const [row] = await sql<{ items: string }[]>`
+    select coalesce(json_agg(item), '[]')::text as items from (
+      select ${jsonObjectOf(sql, COLUMNS, names)} as item
+      from datasets d ${sql.unsafe(COUNTS)}
+      where d.tenant_id = ${tenantId}
+        and ${id ? sql`d.dataset_id = any(${id}::uuid[])` : sql`true`}
+        and ${name === undefined ? sql`true` : sql`d.name = ${name}`}
+        and ${part ? sql`strpos(lower(d.name), lower(${part})) > 0` : sql`true`}
+        and ${types ? sql`d.data_type = any(${types}::text[])` : sql`true`}
+        and ${contains(sql, "d.metadata", metadata)}
+      order by ${order} limit ${search.limit} offset ${search.offset}) page`;
+  return row!.items;
+}
+
+/** @returns false when there is no such dataset. The name's uniqueness may throw SQLSTATE 23505. */
+export async function updateDataset(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+  patch: DatasetPatch,
+): Promise<boolean> {
+  const kept = (column: keyof DatasetPatch, value: PendingQuery<Row[]>) =>
+    patch[column] === undefined ? sql`${sql.unsafe(column)}` : value;
+  const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
+  const rows = await sql`
+    update datasets set modified_at = greatest(modified_at, date_trunc('milliseconds', clock_timestamp())),
+      name = ${kept("name", sql`${patch.name!}::text`)},
+      description = ${kept("description", sql`${patch.description!}::text`)},
+      inputs_schema_definition = ${kept("inputs_schema_definition", json(patch.inputs_schema_definition))},
+      outputs_schema_definition = ${kept("outputs_schema_definition", json(patch.outputs_schema_definition))},
+      metadata = ${kept("metadata", json(patch.metadata))},
+      baseline_experiment_id = ${kept("baseline_experiment_id", sql`${patch.baseline_experiment_id!}::uuid`)}
+    where tenant_id = ${tenantId} and dataset_id = ${id} returning 1`;
+  return rows.length > 0;
+}
+
+/** With all versions, tags and shares. @returns the ids of those that there were */
+export async function deleteDatasets(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
+  const rows = await sql<{ dataset_id: string }[]>`
+    delete from datasets where tenant_id = ${tenantId} and dataset_id = any(${ids}::uuid[]) returning dataset_id`;
+  return rows.map((row) => row.dataset_id);
+}

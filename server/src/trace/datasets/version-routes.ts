@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+import { notFound } from "../../base/errors.ts";
+import { v1 } from "../../base/http/aliases.ts";
+import { isoTime } from "../../base/http/fields.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { listSplits } from "./example-sql.ts";
+import { resolveAsOf } from "./resolve-version.ts";
+import { datasetParams } from "./schema.ts";
+import { findDatasetRow } from "./sql.ts";
+import * as schema from "./version-schema.ts";
+import * as rows from "./version-sql.ts";
+import { changeSplit } from "./write-examples.ts";
+
+const shared = { tag: "Datasets", params: datasetParams } as const;
+
+/** Versions, their tags, and splits (contract §4.5). */
+export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
+  const found = async (tenantId: string, datasetId: string): Promise<void> => {
+    if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
+  };
+  /** Versions by time are the newest of that time or before. */
+  const versionOf = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
+    const time = given === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(given);
+    const version = time.success
+      ? await rows.findVersionAt(sql, tenantId, datasetId, time.data)
+      : await rows.findVersionTagged(sql, tenantId, datasetId, given);
+    if (!version) throw notFound(`The dataset has no version ${given}.`);
+    return version;
+  };
+
+  return [
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/versions"),
+      permission: "datasets:read",
+      summary: "List a dataset's versions, newest first",
+      query: schema.listVersionsQuery,
+      out: { 200: z.array(schema.version) },
+      async handler({ params: { dataset_id: id }, query, principal, c }) {
+        await found(principal.workspaceId, id);
+        return c.json(await rows.listVersions(sql, principal.workspaceId, id, query));
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/versions/diff"),
+      permission: "datasets:read",
+      summary: "What two versions differ in",
+      query: schema.diffQuery,
+      out: { 200: schema.diff },
+      async handler({ params: { dataset_id: id }, query, principal, c }) {
+        const tenantId = principal.workspaceId;
+        await found(tenantId, id);
+        const from = await versionOf(tenantId, id, query.from_version);
+        const to = await versionOf(tenantId, id, query.to_version);
+        return c.json(await rows.diffVersions(sql, tenantId, id, from.as_of, to.as_of));
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/version"),
+      permission: "datasets:read",
+      summary: "The version of a time, or before it, or of a tag",
+      query: schema.versionQuery,
+      out: { 200: schema.version },
+      async handler({ params: { dataset_id: id }, query, principal, c }) {
+        await found(principal.workspaceId, id);
+        return c.json(await versionOf(principal.workspaceId, id, (query.as_of ?? query.tag)!));
+      },
+    }),
+    route({
+      ...shared,
+      method: "PUT",
+      ...v1("/datasets/:dataset_id/tags"),
+      permission: "datasets:update",
+      summary: "Put a tag to a version; it leaves the one that it was at",
+      body: schema.tagBody,
+      out: { 200: schema.version },
+      async handler({ params: { dataset_id: id }, body, principal, c }) {
+        const tenantId = principal.workspaceId;
+        await found(tenantId, id);
+        const version = await versionOf(tenantId, id, body.as_of);
+        await rows.upsertTag(sql, tenantId, id, body.tag, version.as_of);
+        return c.json(await versionOf(tenantId, id, body.tag));
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/splits"),
+      permission: "datasets:read",
+      summary: "The splits that a dataset's examples are in",
+      query: schema.splitsQuery,
+      out: { 200: z.array(z.string()) },
+      async handler({ params: { dataset_id: id }, query, principal, c }) {
+        await found(principal.workspaceId, id);
+        const asOf = await resolveAsOf(sql, principal.workspaceId, id, query.as_of);
+        return c.json(await listSplits(sql, principal.workspaceId, id, asOf));
+      },
+    }),
+    route({
+      ...shared,
+      method: "PUT",
+      ...v1("/datasets/:dataset_id/splits"),
+      permission: "datasets:update",
+      summary: "Put examples into a split, or take them out",
+      body: schema.splitBody,
+      out: { 200: z.array(z.guid()) },
+      async handler({ params: { dataset_id: id }, body, principal, c }) {
+        return c.json(await changeSplit(sql, principal.workspaceId, id, body));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+
+import { isoTime, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+
+export const version = z
+  .object({ as_of: z.iso.datetime({ offset: true }), tags: z.array(z.string()) })
+  .meta({ id: "DatasetVersion" });
+
+export const listVersionsQuery = z.object({
+  search: z.string().optional(),
+  example: uuid.optional(),
+  limit: queryLimit(100),
+  offset: queryOffset,
+});
+
+export const versionQuery = z
+  .object({ as_of: isoTime.optional(), tag: z.string().optional() })
+  .refine(({ as_of, tag }) => (as_of === undefined) !== (tag === undefined), "give either as_of or tag");
+
+export const diffQuery = z.object({ from_version: z.string().min(1), to_version: z.string().min(1) });
+
+export const diff = z.object({
+  examples_added: z.array(z.guid()),
+  examples_removed: z.array(z.guid()),
+  examples_modified: z.array(z.guid()),
+});
+
+export const tagBody = z.object({
+  as_of: z.string().min(1),
+  // a time as a tag could not be told from the time
+  tag: storableText
+    .min(1)
+    .max(256)
+    .refine((tag) => tag !== "latest" && !isoTime.safeParse(tag).success, "is a word with a meaning of its own"),
+});
+
+export const splitsQuery = z.object({ as_of: z.string().min(1).optional() });
+
+export const splitBody = z.object({
+  split_name: storableText.min(1).max(256),
+  examples: z.array(uuid).min(1).max(10_000),
+  remove: z.boolean().default(false),
+});
