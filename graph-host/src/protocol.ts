@@ -78,6 +78,8 @@ export interface RunStart {
   attempt: number;
   /** True when the thread has no checkpoint yet (saves the host a read). */
   fresh_thread: boolean;
+  /** Whether other servers must be told of the run's end. */
+  notify: boolean;
 }
 
 /** What a run does, as stored in `runs.kwargs`. Contract §7 and §7.1 name the fields. */
@@ -112,6 +114,11 @@ export interface RunEnd {
    */
   outcome: "success" | "error" | "cancelled" | "fenced" | "retry";
   error?: { error: string; message: string; stack?: string };
+  /**
+   * The host has written the run's final status with its last checkpoint: the status, and whether another run
+   * waits for the thread. Absent: the server has to write it.
+   */
+  finished?: { outcome: string; waiting: boolean };
 }
 
 /** State of the thread after the run: contract §5. `interrupts` is keyed by task id. Absent when unknown. */

@@ -7,6 +7,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
+import { triggersOf } from "./checkpoints/final-step.ts";
+import type { Finished } from "./checkpoints/rows.ts";
 import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
 
 /** Where checkpoints go. One a host process; a saver of it costs little and is made for each use. */
@@ -26,8 +28,14 @@ export interface SaverRun {
   graph: unknown;
 }
 
-/** `flush` resolves when everything that was put is kept, and rejects if something could not be. */
-export type Saver = BaseCheckpointSaver & { flush(): Promise<void> };
+/**
+ * `flush` resolves when everything that was put is kept, and rejects if something could not be. `finish` does
+ * that too and writes the run's final status; a saver without it leaves that to the server.
+ */
+export type Saver = BaseCheckpointSaver & {
+  flush(): Promise<void>;
+  finish?(threadId: string, state: string, notify: boolean): Promise<Finished>;
+};
 
 export function openSavers(database: { url: string; socket?: string | undefined } | undefined): Savers {
   return database ? databaseSavers(new CheckpointDatabase(database.url, { socket: database.socket })) : memorySavers();
@@ -40,6 +48,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
         fence: { runId, attempt },
         ...(freshThread && { freshThread: threadId }),
         passiveStart: startsWithoutUserCode(graph),
+        triggers: triggersOf(graph),
       }),
     unfenced: () => new HeddleSaver(database),
     close: () => database.close(),

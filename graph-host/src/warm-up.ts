@@ -2,6 +2,7 @@ import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
+import { triggersOf } from "./checkpoints/final-step.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import type { Graph } from "./graphs/graph.ts";
 import type { RunKwargs, RunStart } from "./protocol.ts";
@@ -21,6 +22,7 @@ const ID = "00000000-0000-4000-8000-000000000000";
 export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, busy: () => boolean): Promise<void> {
   if (WATCHED.some((name) => process.env[name] === "true")) return;
   const graph = rehearsalGraph();
+  const triggers = triggersOf(graph);
   const rehearsal: RunDeps = {
     ...deps,
     savers: {
@@ -28,6 +30,7 @@ export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, 
         new HeddleSaver(nowhere, {
           fence: { runId, attempt },
           passiveStart: true,
+          triggers,
           ...(freshThread && { freshThread: threadId }),
         }),
       unfenced: () => new HeddleSaver(nowhere),
@@ -55,9 +58,10 @@ function rehearsalGraph(): Graph {
 
 /** A checkpoint database that has nothing and keeps nothing. */
 const nowhere: CheckpointDatabase = Object.create(null, {
-  write: { value: () => Promise.resolve() },
+  write: { value: () => Promise.resolve(undefined) },
   read: { value: () => Promise.resolve([]) },
   hurry: { value: () => {} },
+  relax: { value: () => {} },
 }) as CheckpointDatabase;
 
 const START_FRAME: RunStart = {
@@ -68,6 +72,7 @@ const START_FRAME: RunStart = {
   graph_id: "",
   attempt: 1,
   fresh_thread: true,
+  notify: false,
 };
 
 const KWARGS: RunKwargs = {

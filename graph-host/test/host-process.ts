@@ -127,6 +127,7 @@ export class HostProcess {
           graph_id: graphId,
           attempt,
           fresh_thread: freshThread,
+          notify: false,
         },
         { config: {}, stream_mode: ["values"], subgraphs: false, resumable: false, temporary: false, ...kwargs },
       );

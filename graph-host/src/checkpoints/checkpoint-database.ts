@@ -5,7 +5,7 @@ import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { type CheckpointQuery, readCheckpoints, type StoredCheckpoint } from "./read-statement.ts";
-import type { WriteItem } from "./rows.ts";
+import type { Finished, WriteItem } from "./rows.ts";
 
 export interface CheckpointDatabaseOptions {
   /** Directory of the Unix socket, in place of the URL's host. */
@@ -55,8 +55,12 @@ export class CheckpointDatabase {
     this.#commits = new GroupCommit(this.#writer, { awayMs: this.#awayMs });
   }
 
-  write(item: WriteItem, lazy: boolean): Promise<void> {
+  write(item: WriteItem, lazy: boolean): Promise<Finished | undefined> {
     return this.#commits.write(item, lazy);
+  }
+
+  relax(items: ReadonlySet<WriteItem>): void {
+    this.#commits.relax(items);
   }
 
   hurry(): void {

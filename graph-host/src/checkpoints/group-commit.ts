@@ -4,8 +4,8 @@ import type postgres from "postgres";
 
 import { faultPoint } from "../fault-points.ts";
 import { DatabaseAwayError, FencedError, isPassingError } from "./errors.ts";
-import { itemBytes, type WriteItem } from "./rows.ts";
-import { StatementBuilder, WRITE_STATEMENT } from "./write-statement.ts";
+import { type Finished, itemBytes, type WriteItem } from "./rows.ts";
+import { StatementBuilder } from "./write-statement.ts";
 
 /**
  * Writes what concurrent runs hand it over one connection, first come first written. While a statement is
@@ -14,6 +14,7 @@ import { StatementBuilder, WRITE_STATEMENT } from "./write-statement.ts";
  * committed implies that all items before it are.
  *
  * A lazy item does not cause a statement of its own: it goes with the next one, after `LAZY_MS` at the latest.
+ * So does an item that was relaxed before it was sent.
  */
 export class GroupCommit {
   #sql: postgres.Sql;
@@ -21,7 +22,6 @@ export class GroupCommit {
   #awayMs: number;
   #queue: Queued[] = [];
   #busy = false;
-  #urgent = false;
   #scheduled = false;
   #later: NodeJS.Timeout | undefined;
   #awaySince: number | undefined;
@@ -33,18 +33,31 @@ export class GroupCommit {
     this.#awayMs = options.awayMs ?? 60_000;
   }
 
-  /** Rejects with FencedError, DatabaseAwayError, or the database's own error. */
-  write(item: WriteItem, lazy = false): Promise<void> {
+  /** Rejects with FencedError, DatabaseAwayError, or the database's own error. What an item that ends its run came to is the answer. */
+  write(item: WriteItem, lazy = false): Promise<Finished | undefined> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ item, resolve, reject });
-      if (!lazy) this.hurry();
+      this.#queue.push({ item, resolve, reject, urgent: !lazy });
+      if (!lazy) this.#schedule();
       else if (!this.#busy) this.#wait();
     });
   }
 
   /** Sends what is queued in this turn of the event loop, lazy or not. */
   hurry(): void {
-    this.#urgent = true;
+    for (const queued of this.#queue) queued.urgent = true;
+    this.#schedule();
+  }
+
+  /** Nobody waits for these any more, as far as they are not sent yet. */
+  relax(items: ReadonlySet<WriteItem>): void {
+    for (const queued of this.#queue) if (items.has(queued.item)) queued.urgent = false;
+  }
+
+  get #urgent(): boolean {
+    return this.#queue.some((queued) => queued.urgent);
+  }
+
+  #schedule(): void {
     // setImmediate: the writes of a step and its checkpoint are handed over in one turn
     if (this.#busy || this.#scheduled) return;
     this.#scheduled = true;
@@ -60,11 +73,7 @@ export class GroupCommit {
     this.#scheduled = false;
     clearTimeout(this.#later);
     this.#later = undefined;
-    while (this.#urgent && this.#queue.length > 0) {
-      const batch = this.#nextBatch();
-      this.#urgent = this.#queue.length > 0;
-      await this.#commit(batch);
-    }
+    while (this.#urgent) await this.#commit(this.#nextBatch());
     this.#busy = false;
     if (this.#queue.length > 0) this.#wait();
   }
@@ -82,9 +91,9 @@ export class GroupCommit {
   }
 
   async #commit({ builder, queued }: Batch): Promise<void> {
-    let held: ReadonlySet<number>;
+    let answer: Answer;
     try {
-      held = await this.#send(builder);
+      answer = await this.#send(builder);
     } catch (error) {
       if (queued.length === 1 || error instanceof DatabaseAwayError) {
         for (const { reject } of queued) reject(error);
@@ -99,24 +108,35 @@ export class GroupCommit {
       return;
     }
     for (const { item, resolve, reject } of queued) {
-      if (builder.wasFenced(item, held)) reject(new FencedError(item.fence!.runId, item.fence!.attempt));
-      else resolve();
+      if (!builder.wasFenced(item, answer.held)) resolve(item.finish && answer.ends.get(builder.fenceNumber(item)));
+      // sent twice, and the first time may have ended the run: whether it did is in the run's row
+      else if (answer.retried && builder.endsRunOf(item)) resolve(item.finish && { outcome: "lost", waiting: false });
+      else reject(new FencedError(item.fence!.runId, item.fence!.attempt));
     }
   }
 
   /** Sends a statement, again and again while the database is away: nothing changes when it is written twice. */
-  async #send(builder: StatementBuilder): Promise<ReadonlySet<number>> {
+  async #send(builder: StatementBuilder): Promise<Answer> {
+    const { statement } = builder;
     const parameters = builder.parameters();
+    let retried = false;
     const began = performance.now();
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
       try {
         faultPoint("before-checkpoint");
-        const rows = await this.#sql.unsafe<{ n: number }[]>(WRITE_STATEMENT, parameters, { prepare: true });
+        const rows = await this.#sql.unsafe<AnswerRow[]>(statement, parameters, { prepare: true });
         faultPoint("after-checkpoint");
         this.#awaySince = undefined;
-        return new Set(rows.map((row) => row.n));
+        const held = rows.filter((row) => row.finished === null).map((row) => row.n);
+        const ends = rows.filter((row) => row.finished !== null);
+        return {
+          held: new Set(held),
+          ends: new Map(ends.map(({ finished, outcome, waiting }) => [finished!, { outcome, waiting }])),
+          retried,
+        };
       } catch (error) {
         if (!isPassingError(error)) throw error;
+        retried = true;
         this.#awaySince ??= performance.now();
         const away = performance.now() - this.#awaySince;
         // an absence that was noticed long ago may be over: the first error may be the old connection's farewell
@@ -135,8 +155,20 @@ const OWN_TRY_MS = 500;
 
 interface Queued {
   item: WriteItem;
-  resolve: () => void;
+  resolve: (finished: Finished | undefined) => void;
   reject: (error: unknown) => void;
+  /** Somebody waits for it. */
+  urgent: boolean;
+}
+
+/** `n`: a fence that held. `finished`: the fence of a run that was ended, and how. */
+type AnswerRow = { n: number; finished: number | null } & Finished;
+
+interface Answer {
+  held: ReadonlySet<number>;
+  ends: ReadonlyMap<number, Finished>;
+  /** Whether it had to be sent more than once. */
+  retried: boolean;
 }
 
 interface Batch {

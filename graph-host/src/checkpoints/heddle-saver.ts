@@ -12,10 +12,11 @@ import type {
 
 import { ChannelVersions } from "./channel-version.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
+import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
 import { loadTuple, loadWrites } from "./load-tuple.ts";
-import type { BlobRow, CheckpointRow, Fence, WriteItem, WriteRow } from "./rows.ts";
+import type { BlobRow, CheckpointRow, Fence, Finished, WriteItem, WriteRow } from "./rows.ts";
 import { PlainFirstSerializer } from "./serializer.ts";
 import { StartStep } from "./start-step.ts";
 
@@ -29,6 +30,8 @@ export interface SaverOptions {
    * waited for. `flush` must be awaited at the end of the run.
    */
   passiveStart?: boolean;
+  /** What starts the root graph's nodes: a checkpoint that starts none is not waited for either. */
+  triggers?: Triggers | undefined;
 }
 
 /**
@@ -40,6 +43,8 @@ export interface SaverOptions {
  * run could have run (the input's checkpoint, and the start step's where `passiveStart` says so) resolves at
  * once. It is queued before everything that follows, so what is committed later is never without it, and a
  * crash can lose only work that repeats itself exactly. If it fails, the next write, or `flush`, says so.
+ * Likewise the checkpoint that no node follows, with the writes that led to it: what comes next is `finish`
+ * or `flush`, and the run has not ended before.
  */
 export class HeddleSaver extends BaseCheckpointSaver {
   #database: CheckpointDatabase;
@@ -49,7 +54,9 @@ export class HeddleSaver extends BaseCheckpointSaver {
   #versions = new ChannelVersions();
   #start: StartStep;
   #written = new Set<string>();
-  #unsettled = new Set<Promise<void>>();
+  #unsettled = new Set<Promise<unknown>>();
+  /** Items that somebody waits for, and how to tell that there is no need to. */
+  #awaited = new Map<WriteItem, () => void>();
   #turn: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
@@ -108,7 +115,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const { threadId, ns } = address(config, "put a checkpoint");
     const parentId: string | undefined = config.configurable?.checkpoint_id;
     this.#throwFailure();
-    const early = this.#start.putsEarly(ns, checkpoint, metadata);
+    const last = this.#isLast(ns, checkpoint);
+    const early = this.#start.putsEarly(ns, checkpoint, metadata) || last;
     const { channel_values: values, ...rest } = checkpoint;
     const checkpointText = jsonbText(JSON.stringify(rest));
     const [metadataText, ...blobs] = await this.#inOrder([
@@ -126,6 +134,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.#versions.newBranch();
     this.#written.add(ns);
     this.#heads.put(row, blobs, checkpoint);
+    if (last) this.#relax();
     await this.#write({ fence: this.#options.fence, checkpoint: row, blobs, writes: [] }, early);
     return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
   }
@@ -171,6 +180,21 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return result;
   }
 
+  /**
+   * Writes the run's final status together with what was not sent yet: one commit. `state` and the answer are
+   * those of `finish_run`. Rejects as `flush` does.
+   */
+  async finish(threadId: string, state: string, notify: boolean): Promise<Finished> {
+    const { fence } = this.#options;
+    if (!fence) throw new Error("only a run's saver can finish it");
+    await this.#turn;
+    this.#throwFailure();
+    const finished = this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state, notify } }, false);
+    finished.catch(noop);
+    await this.flush();
+    return (await finished) ?? { outcome: "lost", waiting: false };
+  }
+
   /** Resolves when everything that was put is committed; rejects with the first failure of this saver. */
   async flush(): Promise<void> {
     await this.#turn;
@@ -200,8 +224,20 @@ export class HeddleSaver extends BaseCheckpointSaver {
     );
     this.#unsettled.add(settled);
     if (early) return;
-    await settled;
+    await Promise.race([settled, new Promise<void>((relaxed) => this.#awaited.set(item, relaxed))]);
+    this.#awaited.delete(item);
     this.#throwFailure();
+  }
+
+  #isLast(ns: string, checkpoint: Checkpoint): boolean {
+    const { triggers, fence } = this.#options;
+    return ns === "" && fence !== undefined && triggers !== undefined && nothingFollows(checkpoint, triggers);
+  }
+
+  /** What this run still waits for need not go at once. */
+  #relax(): void {
+    this.#database.relax(new Set(this.#awaited.keys()));
+    for (const relaxed of this.#awaited.values()) relaxed();
   }
 
   /** After one failure nothing more is written: what would follow has lost what it stands on. */

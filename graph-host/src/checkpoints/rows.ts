@@ -4,6 +4,22 @@ export interface Fence {
   attempt: number;
 }
 
+/** That a run has come to its end: its final status is written with its last checkpoint, in one commit. */
+export interface FinishRow {
+  threadId: string;
+  /** JSON text of the thread's state after the run, as `finish_run` takes it. */
+  state: string;
+  /** Whether other servers must be told. */
+  notify: boolean;
+}
+
+/** What `finish_run` answered; `lost`: the attempt was not the current one, or this is not known. */
+export interface Finished {
+  outcome: string;
+  /** Whether another run waits for the thread. */
+  waiting: boolean;
+}
+
 /** `checkpoint` and `metadata` are JSON text that jsonb accepts. */
 export interface CheckpointRow {
   threadId: string;
@@ -43,6 +59,7 @@ export interface WriteItem {
   checkpoint?: CheckpointRow;
   blobs: BlobRow[];
   writes: WriteRow[];
+  finish?: FinishRow;
 }
 
 /** Bytes of an item, about: what decides how many fit in one statement. */
@@ -50,5 +67,6 @@ export function itemBytes(item: WriteItem): number {
   let bytes = item.checkpoint ? item.checkpoint.checkpoint.length + item.checkpoint.metadata.length : 0;
   for (const row of item.blobs) bytes += 200 + (row.blob?.length ?? 0);
   for (const row of item.writes) bytes += 200 + row.blob.length;
+  if (item.finish) bytes += item.finish.state.length;
   return bytes;
 }

@@ -15,13 +15,12 @@ import type { BlobRow, CheckpointRow, Fence, WriteItem, WriteRow } from "./rows.
  * Conflicts as in the official saver: a checkpoint is replaced (its parent stays), a blob stays, a write stays
  * unless it is one of the special ones.
  */
-export const WRITE_STATEMENT = `
-with fence as materialized (
+const FENCE = `
   select f.n
   from unnest($1::text[], $2::int[]) with ordinality as f (run_id, attempt, n)
-  join runs r on r.run_id = f.run_id::uuid and r.attempt = f.attempt and coalesce(r.status, '') = 'running'
-  for share of r
-), checkpoint_rows as (
+  join runs r on r.run_id = f.run_id::uuid and r.attempt = f.attempt and coalesce(r.status, '') = 'running'`;
+
+const ROWS = `checkpoint_rows as (
   insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
   select c.thread_id, c.ns, c.id, c.parent_id,
          convert_from(substring($3::bytea from c.at for c.checkpoint_length), 'UTF8')::jsonb,
@@ -31,6 +30,7 @@ with fence as materialized (
   where c.fence = 0 or c.fence in (select n from fence)
   on conflict (thread_id, checkpoint_ns, checkpoint_id)
   do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
+  returning 1
 ), blob_rows as (
   insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
   select b.thread_id, b.ns, b.channel, b.version, b.type, substring($3::bytea from b.at for b.length)
@@ -38,6 +38,7 @@ with fence as materialized (
     as b (fence, thread_id, ns, channel, version, type, at, length)
   where b.fence = 0 or b.fence in (select n from fence)
   on conflict (thread_id, checkpoint_ns, channel, version) do nothing
+  returning 1
 ), write_row as (
   select w.*
   from unnest($20::int[], $21::text[], $22::text[], $23::text[], $24::text[], $25::int[], $26::text[], $27::text[],
@@ -49,14 +50,49 @@ with fence as materialized (
   select thread_id, ns, checkpoint_id, task_id, idx, channel, type, substring($3::bytea from at for length)
   from write_row where not replaces
   on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do nothing
+  returning 1
 ), replacing_rows as (
   insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
   select thread_id, ns, checkpoint_id, task_id, idx, channel, type, substring($3::bytea from at for length)
   from write_row where replaces
   on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
   do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+  returning 1
+)`;
+
+export const WRITE_STATEMENT = `
+with fence as materialized (${FENCE}
+  for share of r
+), ${ROWS}
+select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
+
+/**
+ * The same, and then the end of those runs that are named in the last parameters: `finish_run` sees what this
+ * statement has written, because it takes the count of it. Threads are locked ahead of runs and in the order of
+ * their ids, as everywhere.
+ */
+export const FINISH_STATEMENT = `
+with held as materialized (
+  select t.thread_id
+  from runs r join threads t on t.thread_id = r.thread_id
+  where r.run_id = any($1::text[]::uuid[])
+  order by t.thread_id for update of t
+), fence as materialized (${FENCE}
+  cross join (select count(*) from held) h
+  for share of r
+), ${ROWS},
+written as materialized (
+  select (select count(*) from checkpoint_rows) + (select count(*) from blob_rows)
+       + (select count(*) from write_rows) + (select count(*) from replacing_rows) as n
 )
-select n::int from fence`;
+select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence
+union all
+select null, f.fence, e.outcome, e.waiting
+from written w
+cross join unnest($31::int[], $32::text[], $33::text[], $34::int[], $35::int[], $36::int[], $37::boolean[])
+  as f (fence, run_id, thread_id, attempt, at, length, notify)
+cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 * w.n::int, 'success', null,
+  convert_from(substring($3::bytea from f.at for f.length), 'UTF8')::jsonb, f.notify) e`;
 
 /**
  * Gathers items for one statement. A statement may not touch a row twice, so rows with one key are merged
@@ -91,6 +127,16 @@ export class StatementBuilder {
     return true;
   }
 
+  /** Whether any item ends its run; then the statement is `FINISH_STATEMENT`. */
+  get finishes(): boolean {
+    return this.items.some((item) => item.finish);
+  }
+
+  /** Which statement `parameters` are for. */
+  get statement(): string {
+    return this.finishes ? FINISH_STATEMENT : WRITE_STATEMENT;
+  }
+
   parameters(): (string | Buffer)[] {
     const fences = [...this.#fences.values()];
     const checkpoints: { fence: number; row: CheckpointRow; at: number; lengths: [number, number] }[] = [];
@@ -110,7 +156,18 @@ export class StatementBuilder {
         body.add(write.blob);
       }
     }
-    return [
+    const ends: { fence: number; item: WriteItem; at: number; length: number }[] = [];
+    for (const item of this.items) {
+      if (!item.finish || !item.fence) continue;
+      const at = body.position;
+      ends.push({
+        fence: this.#fenceNumbers.get(fenceKey(item.fence))!,
+        item,
+        at,
+        length: body.add(item.finish.state),
+      });
+    }
+    const written = [
       textArray(fences, (f) => f.runId),
       plainArray(fences, (f) => f.attempt),
       body.bytes(),
@@ -142,11 +199,33 @@ export class StatementBuilder {
       plainArray(writes, (w) => w.row.blob.length),
       plainArray(writes, (w) => String(w.row.replaces)),
     ];
+    if (ends.length === 0) return written;
+    return [
+      ...written,
+      plainArray(ends, (e) => e.fence),
+      textArray(ends, (e) => e.item.fence!.runId),
+      textArray(ends, (e) => e.item.finish!.threadId),
+      plainArray(ends, (e) => e.item.fence!.attempt),
+      plainArray(ends, (e) => e.at),
+      plainArray(ends, (e) => e.length),
+      plainArray(ends, (e) => String(e.item.finish!.notify)),
+    ];
+  }
+
+  /** The number of an item's fence in the statement's answer; 0 without one. */
+  fenceNumber(item: WriteItem): number {
+    return item.fence ? this.#fenceNumbers.get(fenceKey(item.fence))! : 0;
+  }
+
+  /** Whether the run of this item ends with this statement. */
+  endsRunOf(item: WriteItem): boolean {
+    const key = fenceKey(item.fence);
+    return this.items.some((other) => other.finish && fenceKey(other.fence) === key);
   }
 
   /** `held`: the fence numbers that the statement returned. */
   wasFenced(item: WriteItem, held: ReadonlySet<number>): boolean {
-    return item.fence !== undefined && !held.has(this.#fenceNumbers.get(fenceKey(item.fence))!);
+    return item.fence !== undefined && !held.has(this.fenceNumber(item));
   }
 }
 

@@ -3,7 +3,7 @@ import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
 import { omit } from "../omit.ts";
-import type { RunKwargs, RunResult, RunStart } from "../protocol.ts";
+import type { RunEnd, RunKwargs, RunResult, RunStart } from "../protocol.ts";
 import type { Saver, Savers } from "../savers.ts";
 import { toJson } from "../serialise.ts";
 import type { ActiveRun, Stop } from "./active-run.ts";
@@ -27,7 +27,7 @@ export interface RunDeps {
 const RESULT_LIMIT_MS = 2000;
 
 /** Runs to the end, whatever the end is, and never throws. Afterwards the run emits nothing any more. */
-export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwargs): Promise<Stop & { result: string }> {
+export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwargs): Promise<Stop & Conclusion> {
   const { start } = run;
   const emit = (event: string, data: unknown) => {
     // after its end is told, code that a run left behind may still try
@@ -45,12 +45,43 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
     if (prepared === "stopped") emitStop(emit, kwargs, await graph.getState(threadConfig(start.thread_id)));
     else await streamRun({ graph, kwargs, runId: start.run_id, emit, pause: deps.pause, ...prepared });
   };
-  const execution = outcomeAfter(execute, () => saver?.flush(), run);
-  const end = await Promise.race([execution, run.abandoned]);
+  const execution = outcomeAfter(
+    execute,
+    () => conclude(run, kwargs, graph, saver),
+    () => saver?.flush(),
+    run,
+  );
+  const end: Stop & Partial<Conclusion> = await Promise.race([execution, run.abandoned]);
   if (end.outcome === "error" && end.error) emit("error", { error: end.error.error, message: end.error.message });
   run.close();
-  if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: "{}" };
-  return { ...end, result: await readResult(graph, saver, start.thread_id) };
+  if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
+  if (end.result !== undefined) return { ...end, result: end.result };
+  const kept = saver.flush().then(() => runResult(graph!, start.thread_id));
+  return { ...end, result: await bestEffort(kept, start.thread_id) };
+}
+
+/** What the run came to, where this is written already. */
+type Conclusion = Pick<RunEnd, "finished"> & { result: string };
+
+/**
+ * The graph has ended: what it put is kept. Where the saver can, the run's final status is written with it; the
+ * state that goes there is read from memory, ahead of the commit. After a stop, or without a state, the status
+ * is the server's to write. So is that of a run whose thread goes with it: nobody could tell how it ended if this
+ * process died before it had said so.
+ */
+async function conclude(
+  run: ActiveRun,
+  kwargs: RunKwargs,
+  graph: Graph | undefined,
+  saver: Saver | undefined,
+): Promise<Conclusion | undefined> {
+  const { thread_id: threadId, notify } = run.start;
+  if (graph && saver?.finish && !run.stopped && !kwargs.temporary) {
+    const result = await bestEffort(runResult(graph, threadId), threadId);
+    if (result !== UNKNOWN && !run.stopped) return { result, finished: await saver.finish(threadId, result, notify) };
+  }
+  await saver?.flush();
+  return undefined;
 }
 
 function runSaver(savers: Savers, start: RunStart, graph: Graph): Saver {
@@ -61,12 +92,14 @@ function runSaver(savers: Savers, start: RunStart, graph: Graph): Saver {
 /** A run has ended when all that it put is kept; what could not be kept is its outcome, whatever else it was. */
 async function outcomeAfter(
   execute: () => Promise<void>,
+  keep: () => Promise<Conclusion | undefined>,
   flush: () => Promise<void> | undefined,
   run: ActiveRun,
-): Promise<Stop> {
+): Promise<Stop & Partial<Conclusion>> {
   let outcome: Stop = { outcome: "success" };
   try {
     await execute();
+    return { ...outcome, ...(await keep()) };
   } catch (error) {
     outcome = outcomeOf(error, run.stopped);
   }
@@ -114,23 +147,24 @@ function emitStop(
   if (kwargs.stream_mode.includes("updates")) emit("updates", { __interrupt__ });
 }
 
-/** Best effort: the run's outcome does not depend on it. What is not kept is not told. */
-async function readResult(graph: Graph, saver: Saver, threadId: string): Promise<string> {
+/** JSON text of a state; the run's outcome does not depend on whether it can be read. */
+async function bestEffort(state: Promise<RunResult>, threadId: string): Promise<string> {
   // a plain timer: an aborted promise makes three errors with their stacks, a tenth of a millisecond a run
   let timer: ReturnType<typeof setTimeout> | undefined;
   const unknown = new Promise<RunResult>((resolve) => {
     timer = setTimeout(() => resolve({}), RESULT_LIMIT_MS);
   });
   try {
-    const known = saver.flush().then(() => runResult(graph, threadId));
-    return toJson(await Promise.race([known, unknown]));
+    return toJson(await Promise.race([state, unknown]));
   } catch (error) {
     complain(`The state of thread ${threadId} could not be read after its run:`, error);
-    return "{}";
+    return UNKNOWN;
   } finally {
     clearTimeout(timer);
   }
 }
+
+const UNKNOWN = "{}";
 
 export function threadConfig(threadId: string) {
   return { configurable: { thread_id: threadId, checkpoint_ns: "" } };

@@ -249,7 +249,8 @@ export class HostPool {
     if (Object.keys(host.graphs).length > 0) return this.#ensure();
     // it died before it was ready: the next one probably will, too
     this.#failedStarts += 1;
-    this.#reportUnloadable(reason);
+    // killed by somebody else it says nothing of the project, unless that happens again and again
+    if (host.exitCode !== null || this.#failedStarts >= 3) this.#reportUnloadable(reason);
     if (host.exitCode === EXIT_CONFIG) return;
     const pause = Math.min(100 * 2 ** this.#failedStarts, MAX_RESTART_PAUSE_MS);
     setTimeout(() => this.#ensure(), pause).unref();

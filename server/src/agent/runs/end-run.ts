@@ -61,7 +61,11 @@ export class RunEndings {
     this.#underWay.add(tracked);
   }
 
-  async finish(run: ActiveRun, end: Pick<RunEnd, "outcome" | "error">, result: Buffer | undefined): Promise<void> {
+  async finish(
+    run: ActiveRun,
+    end: Pick<RunEnd, "outcome" | "error" | "finished">,
+    result: Buffer | undefined,
+  ): Promise<void> {
     const state = result && result.length > 2 ? result.toString() : null;
     const timedOut = end.outcome === "cancelled" ? await this.#timeoutError(run) : undefined;
     const error = end.error ?? timedOut;
@@ -69,18 +73,20 @@ export class RunEndings {
       // the host has not said it
       this.#o.streams.open(run.runId).append("error", JSON.stringify({ error: error.error, message: error.message }));
     }
-    const finished = await whileAway(
-      () =>
-        this.#commits.call({
-          runId: run.runId,
-          threadId: run.threadId,
-          attempt: run.attempt,
-          outcome: end.outcome,
-          error: error ? JSON.stringify(error) : null,
-          state,
-        }),
-      FINISH_PATIENCE_MS,
-    );
+    const finished =
+      this.#written(end) ??
+      (await whileAway(
+        () =>
+          this.#commits.call({
+            runId: run.runId,
+            threadId: run.threadId,
+            attempt: run.attempt,
+            outcome: end.outcome,
+            error: error ? JSON.stringify(error) : null,
+            state,
+          }),
+        FINISH_PATIENCE_MS,
+      ));
     if (finished.outcome === "lost") {
       // a commit whose answer was lost on the way looks the same as a lease that was lost
       const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
@@ -90,6 +96,13 @@ export class RunEndings {
     if (state === null && finished.outcome !== "deleted") await this.#refreshHead(run);
     this.#end(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
     if (finished.waiting) this.#o.wake();
+  }
+
+  /** What the host has written with the run's last checkpoint. */
+  #written({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
+    if (!finished || finished.outcome === "lost") return undefined;
+    this.#o.fault("before-final-status");
+    return finished as FinishOutcome;
   }
 
   #end(

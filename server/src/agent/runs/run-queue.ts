@@ -255,6 +255,7 @@ export class RunQueue {
         graph_id: row.graph_id ?? "",
         attempt: row.attempt,
         fresh_thread: row.fresh_thread,
+        notify: !this.#o.alone(),
       },
       kwargs: row.kwargs,
       timeout: setTimeout(() => void this.#timeOut(row), runTimeoutSecs * 1000),

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../server/test/db.ts";
+import { CheckpointDatabase } from "./checkpoint-database.ts";
+import { FencedError } from "./errors.ts";
+import { triggersOf } from "./final-step.ts";
+import { HeddleSaver } from "./heddle-saver.ts";
+import { twoStepGraph } from "./test/graphs.ts";
+
+const db = await testDatabase();
+const statements: string[] = [];
+const database = new CheckpointDatabase(db.uri, {
+  socket: db.options.host,
+  onStatement: (text) => statements.push(text),
+});
+afterAll(() => database.close());
+
+const STATE = JSON.stringify({ values: { log: ["x"] }, next: [], interrupts: {} });
+const config = (threadId: string) => ({ configurable: { thread_id: threadId }, durability: "sync" as const });
+
+async function startRun(temporary = false): Promise<{ runId: string; threadId: string }> {
+  const [runId, threadId] = [randomUUID(), randomUUID()];
+  await db.sql`insert into threads (thread_id, status, running_run_id) values (${threadId}, 'busy', ${runId})`;
+  await db.sql`
+    insert into runs (run_id, thread_id, assistant_id, status, attempt, temporary)
+    values (${runId}, ${threadId}, ${randomUUID()}, 'running', 1, ${String(temporary)}::text::boolean)`;
+  return { runId, threadId };
+}
+
+/** Runs the two-step graph as a run does, up to its end, which is still to be written. */
+async function runGraph({ runId, threadId }: { runId: string; threadId: string }, on = database) {
+  const options = { fence: { runId, attempt: 1 }, passiveStart: true, freshThread: threadId };
+  const triggers = triggersOf(twoStepGraph(new HeddleSaver(on), (node) => Promise.resolve(node)));
+  const saver = new HeddleSaver(on, { ...options, triggers });
+  await twoStepGraph(saver, (node) => Promise.resolve(node)).invoke({ last: "go" }, config(threadId));
+  return saver;
+}
+
+async function rowsOf(runId: string, threadId: string) {
+  const [row] = await db.sql`
+    select (select count(*)::int from checkpoints where thread_id = ${threadId}) as checkpoints,
+           (select status from runs where run_id = ${runId}) as run,
+           (select jsonb_build_object('status', status, 'values', values, 'running', running_run_id)
+            from threads where thread_id = ${threadId}) as thread`;
+  return row!;
+}
+
+test("the last step and the final status are one statement; the step before was kept before the last began", async () => {
+  const run = await startRun();
+  statements.length = 0;
+  const saver = await runGraph(run);
+  const before = statements.length;
+  expect((await rowsOf(run.runId, run.threadId))["checkpoints"]).toBe(3);
+  expect(await saver.finish(run.threadId, STATE, false)).toEqual({ outcome: "success", waiting: false });
+  expect(statements.length - before).toBe(1);
+  expect(await rowsOf(run.runId, run.threadId)).toEqual({
+    checkpoints: 4,
+    run: "success",
+    thread: { status: "idle", values: { log: ["x"] }, running: null },
+  });
+});
+
+test("the last checkpoint is kept without an end, too", async () => {
+  const run = await startRun();
+  await (await runGraph(run)).flush();
+  expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "running" });
+});
+
+test("an attempt that was taken over ends nothing and writes nothing", async () => {
+  const run = await startRun();
+  const saver = await runGraph(run);
+  await db.sql`update runs set attempt = 2 where run_id = ${run.runId}`;
+  const before = await rowsOf(run.runId, run.threadId);
+  await expect(saver.finish(run.threadId, STATE, false)).rejects.toThrow(FencedError);
+  expect(await rowsOf(run.runId, run.threadId)).toEqual(before);
+});
+
+test("a run that shall be rolled back leaves nothing, not even what the same statement wrote", async () => {
+  const run = await startRun();
+  const saver = await runGraph(run);
+  await db.sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
+  expect(await saver.finish(run.threadId, STATE, false)).toMatchObject({ outcome: "deleted" });
+  expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 0, run: null, thread: { running: null } });
+});
+
+test("a temporary thread goes with its run, and with what the same statement wrote", async () => {
+  const run = await startRun(true);
+  const saver = await runGraph(run);
+  expect(await saver.finish(run.threadId, STATE, false)).toMatchObject({ outcome: "success" });
+  expect(await rowsOf(run.runId, run.threadId)).toEqual({ checkpoints: 0, run: null, thread: null });
+});
+
+test("runs that end at the same time share a statement, and one that was taken over harms none of them", async () => {
+  const runs = await Promise.all(Array.from({ length: 20 }, () => startRun()));
+  const savers = await Promise.all(runs.map((run) => runGraph(run)));
+  await db.sql`update runs set attempt = 2 where run_id = ${runs[7]!.runId}`;
+  statements.length = 0;
+  const ends = await Promise.allSettled(savers.map((saver, i) => saver.finish(runs[i]!.threadId, STATE, false)));
+  expect(statements.length).toBeLessThanOrEqual(3);
+  expect(ends.map((end) => end.status)).toEqual(runs.map((_, i) => (i === 7 ? "rejected" : "fulfilled")));
+  for (const [i, run] of runs.entries())
+    expect(await rowsOf(run.runId, run.threadId)).toMatchObject(
+      i === 7 ? { run: "running", checkpoints: 3 } : { run: "success", checkpoints: 4 },
+    );
+});
+
+test("an end that waits for somebody who cancels sees that run cancelled as they asked", async () => {
+  const run = await startRun();
+  const saver = await runGraph(run);
+  let finishing: Promise<unknown> | undefined;
+  await db.sql.begin(async (sql) => {
+    await sql`select 1 from threads where thread_id = ${run.threadId} for update`;
+    finishing = saver.finish(run.threadId, STATE, false);
+    const answer = await Promise.race([finishing, new Promise((resolve) => setTimeout(resolve, 200, "waits"))]);
+    expect(answer).toBe("waits");
+    // the canceller's order of locks, thread before run, does not meet the end's in a deadlock
+    await sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
+  });
+  expect(await finishing).toMatchObject({ outcome: "deleted" });
+});
+
+/** Passes everything on; once `cut` is called, the next answer is swallowed and the connection reset. */
+async function answerEater(to: URL): Promise<{ uri: string; cut(): void; server: Server }> {
+  let armed = false;
+  const server = createServer((client: Socket) => {
+    const upstream = connect(Number(to.port), to.hostname);
+    client.pipe(upstream);
+    upstream.on("data", (chunk: Buffer) => {
+      if (!armed) return void client.write(chunk);
+      armed = false;
+      client.resetAndDestroy();
+      upstream.destroy();
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const uri = new URL(to);
+  uri.hostname = "127.0.0.1";
+  uri.port = String((server.address() as AddressInfo).port);
+  return { uri: uri.href, cut: () => (armed = true), server };
+}
+
+test("an end whose answer got lost on the way is written once, and said to be unknown", async () => {
+  const eater = await answerEater(new URL(db.uri));
+  const shaky = new CheckpointDatabase(eater.uri);
+  try {
+    // the statement is prepared on this connection, so that its next answer is the one to its execution
+    const first = await startRun();
+    await (await runGraph(first, shaky)).finish(first.threadId, STATE, false);
+    const run = await startRun();
+    const saver = await runGraph(run, shaky);
+    eater.cut();
+    expect(await saver.finish(run.threadId, STATE, false)).toEqual({ outcome: "lost", waiting: false });
+    expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "success" });
+  } finally {
+    await shaky.close();
+    eater.server.close();
+  }
+});
