@@ -19,17 +19,21 @@ export interface FirstStart {
  * Sees to it that there is an organisation with a workspace and a key to get in by.
  * @param workspaceId the id that a first workspace gets, when the operator chose one
  */
-export async function ensureWorkspace(sql: Sql, workspaceId?: string): Promise<FirstStart> {
+export async function ensureWorkspace(
+  sql: Sql,
+  workspaceId?: string,
+  { withKey = true }: { withKey?: boolean } = {},
+): Promise<FirstStart> {
   const known = await selectDefaultWorkspace(sql);
   if (known) return { workspace: known, key: null };
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     const made = await selectDefaultWorkspace(tx);
-    return made ? { workspace: made, key: null } : makeFirst(tx, workspaceId);
+    return made ? { workspace: made, key: null } : makeFirst(tx, workspaceId, withKey);
   });
 }
 
-async function makeFirst(tx: Transaction, workspaceId: string | undefined): Promise<FirstStart> {
+async function makeFirst(tx: Transaction, workspaceId: string | undefined, withKey: boolean): Promise<FirstStart> {
   const organization = await insertOrganization(tx, { id: uuid7(), display_name: "Default" });
   const workspace = await insertWorkspace(tx, {
     id: workspaceId ?? uuid7(),
@@ -40,6 +44,7 @@ async function makeFirst(tx: Transaction, workspaceId: string | undefined): Prom
     is_default: true,
   });
   if (!workspace) throw new Error(`there is a workspace ${workspaceId}, but no default one`);
+  if (!withKey) return { workspace, key: null };
   const { key } = await createKey(tx, {
     organizationId: organization.id,
     kind: "service",

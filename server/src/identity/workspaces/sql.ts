@@ -56,6 +56,12 @@ export async function markWorkspaceDeleted(sql: Sql | Transaction, id: string): 
   return row;
 }
 
+/** Of the whole platform, without those that were deleted. */
+export function selectAllWorkspaces(sql: Sql, limit = 10_000): Promise<WorkspaceRow[]> {
+  return sql<WorkspaceRow[]>`
+    select * from workspaces where deleted_at is null order by created_at, id limit ${limit}`;
+}
+
 export async function selectWorkspaceIds(sql: Sql, organizationId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from workspaces where organization_id = ${organizationId} and deleted_at is null`;

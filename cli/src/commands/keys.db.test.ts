@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { UsageError } from "../core/flags.ts";
+import { testDatabase } from "../../../server/test/db.ts";
+import { testGuard } from "../../../server/test/identity.ts";
+import { testIdentityApp } from "../../../server/test/identity-app.ts";
+import * as keys from "./keys.ts";
+import * as serve from "./serve.ts";
+import * as workspaces from "./workspaces.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const db = await testDatabase();
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function heddle(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const base = { PATH: process.env["PATH"], DATABASE_URI: db.uri };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [LAUNCHER, ...args],
+      { cwd: tmpdir(), env: { ...base, ...env } },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+test("a key that is made on the command line works on a running server, until it is revoked there", async () => {
+  const call = testIdentityApp(db, await testGuard(db));
+  const made = await heddle(["keys", "create", "--description", "deploys", "--expires-in", "30d"]);
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('the workspace "Default"') });
+  const key = made.stdout.trim();
+  expect(key).toMatch(/^lsv2_sk_[0-9a-f]{64}_[0-9a-f]{10}$/);
+  expect((await call(key, "GET", "/api-key")).json).toMatchObject([{ description: "deploys" }]);
+
+  const listed = await heddle(["keys", "list", "--json"]);
+  expect(listed.stdout).not.toContain(key);
+  const [one] = JSON.parse(listed.stdout) as { id: string; expires_at: string; role_name: string }[];
+  expect(one).toMatchObject({ role_name: "Admin", workspace_names: ["Default"], revoked_at: null });
+  const days = (Date.parse(one!.expires_at) - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(29.9);
+  expect((await heddle(["keys", "list"])).stdout).toMatch(/Admin +Default +\d{4}-\d\d-\d\d|Admin +Default +never/);
+
+  expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("deploys"),
+  });
+  await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 1000 }).toBe(401);
+  expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no such key"),
+  });
+  const lines =
+    await db.sql`select operation, actor_kind from audit_log where operation like 'heddle keys%' order by at`;
+  expect(lines).toMatchObject([
+    { operation: "heddle keys create", actor_kind: "system" },
+    { operation: "heddle keys revoke", actor_kind: "system" },
+  ]);
+});
+
+test("keys may be narrower, or to all workspaces", async () => {
+  const call = testIdentityApp(db, await testGuard(db));
+  const viewer = (await heddle(["keys", "create", "--role", "viewer"])).stdout.trim();
+  expect((await call(viewer, "POST", "/api-key", {})).status).toBe(403);
+  const { key } = JSON.parse((await heddle(["keys", "create", "--organization", "--json"])).stdout) as { key: string };
+  expect((await call(key, "POST", "/workspaces", { display_name: "By key" })).status).toBe(200);
+  const all = JSON.parse((await heddle(["workspaces", "list", "--json"])).stdout) as {
+    id: string;
+    display_name: string;
+  }[];
+  const byKey = all.find((one) => one.display_name === "By key")!;
+  const other = await heddle(["keys", "create", "--workspace", byKey.id, "--read-only"]);
+  expect((await call(other.stdout.trim(), "GET", "/auth/public")).json).toMatchObject({ tenant_id: byKey.id });
+  // by the key itself
+  expect((await heddle(["keys", "revoke", key])).code).toBe(0);
+});
+
+test("workspaces are made and changed", async () => {
+  const made = await heddle(["workspaces", "create", "--name", "Team A", "--plan", "plus", "--json"]);
+  const [{ id }] = JSON.parse(made.stdout) as [{ id: string }];
+  const changed = await heddle(["workspaces", "update", "--id", id, "--plan", "developer"]);
+  expect(changed.stdout).toMatch(/Team A +developer/);
+  expect((await heddle(["workspaces", "list"])).stdout).toMatch(/Default +enterprise .* default/);
+});
+
+test.each([
+  [keys, [], "create, list or revoke"],
+  [keys, ["make"], 'no action "make"'],
+  [keys, ["create", "--role", "king"], "--role"],
+  [keys, ["create", "--expires-in", "soon"], "--expires-in"],
+  [keys, ["revoke"], "Which one"],
+  [keys, ["list", "--postgres-uri", ""], "--postgres-uri"],
+  [keys, ["list", "--data-dir", tmpdir()], "no data of Heddle"],
+  [workspaces, ["create"], "--name"],
+  [workspaces, ["update", "--id", "x", "--name", "y"], "--id"],
+  [workspaces, ["create", "--name", "x", "--plan", "free"], "--plan"],
+  [serve, [], "--role"],
+  [serve, ["--role", "agent,king"], 'no role "king"'],
+  [serve, ["--role", "agent", "--config", "none.json"], "none.json"],
+])("a mistake is told before anything is touched", async (command, args, message) => {
+  await expect(command.run(args)).rejects.toThrow(message);
+  await expect(command.run(args)).rejects.toThrow(UsageError);
+});
+
+test("a workspace that there is not is told", async () => {
+  const ended = await heddle(["keys", "create", "--workspace", "none"]);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("no workspace none") });
+});

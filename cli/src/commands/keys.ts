@@ -1,0 +1,108 @@
+import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { formatTable, formatTime } from "../core/table.ts";
+
+const flags = {
+  ...PLACE_FLAGS,
+  description: { type: "text", placeholder: "TEXT", default: "made on the command line", description: "For create." },
+  role: { type: "text", placeholder: "ROLE", default: "admin", description: "For create: admin, editor or viewer." },
+  "read-only": { type: "switch", default: false, description: "For create: a key that may only look." },
+  "expires-in": {
+    type: "text",
+    placeholder: "TIME",
+    description: "For create: such as 12h, 30d or 1y; without, the key does not expire.",
+  },
+  workspace: { type: "text", placeholder: "ID", description: "For create: to another workspace than the default one." },
+  organization: {
+    type: "switch",
+    default: false,
+    description: "For create: to all workspaces, and with the role admin to the organisation.",
+  },
+  id: { type: "text", placeholder: "ID", description: "For revoke: the id that list tells, or the key itself." },
+  all: { type: "switch", default: false, description: "For list: revoked keys too." },
+  json: { type: "switch", default: false, description: "Print JSON." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Make, list and revoke API keys";
+
+export function help(): string {
+  return `Usage: heddle keys ACTION [options]
+
+Works on the platform's data, whether its servers run or not; running servers follow within a second.
+
+Actions:
+  create      Make a key and print it. That is the only time: its hash is what is kept.
+  list        Which keys there are, and when they were used.
+  revoke      End a key: heddle keys revoke --id ID.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const [action = "", ...rest] = args;
+  // an id is what one writes after revoke
+  const named = action === "revoke" && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
+  const given = readFlags(flags, named, process.env);
+  const admin = () => import("../../../server/src/admin/keys.ts");
+  const print = (text: string) => process.stdout.write(text);
+  if (action === "create") {
+    const role = readRole(given.role);
+    const wish = {
+      description: given.description,
+      role,
+      readOnly: given["read-only"],
+      expiresAt: readExpiry(given["expires-in"]),
+      workspaceId: given.workspace,
+      ofOrganization: given.organization,
+    };
+    const place = readPlace(given);
+    const { id, key, workspace } = await (await admin()).createKeyFor(place, wish);
+    if (given.json) return void print(`${JSON.stringify({ id, key, workspace_id: workspace.id })}\n`);
+    print(`${key}\n`);
+    const reach = given.organization ? "all workspaces" : `the workspace "${workspace.display_name}" (${workspace.id})`;
+    console.error(`The key to ${reach}, shown this once. Its id is ${id}.`);
+  } else if (action === "list") {
+    const place = readPlace(given);
+    const keys = await (await admin()).listKeys(place, { withRevoked: given.all });
+    if (given.json) return void print(`${JSON.stringify(keys)}\n`);
+    const head = ["ID", "KEY", "FOR", "WORKSPACES", "LAST USED", "EXPIRES", "DESCRIPTION"];
+    const rows = keys.map((key) => [
+      key.id,
+      key.short_key,
+      (key.email ?? key.role_name ?? "") + (key.read_only ? ", read-only" : ""),
+      key.workspace_names?.join(", ") ?? "all",
+      formatTime(key.last_used_at, "never"),
+      key.revoked_at ? `revoked ${formatTime(key.revoked_at, "")}` : formatTime(key.expires_at, "never"),
+      key.description,
+    ]);
+    print(formatTable(head, rows));
+  } else if (action === "revoke") {
+    if (given.id === undefined) throw new UsageError("Which one? heddle keys revoke ID; heddle keys list tells ids.");
+    const place = readPlace(given);
+    const gone = await (await admin()).revoke(place, given.id);
+    if (!gone) throw new Error("There is no such key, or it was revoked before.");
+    print(`Revoked ${gone.id} (${gone.description}).\n`);
+  } else {
+    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: create, list or revoke.`);
+  }
+}
+
+const ROLES = ["admin", "editor", "viewer"] as const;
+
+function readRole(text: string): (typeof ROLES)[number] {
+  const role = ROLES.find((one) => one === text);
+  if (!role) throw new UsageError(`--role must be admin, editor or viewer, not "${text}".`);
+  return role;
+}
+
+const HOURS = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 };
+
+function readExpiry(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const [, number, unit] = /^(\d{1,5})([hdwy])$/.exec(text) ?? [];
+  const hours = Number(number) * HOURS[unit as keyof typeof HOURS];
+  if (!(hours > 0)) throw new UsageError(`--expires-in must be such as 12h, 30d, 8w or 1y, not "${text}".`);
+  return new Date(Date.now() + hours * 3_600_000);
+}

@@ -1,0 +1,90 @@
+import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { formatTable, formatTime } from "../core/table.ts";
+
+const PLANS = ["developer", "plus", "enterprise"] as const;
+
+const flags = {
+  ...PLACE_FLAGS,
+  name: { type: "text", placeholder: "TEXT", description: "For create and update." },
+  plan: {
+    type: "text",
+    placeholder: "PLAN",
+    description: `For create and update: ${PLANS.join(", ")}. A new one is enterprise.`,
+  },
+  id: { type: "text", placeholder: "ID", description: "For update: which one." },
+  json: { type: "switch", default: false, description: "Print JSON." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Make, list and change workspaces";
+
+export function help(): string {
+  return `Usage: heddle workspaces ACTION [options]
+
+Works on the platform's data, whether its servers run or not. A workspace is what traces, deployments and
+keys belong to; the first start makes one.
+
+Actions:
+  list        Which workspaces there are.
+  create      Make one: heddle workspaces create --name "Team A"
+  update      Change its name or plan: heddle workspaces update --id ID --plan plus
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const [action = "", ...rest] = args;
+  const given = readFlags(flags, rest, process.env);
+  const admin = () => import("../../../server/src/admin/workspaces.ts");
+  const plan = readPlan(given.plan);
+  const show = (all: Workspace[]) =>
+    process.stdout.write(given.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(rowOf)));
+  if (action === "list") {
+    const place = readPlace(given);
+    show(await (await admin()).listWorkspaces(place));
+  } else if (action === "create") {
+    const { name } = given;
+    if (name === undefined) throw new UsageError('A workspace needs a name: --name "Team A".');
+    const place = readPlace(given);
+    show([await (await admin()).createWorkspace(place, { name, plan: plan ?? "enterprise" })]);
+  } else if (action === "update") {
+    const { id, name } = given;
+    if (id === undefined || !UUID.test(id))
+      throw new UsageError("Which one? --id ID; heddle workspaces list tells ids.");
+    if (name === undefined && plan === null) throw new UsageError("Change what? --name or --plan.");
+    const place = readPlace(given);
+    const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
+    if (!changed) throw new Error(`There is no workspace ${id}.`);
+    show([changed]);
+  } else {
+    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: list, create or update.`);
+  }
+}
+
+interface Workspace {
+  id: string;
+  display_name: string;
+  plan: string;
+  is_default: boolean;
+  created_at: Date;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const HEAD = ["ID", "NAME", "PLAN", "CREATED", ""];
+
+const rowOf = (one: Workspace): string[] => [
+  one.id,
+  one.display_name,
+  one.plan,
+  formatTime(one.created_at, ""),
+  one.is_default ? "default" : "",
+];
+
+function readPlan(text: string | undefined): (typeof PLANS)[number] | null {
+  if (text === undefined) return null;
+  const plan = PLANS.find((one) => one === text);
+  if (!plan) throw new UsageError(`--plan must be one of ${PLANS.join(", ")}, not "${text}".`);
+  return plan;
+}

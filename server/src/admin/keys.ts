@@ -1,0 +1,80 @@
+import type { Sql } from "../base/db/connect.ts";
+import { isUuid } from "../base/ids.ts";
+import { createKey, type MadeKey } from "../identity/api-keys/create-key.ts";
+import { looksLikeKey, hashKey } from "../identity/api-keys/key-text.ts";
+import { type KeyOverviewRow, revokeAnyKey, selectAllKeys } from "../identity/api-keys/operator-sql.ts";
+import { ensureWorkspace } from "../identity/first-start.ts";
+import { type BuiltInRole, BUILT_IN_ROLES } from "../identity/roles/built-in.ts";
+import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.ts";
+import { recordCommand } from "./record-command.ts";
+import { type DataPlace, withDatabase } from "./with-database.ts";
+
+export const KEY_ROLES = {
+  admin: "WORKSPACE_ADMIN",
+  editor: "WORKSPACE_USER",
+  viewer: "WORKSPACE_VIEWER",
+} as const satisfies Record<string, BuiltInRole>;
+
+export interface KeyWish {
+  description: string;
+  role: keyof typeof KEY_ROLES;
+  readOnly: boolean;
+  expiresAt: Date | null;
+  /** To one workspace; undefined: the default one. */
+  workspaceId: string | undefined;
+  /** To all workspaces of the organisation that the workspace is in, and to the organisation. */
+  ofOrganization: boolean;
+}
+
+export interface NewKey extends MadeKey {
+  workspace: { id: string; display_name: string };
+}
+
+/** On a database that no server has used yet, this makes the workspace too. */
+export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
+  return withDatabase(place, async ({ sql, log }) => {
+    const workspace = await workspaceOf(sql, wish.workspaceId);
+    const made = await createKey(sql, {
+      organizationId: workspace.organization_id,
+      kind: "service",
+      userId: null,
+      description: wish.description,
+      readOnly: wish.readOnly,
+      expiresAt: wish.expiresAt,
+      workspaceIds: wish.ofOrganization ? null : [workspace.id],
+      defaultWorkspaceId: wish.ofOrganization ? workspace.id : null,
+      roleId: BUILT_IN_ROLES[KEY_ROLES[wish.role]],
+      organizationRoleId: wish.ofOrganization ? organizationRoleOf(wish.role) : null,
+    });
+    const of = { organizationId: workspace.organization_id, workspaceId: workspace.id };
+    await recordCommand(sql, log, "heddle keys create", { id: made.id, description: wish.description }, { of });
+    return { ...made, workspace };
+  });
+}
+
+const organizationRoleOf = (role: KeyWish["role"]): string =>
+  role === "admin" ? BUILT_IN_ROLES.ORGANIZATION_ADMIN : BUILT_IN_ROLES.ORGANIZATION_VIEWER;
+
+export const listKeys = (place: DataPlace, options: { withRevoked: boolean }): Promise<KeyOverviewRow[]> =>
+  withDatabase(place, ({ sql }) => selectAllKeys(sql, options.withRevoked));
+
+/** By its id or by its text. Undefined when there is no such key, or it was revoked before. */
+export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string; description: string } | undefined> {
+  return withDatabase(place, async ({ sql, log }) => {
+    const by = isUuid(idOrKey)
+      ? { id: idOrKey.toLowerCase(), keyHash: null }
+      : { id: null, keyHash: looksLikeKey(idOrKey) ? hashKey(idOrKey) : "" };
+    const gone = await revokeAnyKey(sql, by);
+    if (!gone) return undefined;
+    const of = { organizationId: gone.organization_id, workspaceId: "" };
+    await recordCommand(sql, log, "heddle keys revoke", { id: gone.id, description: gone.description }, { of });
+    return gone;
+  });
+}
+
+async function workspaceOf(sql: Sql, id: string | undefined): Promise<WorkspaceRow> {
+  if (id === undefined) return (await ensureWorkspace(sql, undefined, { withKey: false })).workspace;
+  const workspace = isUuid(id) ? await selectWorkspace(sql, id) : undefined;
+  if (workspace) return workspace;
+  throw new Error(`There is no workspace ${id}. \`heddle workspaces list\` tells which there are.`);
+}
