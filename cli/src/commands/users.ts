@@ -68,7 +68,8 @@ export async function run(args: string[]): Promise<void> {
   if (action === "create") {
     const role = admin.USER_ROLES.find((one) => one === given.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${given.role}".`);
-    const password = given.password ? await givenPassword(given["password-stdin"]) : "none";
+    const typed = await givenPassword(given["password-stdin"]);
+    const password = !given.password ? "none" : typed === null ? "made up" : { given: typed };
     const user = { email, fullName: given.name ?? null, role, workspaceId: given.workspace, password };
     const made = await admin.createUser(place, user);
     print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);

@@ -35,8 +35,8 @@ export interface NewUser {
   role: UserRole;
   /** The default one when not told. */
   workspaceId: string | undefined;
-  /** Null: one is made up. `none`: they sign in at the identity provider only. */
-  password: string | null | "none";
+  /** `none`: they sign in at the identity provider only. */
+  password: { given: string } | "made up" | "none";
 }
 
 /** @returns the password when one was made up; it is not stored and cannot be told again */
@@ -46,7 +46,8 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
     const workspace = await workspaceOf(sql, user.workspaceId);
     const { id: workspaceId, organization_id: organizationId } = workspace;
     const id = uuid7();
-    const password = user.password ?? madeUp();
+    const { password: wanted } = user;
+    const password = wanted === "none" ? null : wanted === "made up" ? madeUp() : wanted.given;
     const made = await sql.begin(async (tx) => {
       if (!(await insertUser(tx, { id, email, full_name: user.fullName }))) return false;
       const { organization, workspace: inWorkspace } = ROLES[user.role];
@@ -54,14 +55,13 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
       await insertOrganizationMember(tx, member);
       const place_ = { id: uuid7(), user_id: id, workspace_id: workspaceId, role_id: inWorkspace, read_only: false };
       await insertWorkspaceMember(tx, place_);
-      if (password !== "none")
-        await setPassword({ sql: tx, passwords: new PasswordHashing() }, { id, email }, password);
+      if (password !== null) await setPassword({ sql: tx, passwords: new PasswordHashing() }, { id, email }, password);
       return true;
     });
     if (!made) throw unprocessable(`There is a user ${email} already.`);
     const target = { user_id: id, role: user.role };
     await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId } });
-    return { workspace: workspace.display_name, password: user.password === null ? password : null };
+    return { workspace: workspace.display_name, password: wanted === "made up" ? password : null };
   });
 }
 
