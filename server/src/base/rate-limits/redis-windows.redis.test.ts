@@ -23,7 +23,7 @@ async function server(uri = redis.uri): Promise<RedisWindows> {
   open.push(windows);
   return windows;
 }
-const bucket = (count: number, seconds: number, name = "test", holder = randomUUID()): Bucket => ({
+const bucket = (count: number, seconds: number, name = "test", holder: string = randomUUID()): Bucket => ({
   limit: { name, count, seconds },
   holder,
 });
