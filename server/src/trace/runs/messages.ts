@@ -41,7 +41,8 @@ export function roleOf(message: Message): string {
   const kwargs = message["kwargs"] as Message | undefined;
   const id = message["id"];
   const className = Array.isArray(id) ? String(id.at(-1)) : "";
-  const role = String(message["role"] ?? kwargs?.["type"] ?? message["type"] ?? "");
+  const given = message["role"] ?? kwargs?.["type"] ?? message["type"];
+  const role = typeof given === "string" ? given : "";
   const name = (role === "constructor" || role === "" ? className : role).toLowerCase().replace(/message(chunk)?$/, "");
   return { user: "human", assistant: "ai" }[name] ?? name;
 }

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
@@ -12,6 +14,8 @@ import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { RunScope } from "./run-scope.ts";
 import { selectPage } from "./select-page.ts";
+import { statsOfRuns } from "./stats-runs.ts";
+import { stats, statsBody } from "./stats-schema.ts";
 
 const shared = { tag: "Runs", permission: "runs:read" } as const;
 
@@ -50,6 +54,20 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
           return message === undefined ? [] : [{ field, message }];
         });
         return c.json({ valid: errors.length === 0, errors });
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/stats"),
+      method: "POST",
+      summary: "Figures over runs, together or by group",
+      body: statsBody,
+      out: { 200: z.union([stats, z.record(z.string(), stats)]) },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, body.session);
+        return c.json(await statsOfRuns(deps, scope, body));
       },
     }),
     route({

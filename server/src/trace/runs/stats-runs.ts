@@ -1,0 +1,68 @@
+import type { TraceDeps } from "../deps.ts";
+import { selectionOf } from "./query-runs.ts";
+import { naive } from "./run-fields.ts";
+import type { RunScope } from "./run-scope.ts";
+import { computeFeedbackStats, computeStats, type Figures, type Grouping, type Metric, METRIC_NAMES } from "./stats.ts";
+import type { Stats, StatsBody } from "./stats-schema.ts";
+
+/** Money, which ClickHouse prints as text and this endpoint tells as a number. */
+const COSTS: Metric[] = ["total_cost", "prompt_cost", "completion_cost"];
+
+const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
+
+/** The answer to `POST /runs/stats`: figures, or figures by group. */
+export async function statsOfRuns(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  body: StatsBody,
+): Promise<Stats | Record<string, Stats>> {
+  const wanted = body.select ?? [...METRIC_NAMES, "feedback_stats" as const];
+  const metrics = METRIC_NAMES.filter(
+    (name) =>
+      wanted.includes(name) ||
+      wanted.includes("all_run_stats") ||
+      (wanted.includes("all_token_stats") && TOKENS.includes(name)),
+  );
+  const request = {
+    selection: selectionOf(body),
+    metrics,
+    grouping: groupingOf(body),
+    maxGroups: body.group_by?.max_groups ?? 1,
+    groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
+  };
+  const wantsFeedback = wanted.includes("feedback_stats") || wanted.includes("all_run_stats");
+  const [figures, feedback] = await Promise.all([
+    computeStats(clickhouse, scope, request),
+    wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
+  ]);
+  const answer = (name: string, of: Figures | undefined): Stats => {
+    const printed = printFigures(of ?? { run_count: 0 });
+    if (!feedback) return printed;
+    const keys = feedback.filter((one) => one.group_name === name);
+    return {
+      ...printed,
+      feedback_stats: Object.fromEntries(
+        keys.map(({ group_name: _, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
+      ),
+    };
+  };
+  if (!body.group_by) return answer("", figures.get(""));
+  return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
+}
+
+function groupingOf({ group_by }: StatsBody): Grouping | undefined {
+  if (!group_by) return undefined;
+  const { attribute, path } = group_by;
+  return attribute === "metadata" ? { attribute, path: path! } : { attribute };
+}
+
+/** Numbers for numbers; times without a zone. */
+function printFigures(figures: Figures): Stats {
+  const entries = METRIC_NAMES.filter((name) => figures[name] !== undefined).map((name) => {
+    const value = figures[name]!;
+    if (value === null) return [name, null];
+    if (name === "last_run_start_time") return [name, naive(String(value))];
+    return [name, COSTS.includes(name) ? Number(value) : value];
+  });
+  return Object.fromEntries(entries) as Stats;
+}

@@ -1,0 +1,63 @@
+import { z } from "zod";
+
+import { jsonObject } from "../../base/http/fields.ts";
+import { selectionBody } from "./query-schema.ts";
+import { METRIC_NAMES } from "./stats.ts";
+
+/** Contract trace-platform §3.4. */
+
+const NAMED = [...METRIC_NAMES, "feedback_stats", "all_run_stats", "all_token_stats"] as const;
+
+export const statsBody = selectionBody.extend({
+  group_by: z
+    .object({
+      attribute: z.enum(["name", "run_type", "tag", "metadata"]),
+      /** The key, where the attribute is metadata. */
+      path: z.string().min(1).max(250).nullish(),
+      max_groups: z
+        .int()
+        .min(1)
+        .max(1000)
+        .nullish()
+        .transform((n) => n ?? 5),
+    })
+    .refine(({ attribute, path }) => attribute !== "metadata" || path != null, {
+      path: ["path"],
+      message: "names the key of the metadata",
+    })
+    .nullish(),
+  groups: z.array(z.string().nullable()).max(1000).nullish(),
+  select: z.array(z.enum(NAMED)).max(100).nullish(),
+  skip_pagination: z.boolean().nullish(),
+});
+export type StatsBody = z.output<typeof statsBody>;
+
+const figure = z.number().nullish();
+
+export const stats = z.object({
+  run_count: figure,
+  latency_p50: figure,
+  latency_p99: figure,
+  latency_avg: figure,
+  first_token_p50: figure,
+  first_token_p99: figure,
+  total_tokens: figure,
+  prompt_tokens: figure,
+  completion_tokens: figure,
+  median_tokens: figure,
+  tokens_p99: figure,
+  prompt_tokens_p50: figure,
+  prompt_tokens_p99: figure,
+  completion_tokens_p50: figure,
+  completion_tokens_p99: figure,
+  total_cost: figure,
+  prompt_cost: figure,
+  completion_cost: figure,
+  cost_p50: figure,
+  cost_p99: figure,
+  last_run_start_time: z.string().nullish(),
+  error_rate: figure,
+  streaming_rate: figure,
+  feedback_stats: jsonObject.nullish(),
+});
+export type Stats = z.output<typeof stats>;

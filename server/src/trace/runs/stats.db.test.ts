@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+
+import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call, platform } = await testTracePlatform();
+const TENANT = "00000000-0000-7000-8000-000000000001";
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+
+const usage = (tokens: number, cost: number) => ({
+  outputs: {
+    usage_metadata: { input_tokens: tokens - 1, output_tokens: 1, total_tokens: tokens, total_cost: cost },
+  },
+});
+
+// three traces of a chain and a call of a model each; the chain of the last repeats what its model says
+const roots = [1, 2, 3].map((seconds) =>
+  sampleRun(
+    "stats",
+    {
+      name: `agent ${seconds % 2}`,
+      tags: seconds === 1 ? ["x", "y"] : ["x"],
+      extra: { metadata: { user: `u${seconds % 2}` } },
+      ...(seconds === 2 && { error: "Error: no" }),
+      ...(seconds === 3 && usage(30, 0.3)),
+    },
+    { seconds },
+  ),
+);
+const calls = roots.map((parent, i) =>
+  sampleRun("stats", { run_type: "llm", ...usage((i + 1) * 10, (i + 1) / 10) }, { parent, seconds: 0.5 }),
+);
+await sendRuns(call, [...roots, ...calls]);
+const session = [await platform.deps.projects.ensureProject(TENANT, "stats")];
+const stats = async (body: object) => (await call("POST", "/runs/stats", { session, ...body })).json;
+
+test("figures over all runs count what models said once", async () => {
+  expect(await stats({})).toMatchObject({
+    run_count: 6,
+    total_tokens: 60,
+    prompt_tokens: 57,
+    completion_tokens: 3,
+    total_cost: 0.6,
+    error_rate: 1 / 6,
+    latency_p50: 0.75,
+    last_run_start_time: calls[2]!.start_time.slice(0, -1),
+    streaming_rate: 0,
+    feedback_stats: {},
+  });
+});
+
+test("a root stands for its trace", async () => {
+  expect(await stats({ is_root: true })).toMatchObject({
+    run_count: 3,
+    total_tokens: 60,
+    total_cost: 0.6,
+    median_tokens: 20,
+    error_rate: 1 / 3,
+    latency_p50: 2,
+  });
+  // the model's call comes after the bound that its root keeps
+  expect(await stats({ is_root: true, end_time: roots[0]!.start_time })).toMatchObject({
+    run_count: 1,
+    total_tokens: 10,
+  });
+});
+
+test("filters and selection of figures", async () => {
+  expect(await stats({ filter: 'eq(run_type,"llm")', select: ["run_count", "total_tokens"] })).toEqual({
+    run_count: 3,
+    total_tokens: 60,
+  });
+  expect(await stats({ filter: 'eq(name,"nobody")' })).toMatchObject({ run_count: 0 });
+  expect((await call("POST", "/runs/stats", { session, filter: "eq(" })).status).toBe(400);
+  expect((await call("POST", "/runs/stats", { session, select: ["run_facets"] })).status).toBe(422);
+});
+
+test("figures by group", async () => {
+  const by = async (group_by: object, body = {}) => {
+    const found = await stats({ is_root: true, group_by, select: ["run_count", "total_tokens"], ...body });
+    return Object.fromEntries(
+      Object.entries(found as Record<string, { run_count: number; total_tokens: number }>).map(([name, one]) => [
+        name,
+        [one.run_count, one.total_tokens],
+      ]),
+    );
+  };
+  expect(await by({ attribute: "name" })).toEqual({ "agent 1": [2, 40], "agent 0": [1, 20] });
+  expect(await by({ attribute: "tag" })).toEqual({ x: [3, 60], y: [1, 10] });
+  expect(await by({ attribute: "metadata", path: "user" })).toEqual({ u1: [2, 40], u0: [1, 20] });
+  expect(await by({ attribute: "name", max_groups: 1 })).toEqual({ "agent 1": [2, 40] });
+  expect(await by({ attribute: "tag" }, { groups: ["y"] })).toEqual({ y: [1, 10] });
+  expect((await call("POST", "/runs/stats", { session, group_by: { attribute: "metadata" } })).status).toBe(422);
+});
+
+test("feedback on the counted runs, by key and by group", async () => {
+  const give = (run_id: string, key: string, score: number) => call("POST", "/feedback", { run_id, key, score });
+  await give(roots[0]!.id, "good", 1);
+  await give(roots[1]!.id, "good", 0);
+  await give(calls[0]!.id, "fast", 0.5);
+  expect((await stats({})).feedback_stats).toMatchObject({
+    good: { n: 2, avg: 0.5, min: 0, max: 1, errors: 0 },
+    fast: { n: 1, avg: 0.5 },
+  });
+  expect(Object.keys((await stats({ is_root: true })).feedback_stats)).toEqual(["good"]);
+  const grouped = await stats({ is_root: true, group_by: { attribute: "name" } });
+  expect(grouped["agent 1"].feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
+});
+
+test("another workspace's figures are its own", async () => {
+  expect((await call("POST", "/runs/stats", { session }, OTHER)).status).toBe(404);
+  expect((await call("POST", "/runs/stats", {}, OTHER)).json).toMatchObject({ run_count: 0 });
+});

@@ -1,0 +1,175 @@
+/**
+ * Figures over runs. What is counted is a run; but where only roots are asked for, each stands for its whole trace:
+ * tokens and costs are those of the trace, duration and outcome are the root's.
+ */
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
+import { RUN_LATENCY } from "./clickhouse.ts";
+import type { RunScope } from "./run-scope.ts";
+import { fromRuns, type RunSelection } from "./selection.ts";
+import { TRACE_SUMS } from "./trace-totals.ts";
+
+/** Calls of models tell what was consumed; chains around them often repeat it, so they count only by themselves. */
+const sumOf = (name: string) => `coalesce(sumIf(u.${name}, u.calls_model), sum(u.${name}))`;
+const quantile = (level: number, name: string) => `quantileExactInclusive(${level})(u.${name})`;
+
+/** Aggregates over units `u`; seconds, tokens, money. */
+const METRICS = {
+  run_count: "count()",
+  latency_p50: quantile(0.5, "latency"),
+  latency_p99: quantile(0.99, "latency"),
+  latency_avg: "avg(u.latency)",
+  first_token_p50: quantile(0.5, "first_token"),
+  first_token_p99: quantile(0.99, "first_token"),
+  total_tokens: sumOf("total_tokens"),
+  prompt_tokens: sumOf("prompt_tokens"),
+  completion_tokens: sumOf("completion_tokens"),
+  median_tokens: `round(${quantile(0.5, "total_tokens")})`,
+  tokens_p99: `round(${quantile(0.99, "total_tokens")})`,
+  prompt_tokens_p50: `round(${quantile(0.5, "prompt_tokens")})`,
+  prompt_tokens_p99: `round(${quantile(0.99, "prompt_tokens")})`,
+  completion_tokens_p50: `round(${quantile(0.5, "completion_tokens")})`,
+  completion_tokens_p99: `round(${quantile(0.99, "completion_tokens")})`,
+  total_cost: sumOf("total_cost"),
+  prompt_cost: sumOf("prompt_cost"),
+  completion_cost: sumOf("completion_cost"),
+  cost_p50: "quantileExactInclusive(0.5)(toFloat64(u.total_cost))",
+  cost_p99: "quantileExactInclusive(0.99)(toFloat64(u.total_cost))",
+  last_run_start_time: "max(u.started)",
+  error_rate: "avg(u.failed)",
+  streaming_rate: "avg(u.first_token is not null)",
+} as const;
+
+export type Metric = keyof typeof METRICS;
+export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
+
+/** As ClickHouse prints them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
+export type Figures = Partial<Record<Metric, number | string | null>>;
+
+export type Grouping = { attribute: "name" | "run_type" | "tag" | "project" } | { attribute: "metadata"; path: string };
+
+export interface StatsRequest {
+  selection: RunSelection;
+  metrics: readonly Metric[];
+  grouping?: Grouping | undefined;
+  /** The groups with the most runs. */
+  maxGroups?: number;
+  /** Only these groups. */
+  groups?: readonly string[] | undefined;
+}
+
+/** Figures by group; without grouping there is one, named "". */
+export async function computeStats(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { selection, metrics, grouping, maxGroups = 1000, groups }: StatsRequest,
+): Promise<Map<string, Figures>> {
+  const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
+  const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
+  const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
+    from (${unitsOf(scope, selection, grouping)}) as u ${only}
+    group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
+  // a set of thousands of traces costs more in the index than it saves
+  const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
+  const rows = await clickhouse.rows<Figures & { group_name: string }>({
+    name: "runs.stats",
+    ...render(statement),
+    settings,
+  });
+  return new Map(rows.map(({ group_name, ...figures }) => [group_name, figures]));
+}
+
+/** What is counted, one row each; several where it belongs to several groups, none where to none. */
+export function unitsOf(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
+  return selection.is_root ? tracesOf(scope, selection, grouping) : runsOf(scope, selection, grouping);
+}
+
+const FIRST_TOKEN = "dateDiff('microsecond', start_time, first_token_time) / 1e6";
+
+const runsOf = (scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment => ch`
+  select r.id as id, ${groupOf(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
+    ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
+    ifNull(r.run_type in ('llm', 'embedding'), false) as calls_model,
+    r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
+  ${fromRuns(scope, selection)}`;
+
+/** The runs of a trace begin after its root, maybe after the bounds that the root must keep. */
+function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
+  const { projects, traces, since } = selection;
+  return ch`
+    select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
+      roots.first_token as first_token, roots.failed as failed, true as calls_model,
+      sums.trace_total_tokens as total_tokens, sums.trace_prompt_tokens as prompt_tokens,
+      sums.trace_completion_tokens as completion_tokens, sums.trace_total_cost as total_cost,
+      sums.trace_prompt_cost as prompt_cost, sums.trace_completion_cost as completion_cost
+    from (
+      select r.id as id, r.trace_id as trace, ${groupOf(grouping)} as grp, r.start_time as started,
+        ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed
+      ${fromRuns(scope, selection)}
+    ) as roots
+    left join (
+      select r.trace_id as trace, ${raw(TRACE_SUMS)} ${fromRuns(scope, { projects, traces, since })} group by r.trace_id
+    ) as sums on sums.trace = roots.trace`;
+}
+
+function groupOf(grouping: Grouping | undefined): Fragment {
+  switch (grouping?.attribute) {
+    case undefined:
+      return raw("''");
+    case "name":
+      return raw("ifNull(r.name, '')");
+    case "run_type":
+      return raw("ifNull(r.run_type, '')");
+    case "project":
+      return raw("toString(r.project_id)");
+    case "tag":
+      return raw("arrayJoin(arraySlice(splitByChar(char(30), ifNull(r.tags, '')), 2, -1))");
+    case "metadata": {
+      const start = bind("String", `${grouping.path}\u001f`);
+      return ch`arrayJoin(arrayMap(entry -> substring(entry, length(${start}) + 1),
+        arrayFilter(entry -> startsWith(entry, ${start}), splitByChar(char(30), ifNull(r.metadata, '')))))`;
+    }
+  }
+}
+
+/** Of feedback on the counted runs, by group and key. */
+export interface FeedbackFigures {
+  group_name: string;
+  feedback_key: string;
+  n: number;
+  avg: number | null;
+  stdev: number | null;
+  min: number | null;
+  max: number | null;
+  errors: number;
+  sources: string[];
+  values: Record<string, number>;
+}
+
+/** Values that are told apart of one key. */
+const MAX_VALUES = 50;
+
+export async function computeFeedbackStats(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { selection, grouping, groups }: Pick<StatsRequest, "selection" | "grouping" | "groups">,
+): Promise<FeedbackFigures[]> {
+  const tenant = bind("UUID", scope.tenantId);
+  const withFeedback = ch`r.id in (select run_id from feedback where tenant_id = ${tenant})`;
+  const conditions = [ch`f.tenant_id = ${tenant}`];
+  if (groups) conditions.push(ch`m.grp in ${bind("Array(String)", groups)}`);
+  const statement = ch`
+    select m.grp as group_name, f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
+      min(f.score) as min, max(f.score) as max, countIf(f.failed) as errors, groupUniqArray(f.source) as sources,
+      sumMap(if(f.value is null, map(), map(assumeNotNull(f.value), toUInt32(1)))) as value_counts,
+      mapFromArrays(
+        arraySlice(mapKeys(value_counts), 1, ${bind("UInt32", MAX_VALUES)}),
+        arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values
+    from feedback as f final
+    inner join (
+      select r.id as id, ${groupOf(grouping)} as grp ${fromRuns(scope, selection, [withFeedback])}
+    ) as m on m.id = f.run_id
+    where ${all(conditions)}
+    group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
+  return clickhouse.rows<FeedbackFigures>({ name: "runs.feedback_stats", ...render(statement) });
+}
