@@ -69,7 +69,7 @@ export async function run(args: string[]): Promise<void> {
     const role = admin.USER_ROLES.find((one) => one === given.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${given.role}".`);
     const typed = await givenPassword(given["password-stdin"]);
-    const password = !given.password ? "none" : typed === null ? "made up" : { given: typed };
+    const password = !given.password ? ("none" as const) : typed === null ? ("made up" as const) : { given: typed };
     const user = { email, fullName: given.name ?? null, role, workspaceId: given.workspace, password };
     const made = await admin.createUser(place, user);
     print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);
