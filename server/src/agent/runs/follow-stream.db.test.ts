@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test, vi } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { startAgentServer } from "../../main.ts";
+
+const config = fileURLToPath(new URL("../../../test/fixtures/agent-project/langgraph.json", import.meta.url));
+const db = await testDatabase();
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-follow-"));
+vi.stubEnv("HEDDLE_HOSTS", "1");
+const database = { uri: db.uri, socket: db.options.host ?? null };
+const start = (name: string) =>
+  startAgentServer({ config, host: "127.0.0.1", port: 0, dataDir: join(dataDir, name), database, reload: false });
+const [owner, other] = [await start("owner"), await start("other")];
+await owner.graphs;
+afterAll(async () => {
+  await Promise.all([owner.close(), other.close()]);
+  rmSync(dataDir, { recursive: true, force: true });
+  vi.unstubAllEnvs();
+});
+
+const post = (url: string, path: string, body: unknown) =>
+  fetch(url + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+const framesOf = (text: string) => text.split(/\r?\n\r?\n/).filter((frame) => frame.includes("event:"));
+
+test("a server that does not execute a run passes its frames on, all of them, and from where a reader left off", async () => {
+  const { thread_id } = (await (await post(owner.url, "/threads", {})).json()) as { thread_id: string };
+  const body = { assistant_id: "slow", input: { log: ["a"] }, stream_mode: ["values", "updates"] };
+  const { run_id } = (await (await post(owner.url, `/threads/${thread_id}/runs`, body)).json()) as { run_id: string };
+  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+  const status = async () =>
+    (await (await fetch(owner.url + path.replace("/stream", ""))).json()) as { status: string };
+  await vi.waitUntil(async () => (await status()).status === "running", { timeout: 10_000 });
+  const readers = [
+    fetch(owner.url + path),
+    fetch(other.url + path),
+    fetch(other.url + path, { headers: { "Last-Event-ID": "0" } }),
+  ];
+  const responses = await Promise.all(readers);
+  await sleep(300);
+  await post(other.url, path.replace("/stream", "/cancel"), {});
+  const [direct, passedOn, later] = await Promise.all(responses.map(async (one) => framesOf(await one.text())));
+  expect(direct!.map((frame) => /event: ?(\w+)/.exec(frame)![1])).toEqual(["metadata", "values"]);
+  expect(passedOn).toEqual(direct);
+  expect(later).toEqual(direct!.slice(1));
+});
