@@ -110,8 +110,9 @@ test("also on a server that hears nothing, while it is busy and after it was idl
 test("changes of expiry, of roles and of workspaces reach a server that hears nothing", async () => {
   const { server, sql } = deafServer();
   const { id, key } = await keyOf("changing");
-  const expectSoon = (status: number) =>
-    expect.poll(() => statusFor(server, key), { timeout: 1000, interval: 10 }).toBe(status);
+  const expectSoon = async (status: number) => {
+    await expect.poll(() => statusFor(server, key), { timeout: 1000, interval: 10 }).toBe(status);
+  };
   await expectSoon(200);
   await db.sql`update api_keys set expires_at = now() - interval '1 s' where id = ${id}`;
   await expectSoon(403);

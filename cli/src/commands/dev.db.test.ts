@@ -1,0 +1,141 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, afterEach, expect, test } from "vitest";
+
+import { testDatabase } from "../../../server/test/db.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
+const db = await testDatabase();
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-dev-"));
+/** Whole servers, on a machine that may be busy. */
+const SLOW = { timeout: 90_000 };
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+
+interface Dev {
+  child: ChildProcess;
+  output(): string;
+  /** What the banner says behind a name. */
+  line(name: string): string | undefined;
+  exited: Promise<number | null>;
+}
+
+/** `heddle dev` on the test's database, once its banner is there. */
+async function dev(args: string[] = [], env: Record<string, string> = {}): Promise<Dev> {
+  const all = [LAUNCHER, "dev", "--config", PROJECT, "--port", "0", "--data-dir", dataDir, "--no-reload", ...args];
+  const child = spawn(process.execPath, all, {
+    env: { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_HOSTS: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const started = {
+    child,
+    output: () => output,
+    line: (name: string) => new RegExp(`^  ${name} +(.+)$`, "m").exec(output)?.[1],
+    exited,
+  };
+  await expect
+    .poll(() => output.includes("Stop with Ctrl-C") || child.exitCode !== null, { timeout: 30_000 })
+    .toBe(true);
+  return started;
+}
+
+/** Of the supervised child, if there is one. */
+function tracePid(parent: number): number | undefined {
+  const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
+  const found = lines.find((line) => line.includes("--supervised") && Number(line.trim().split(/\s+/)[1]) === parent);
+  return found === undefined ? undefined : Number(found.trim().split(/\s+/)[0]);
+}
+
+const lives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const statusOf = (url: string, headers: Record<string, string> = {}): Promise<number> =>
+  fetch(url, { headers, signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.status,
+    () => 0,
+  );
+
+test(
+  "the trace platform comes up beside the agent server, comes back when it dies, and goes with it",
+  SLOW,
+  async () => {
+    const server = await dev(["--trace-port", "0"]);
+    const traces = server.line("Traces")!;
+    expect(traces).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await statusOf(`${traces}/ok`)).toBe(200);
+    // no key is needed here, and yet the first start shows one
+    const key = server.line("Key")!;
+    expect(key).toMatch(/^lsv2_sk_/);
+    const { tenant_id } = (await (await fetch(`${traces}/auth/public`)).json()) as { tenant_id: string };
+    const byKey = await fetch(`${traces}/auth/public`, { headers: { "x-api-key": key } });
+    expect(await byKey.json()).toMatchObject({ tenant_id });
+
+    const first = tracePid(server.child.pid!)!;
+    process.kill(first, "SIGKILL");
+    await expect.poll(() => tracePid(server.child.pid!) ?? first, { timeout: 5000 }).not.toBe(first);
+    await expect.poll(() => statusOf(`${traces}/ok`), { timeout: 15_000 }).toBe(200);
+    await expect.poll(() => server.output()).toContain("answers again");
+
+    const second = tracePid(server.child.pid!)!;
+    server.child.kill("SIGKILL");
+    await expect.poll(() => lives(second), { timeout: 10_000 }).toBe(false);
+  },
+);
+
+test("a trace port that is taken leaves the agent server alone, and SIGTERM ends what was started", SLOW, async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((listening) => other.once("listening", listening));
+  const { port } = other.address() as { port: number };
+  const server = await dev(["--trace-port", String(port)]);
+  expect(server.line("Traces")).toBe(
+    `off. Port ${port} is in use on 127.0.0.1. Choose another with --trace-port or HEDDLE_TRACE_PORT.`,
+  );
+  // it was made by the first start
+  expect(server.line("Key")).toBeUndefined();
+  expect(await statusOf(`${server.line("API")}/ok`)).toBe(200);
+  expect(tracePid(server.child.pid!)).toBeUndefined();
+  server.child.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+  other.close();
+});
+
+test("without traces there is no child; with keys required nobody gets in without", SLOW, async () => {
+  const server = await dev(["--no-trace"], { HEDDLE_AUTH: "required" });
+  expect(server.line("Traces")).toBeUndefined();
+  expect(tracePid(server.child.pid!)).toBeUndefined();
+  expect(server.output()).toContain("x-api-key: YOUR KEY");
+  const api = server.line("API")!;
+  expect(await statusOf(`${api}/threads/00000000-0000-0000-0000-000000000001`)).toBe(401);
+  const made = execFileSync(process.execPath, [LAUNCHER, "keys", "create", "--postgres-uri", db.uri], {
+    stdio: "pipe",
+  });
+  const headers = { "x-api-key": made.toString().trim() };
+  expect(await statusOf(`${api}/threads/00000000-0000-0000-0000-000000000001`, headers)).toBe(404);
+  server.child.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
+
+test("a server that would stand open to the network is refused", SLOW, async () => {
+  const server = await dev(["--host", "0.0.0.0", "--no-trace"], { HEDDLE_AUTH: "off" });
+  expect(await server.exited).toBe(1);
+  expect(server.output()).toContain("HEDDLE_AUTH is off and the server would listen on 0.0.0.0");
+});
