@@ -6,6 +6,7 @@ import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { comparativeRoutes } from "./datasets/comparative-routes.ts";
 import { exampleRoutes } from "./datasets/example-routes.ts";
+import { experimentRoutes } from "./datasets/experiment-routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
 import { datasetShareRoutes } from "./datasets/share-routes.ts";
 import { datasetTransferRoutes } from "./datasets/transfer-routes.ts";
@@ -16,14 +17,18 @@ import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { projectRoutes } from "./projects/routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
+import { otelRoutes } from "./otel/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
+    ...otelRoutes(deps),
     ...runQueryRoutes(deps),
+    ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would take "tokens" for an id
     ...feedbackTokenRoutes(deps),
@@ -34,6 +39,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
     ...datasetShareRoutes(deps),
+    ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...identityRoutes(deps),

@@ -80,7 +80,9 @@ export async function insertProject(sql: Sql, tenantId: string, given: NewProjec
   return row;
 }
 
-export type ProjectChange = Omit<Partial<NewProject>, "id" | "reference_dataset_id" | "start_time">;
+export type ProjectChange = {
+  [F in "name" | "description" | "extra" | "end_time" | "default_dataset_id"]?: NewProject[F] | null | undefined;
+} & { [F in "trace_tier" | "retention_days" | "experiment"]?: NewProject[F] | undefined };
 
 /** Null or absent leaves the value. @throws postgres 23505 when the name is another project's */
 export async function updateProject(
@@ -178,4 +180,8 @@ export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Prom
     select project_id as id, trace_tier, retention_days from projects
     where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+export async function hasProjects(sql: Sql, tenantId: string): Promise<boolean> {
+  return (await sql`select 1 from projects where tenant_id = ${tenantId} limit 1`).length > 0;
 }

@@ -1,0 +1,19 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+/** What was said of runs that are deleted, and the tokens to say more. The trigger takes it from ClickHouse too. */
+export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, projectIds: string[]): Promise<void> {
+  await sql`
+    with gone as (
+      delete from feedback where tenant_id = ${tenantId} and session_id = any(${projectIds}::uuid[]) returning run_id
+    )
+    delete from feedback_tokens where tenant_id = ${tenantId} and run_id in (select run_id from gone)`;
+}
+
+export async function deleteFeedbackOfTraces(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
+  await sql`
+    with gone as (
+      delete from feedback where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[]) returning run_id
+    )
+    delete from feedback_tokens
+    where tenant_id = ${tenantId} and (run_id = any(${traceIds}::uuid[]) or run_id in (select run_id from gone))`;
+}

@@ -1,0 +1,44 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { conflict } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { CreateBody, UpdateBody } from "./schema.ts";
+import * as rows from "./sql.ts";
+
+/** A new project, or with `upsert` the one of that name, changed. 409 when the name or the id is taken. */
+export async function createProject(
+  sql: Sql,
+  tenantId: string,
+  body: CreateBody,
+  upsert: boolean,
+): Promise<rows.Project> {
+  const id = body.id ?? uuid7();
+  const given = { ...body, id, name: body.name ?? id, experiment: experimentOf(body) };
+  const made = await rows.insertProject(sql, tenantId, given);
+  if (made) return made;
+  const known = await rows.findProjectByName(sql, tenantId, given.name);
+  if (upsert && known) {
+    const { name: _, ...change } = given;
+    return (await rows.updateProject(sql, tenantId, known.id, change)) ?? known;
+  }
+  throw conflict(known ? `Session with name "${given.name}" already exists` : `Session with ID ${id} already exists`);
+}
+
+/** @returns undefined when there is no such project. 409 when the name is another's */
+export async function updateProject(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+  body: UpdateBody,
+): Promise<rows.Project | undefined> {
+  try {
+    return await rows.updateProject(sql, tenantId, id, body);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "23505") throw error;
+    throw conflict(`Session with name "${body.name}" already exists`);
+  }
+}
+
+function experimentOf({ num_examples, num_repetitions, evaluator_keys }: CreateBody): Record<string, unknown> | null {
+  const given = Object.entries({ num_examples, num_repetitions, evaluator_keys }).filter(([, value]) => value != null);
+  return given.length > 0 ? Object.fromEntries(given) : null;
+}

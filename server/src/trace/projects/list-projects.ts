@@ -1,0 +1,65 @@
+import type { TraceDeps } from "../deps.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { projectStats } from "./project-stats.ts";
+import type { ListQuery } from "./schema.ts";
+import * as rows from "./sql.ts";
+
+/** Projects that are put in order by figures over their runs; beyond that the newest take part. */
+const MAX_SORTED = 2000;
+
+/** What the list is sorted by, where that is a figure. */
+const FIGURES: Partial<Record<NonNullable<ListQuery["sort_by"]>, string>> = {
+  last_run_start_time: "last_run_start_time",
+  latency_p50: "latency_p50",
+  latency_p99: "latency_p99",
+  error_rate: "error_rate",
+  runs_count: "run_count",
+};
+
+type Item = rows.Project & Record<string, unknown>;
+
+export async function listProjects(
+  deps: TraceDeps,
+  scope: RunScope,
+  query: ListQuery,
+): Promise<{ items: Item[]; total: number }> {
+  const { tenantId } = scope;
+  // a fresh workspace has one, and clients learn their workspace's id from the first of the list (contract §1.2, §4.3)
+  if (!(await rows.hasProjects(deps.sql, tenantId))) await deps.projects.ensureProject(tenantId);
+  const descending = query.sort_by_desc ?? true;
+  const { sort_by = "start_time" } = query;
+  if (sort_by === "name" || sort_by === "start_time") {
+    const page = await rows.listProjects(deps.sql, tenantId, { ...query, sort_by, descending });
+    if (!query.include_stats) return { items: page.projects.map(plain), total: page.total };
+    const stats = await projectStats(deps, scope, ids(page.projects), query);
+    return { items: page.projects.map((one) => ({ ...plain(one), ...stats.get(one.id) })), total: page.total };
+  }
+  const all = { ...query, sort_by: "start_time", descending: true, limit: MAX_SORTED, offset: 0 } as const;
+  const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
+  const { stats_select: _, ...request } = query;
+  const stats = await projectStats(deps, scope, ids(projects), request);
+  const figure = (item: Item): unknown => {
+    if (sort_by !== "feedback") return item[FIGURES[sort_by]!];
+    const feedback = item["feedback_stats"] as Record<string, { avg: number | null }> | undefined;
+    return feedback?.[query.sort_by_feedback_key ?? ""]?.avg;
+  };
+  const items = projects
+    .map((one): Item => ({ ...plain(one), ...stats.get(one.id) }))
+    .toSorted((a, b) => compare(figure(a), figure(b), descending))
+    .slice(query.offset, query.offset + query.limit);
+  if (query.include_stats) return { items, total };
+  const byId = new Map(projects.map((one) => [one.id, one]));
+  return { items: items.map((item) => plain(byId.get(item.id)!)), total };
+}
+
+const ids = (projects: rows.Project[]): string[] => projects.map((one) => one.id);
+
+/** The live time of the last run is a figure too, and only told with the others. */
+export const plain = (project: rows.Project): Item => ({ ...project, last_run_start_time_live: null });
+
+/** Projects without the figure come last, whatever the direction. */
+function compare(a: unknown, b: unknown, descending: boolean): number {
+  if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1;
+  const order = a === b ? 0 : (a as number) < (b as number) ? -1 : 1;
+  return descending ? -order : order;
+}

@@ -1,0 +1,76 @@
+import type { TraceDeps } from "../deps.ts";
+import type { Expression } from "../filter/expression.ts";
+import { parseTime } from "../filter/literals.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { feedbackStats } from "../feedback/stats.ts";
+import { naive } from "../runs/run-fields.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
+
+/** Which figures, over which runs. */
+export interface ProjectStatsRequest {
+  stats_start_time?: string | undefined;
+  stats_filter?: string | undefined;
+  stats_select?: string[] | undefined;
+}
+
+const METRICS = [
+  "run_count",
+  "latency_p50",
+  "latency_p99",
+  "first_token_p50",
+  "first_token_p99",
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_cost",
+  "prompt_cost",
+  "completion_cost",
+  "last_run_start_time",
+  "error_rate",
+  "streaming_rate",
+] as const satisfies Metric[];
+
+/** Counts that are zero, not unknown, where there are no runs. */
+const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens"];
+
+/** Figures over the traces of each project, as TracerSession has them (contract §4.3). */
+export async function projectStats(
+  { sql, clickhouse }: Pick<TraceDeps, "sql" | "clickhouse">,
+  scope: RunScope,
+  ids: string[],
+  { stats_start_time, stats_filter, stats_select }: ProjectStatsRequest,
+): Promise<Map<string, Record<string, unknown>>> {
+  if (ids.length === 0) return new Map();
+  const wants = (name: string) => !stats_select || stats_select.includes(name);
+  const metrics = METRIC_NAMES.filter((name) => (METRICS as readonly string[]).includes(name) && wants(name));
+  const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
+  const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
+  const [figures, feedback, ownFeedback] = await Promise.all([
+    computeStats(clickhouse, scope, {
+      selection: { projects: ids, is_root: true, since, filters },
+      metrics,
+      grouping: { attribute: "project" },
+      maxGroups: ids.length,
+    }),
+    wants("feedback_stats") ? feedbackStats(sql, scope.tenantId, "projects", ids) : undefined,
+    wants("session_feedback_stats") ? feedbackStats(sql, scope.tenantId, "project_level", ids) : undefined,
+  ]);
+  return new Map(
+    ids.map((id) => {
+      const found = figures.get(id) ?? {};
+      const entries = metrics.map((name) => {
+        const value = found[name] ?? (COUNTS.includes(name) ? 0 : null);
+        return [name, name === "last_run_start_time" && value !== null ? naive(String(value)) : value];
+      });
+      return [
+        id,
+        {
+          ...(Object.fromEntries(entries) as Record<string, unknown>),
+          ...(feedback && { feedback_stats: feedback.get(id) ?? {} }),
+          ...(ownFeedback && { session_feedback_stats: ownFeedback.get(id) ?? {} }),
+        },
+      ];
+    }),
+  );
+}

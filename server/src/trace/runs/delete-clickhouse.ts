@@ -1,0 +1,70 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import type { RunScope } from "./run-scope.ts";
+import { fromPieces } from "./selection.ts";
+
+/** Whole projects, or whole traces of any project or of one. Pieces need not be merged to be found. */
+export interface Doomed {
+  projects?: readonly string[];
+  traces?: readonly string[];
+}
+
+/** From now on pieces of these runs that arrive late are dropped (ingest/resolve-runs.ts). */
+export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, doomed: Doomed): Promise<void> =>
+  clickhouse.command({
+    name: "runs.mark_deleted",
+    ...render(ch`insert into run_keys (tenant_id, id, project_id, start_time, trace_id, deleted, version)
+      select distinct r.tenant_id, r.id, r.project_id, r.start_time, r.trace_id, true, now64(6)
+      ${fromPieces(scope, doomed)}`),
+  });
+
+/** The files of the runs. */
+export async function findBlobs(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  doomed: Doomed,
+): Promise<{ run_id: string; blob: string }[]> {
+  return clickhouse.rows({
+    name: "run_attachments.of_runs",
+    ...render(ch`select a.run_id as run_id, a.blob as blob from run_attachments as a final
+      where a.tenant_id = ${tenant(scope)} and a.run_id in (select r.id ${fromPieces(scope, doomed)})`),
+  });
+}
+
+export const deleteAttachmentRows = (clickhouse: ClickHouse, scope: RunScope, runIds: readonly string[]) =>
+  deleteFrom(clickhouse, "run_attachments", [
+    ch`tenant_id = ${tenant(scope)}`,
+    ch`run_id in ${bind("Array(UUID)", runIds)}`,
+  ]);
+
+/** Gone for every query when it resolves, and from the disk with the next sweep (applyDeletions). */
+export function deleteRunRows(clickhouse: ClickHouse, scope: RunScope, { projects, traces }: Doomed): Promise<void> {
+  const conditions = [ch`tenant_id = ${tenant(scope)}`];
+  if (projects) conditions.push(ch`project_id in ${bind("Array(UUID)", projects)}`);
+  if (traces) conditions.push(ch`trace_id in ${bind("Array(UUID)", traces)}`);
+  return deleteFrom(clickhouse, "runs", conditions);
+}
+
+/** Rewrites what still holds deleted rows, so that they are on the disk no more. */
+export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
+  for (const table of ["runs", "run_attachments", "run_keys"]) {
+    await clickhouse.command({
+      name: `${table}.apply_deleted`,
+      query: `alter table ${clickhouse.mutable(table)} apply deleted mask`,
+    });
+  }
+}
+
+/** Late pieces are kept out for so long; after that nobody sends any. */
+const KEEP_MARKS = "2 day";
+
+export const deleteOldMarks = (clickhouse: ClickHouse): Promise<void> =>
+  deleteFrom(clickhouse, "run_keys", [raw("deleted"), raw(`version < now64(6) - interval ${KEEP_MARKS}`)]);
+
+const tenant = (scope: RunScope) => bind("UUID", scope.tenantId);
+
+const deleteFrom = (clickhouse: ClickHouse, table: string, conditions: Fragment[]): Promise<void> =>
+  clickhouse.command({
+    name: `${table}.delete`,
+    ...render(ch`delete from ${raw(clickhouse.mutable(table))} where ${all(conditions)}`),
+  });

@@ -1,0 +1,43 @@
+import type { TraceDeps } from "../deps.ts";
+import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteSharesOf } from "../sharing/sql.ts";
+import { deleteAttachmentRows, deleteRunRows, type Doomed, findBlobs, markDeleted } from "./delete-clickhouse.ts";
+import type { RunScope } from "./run-scope.ts";
+
+export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer">;
+
+const BATCH = 10_000;
+
+/** Deletes traces with all that belongs to them. When it resolves nobody can read any of it. */
+export async function deleteTraces(
+  deps: DeleteDeps,
+  scope: RunScope,
+  traces: readonly string[],
+  projects?: readonly string[],
+): Promise<void> {
+  for (let i = 0; i < traces.length; i += BATCH) {
+    const batch = traces.slice(i, i + BATCH);
+    await deleteSharesOf(deps.sql, scope.tenantId, batch);
+    await deleteDoomed(deps, scope, { traces: batch, ...(projects && { projects }) });
+    await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
+  }
+}
+
+/** Deletes all traces of projects, which themselves are gone already. */
+export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
+  await deleteDoomed(deps, scope, { projects });
+  await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
+}
+
+/** In an order in which an end in between leaves nothing that a repetition would not find. */
+async function deleteDoomed({ clickhouse, blobs, writer }: DeleteDeps, scope: RunScope, doomed: Doomed): Promise<void> {
+  await markDeleted(clickhouse, scope, doomed);
+  writer.forget();
+  const files = await findBlobs(clickhouse, scope, doomed);
+  await blobs.delete(files.map((file) => file.blob));
+  for (let i = 0; i < files.length; i += BATCH) {
+    const runs = files.slice(i, i + BATCH).map((file) => file.run_id);
+    await deleteAttachmentRows(clickhouse, scope, [...new Set(runs)]);
+  }
+  await deleteRunRows(clickhouse, scope, doomed);
+}
