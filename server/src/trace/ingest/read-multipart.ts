@@ -24,6 +24,8 @@ export async function readMultipart(contentType: string, body: AsyncIterable<Buf
   const dicer = new Dicer({ boundary: boundary[1] ?? boundary[2]! });
   const parts: Part[] = [];
   let failure: Error | undefined;
+  // the parser is through before its parts are read: they are streams, and end some turns later
+  const ends: Promise<void>[] = [];
   const finished = new Promise<void>((resolve) => {
     dicer.on("finish", resolve);
     dicer.on("error", (error: Error) => {
@@ -32,6 +34,7 @@ export async function readMultipart(contentType: string, body: AsyncIterable<Buf
     });
   });
   dicer.on("part", (stream) => {
+    ends.push(new Promise((resolve) => stream.on("end", resolve).on("error", resolve)));
     const chunks: Buffer[] = [];
     let headers: Record<string, string[]> = {};
     stream.on("header", (given: object) => (headers = given as Record<string, string[]>));
@@ -58,6 +61,7 @@ export async function readMultipart(contentType: string, body: AsyncIterable<Buf
     dicer.end();
   }
   await finished;
+  if (!failure) await Promise.all(ends);
   if (failure) throw failure;
   return parts;
 }
