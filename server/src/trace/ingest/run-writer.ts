@@ -170,6 +170,7 @@ export class RunWriter {
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
       throw error;
     }
+    for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(rows.length);
     this.#inserts.inc();
   }
@@ -243,4 +244,14 @@ function translate(error: unknown): Error {
   const unreachable = unavailable("The trace store can't take this now. Send it again later.", 2);
   unreachable.cause = error;
   return unreachable;
+}
+
+function idsByTenant(rows: RunRow[]): Map<string, Set<string>> {
+  const tenants = new Map<string, Set<string>>();
+  for (const { tenant_id, id } of rows) {
+    const ids = tenants.get(tenant_id);
+    if (ids) ids.add(id);
+    else tenants.set(tenant_id, new Set([id]));
+  }
+  return tenants;
 }

@@ -30,22 +30,27 @@ export async function insertWaiting(
   return inserted.length > 0;
 }
 
-/** A page in order of arrival. A child's place waits until its parent's own is known. */
+const COLUMNS = "seq::text, tenant_id, run_id, needs, kind, piece";
+
+/** A child's place waits until its parent's own is known. */
+const READY = `not (w.kind = 'place' and exists (select from waiting_pieces p
+  where p.tenant_id = w.tenant_id and p.kind = 'place' and p.run_id = w.needs and p.run_id <> w.run_id))`;
+
+/** A page of all that waits, in order of arrival. */
 export const readWaiting = (sql: Sql, after: string, limit: number): Promise<WaitingRow[]> => sql<WaitingRow[]>`
-  select seq::text, tenant_id, run_id, needs, kind, piece from waiting_pieces w
-  where seq > ${after}::bigint and not (kind = 'place' and exists (
-    select from waiting_pieces p
-    where p.tenant_id = w.tenant_id and p.kind = 'place' and p.run_id = w.needs and p.run_id <> w.run_id))
-  order by seq limit ${limit}`;
+  select ${sql.unsafe(COLUMNS)} from waiting_pieces w
+  where seq > ${after}::bigint and ${sql.unsafe(READY)} order by seq limit ${limit}`;
+
+/** What waits for one of these runs. */
+export const readWaitingFor = (sql: Sql, tenantId: string, needs: string[], limit: number): Promise<WaitingRow[]> =>
+  sql<WaitingRow[]>`
+    select ${sql.unsafe(COLUMNS)} from waiting_pieces w
+    where tenant_id = ${tenantId} and needs in (select unnest(${needs}::text[]::uuid[])) and ${sql.unsafe(READY)}
+    order by seq limit ${limit}`;
 
 export const readExpired = (sql: Sql, hours: number, limit: number): Promise<WaitingRow[]> => sql<WaitingRow[]>`
-  select seq::text, tenant_id, run_id, needs, kind, piece from waiting_pieces
+  select ${sql.unsafe(COLUMNS)} from waiting_pieces
   where received_at < now() - make_interval(hours => ${hours}) order by seq limit ${limit}`;
 
 export const deleteWaiting = (sql: Sql, seqs: string[]): Promise<unknown> =>
   sql`delete from waiting_pieces where seq in (select unnest(${seqs}::text[]::bigint[]))`;
-
-export async function hasWaiting(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ some: boolean }[]>`select exists (select from waiting_pieces) as some`;
-  return row!.some;
-}

@@ -7,21 +7,31 @@ import { findRunKeys } from "../runs/clickhouse.ts";
 import { findPlaces } from "./place-children.ts";
 import { segmentOf } from "./dotted-order.ts";
 import type { RunPiece } from "./run-piece.ts";
-import { deleteWaiting, hasWaiting, insertWaiting, readExpired, readWaiting, type WaitingRow } from "./sql.ts";
+import {
+  deleteWaiting,
+  insertWaiting,
+  readExpired,
+  readWaiting,
+  readWaitingFor,
+  type WaitingKind,
+  type WaitingRow,
+} from "./sql.ts";
 
 /** Rows of one workspace. Beyond that updates of unknown runs are refused. */
 const MAX_WAITING = 100_000;
 const PAGE = 1000;
-const FAST_MS = 200;
-const SLOW_MS = 5000;
-/** How long after something began to wait it is looked for often. */
-const YOUNG_MS = 60_000;
+/** Between looks at everything that waits: what this process has seen arrive is taken up at once anyway. */
+const SWEEP_MS = 1000;
+const SWEEP_MANY_MS = 15_000;
+const SWEEP_NONE_MS = 5000;
+const MANY = 2000;
 /** After so long an update becomes a run of its own: what was accepted is not thrown away. */
-export const WAITING_HOURS = 24;
+const WAITING_HOURS = 24;
 
 /**
- * Pieces that wait for another run (0010_trace_ingest.sql), and the sweep that takes them up. They are durable in
- * Postgres, and whichever replica finds that what they need is there writes them. Doing so twice is harmless.
+ * Pieces that wait for another run (0010_trace_ingest.sql). They are durable in Postgres. What waits for a run that
+ * this process stores is written right after it; a sweep finds what another replica has stored, or one that has
+ * ended since. Writing a piece twice is harmless.
  */
 export class WaitingPieces {
   readonly #sql: Sql;
@@ -29,11 +39,11 @@ export class WaitingPieces {
   readonly #log: Log;
   readonly #write: (tenantId: string, pieces: RunPiece[]) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> | undefined;
-  #lastAdded = -Infinity;
+  /** What is under way, one after the other: the order of pieces is that of their arrival. */
+  #work: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** Runs of whose updates some may wait, so that later ones queue up behind them. */
-  readonly #runs = new Set<string>();
+  /** What this process knows to be awaited, by updates and by children. After MAX_WAITING only the sweep knows. */
+  readonly #awaited = { update: new Set<string>(), place: new Set<string>() };
 
   constructor(
     { sql, clickhouse, log }: { sql: Sql; clickhouse: ClickHouse; log: Log },
@@ -46,63 +56,94 @@ export class WaitingPieces {
   }
 
   start(): void {
-    this.#schedule(FAST_MS);
+    this.#schedule(0);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#sweeping;
+    await this.#work;
   }
 
+  /** Whether updates of the run may be waiting, so that a later one has to queue up behind them. */
   has(tenantId: string, runId: string): boolean {
-    return this.#runs.size > 0 && this.#runs.has(tenantId + runId);
+    return this.#awaited.update.has(tenantId + runId);
   }
 
-  /** Resolves when they are durable. @throws 429 when too many wait already */
-  async add(tenantId: string, pieces: { piece: RunPiece; kind: WaitingRow["kind"]; needs: string }[]): Promise<void> {
+  /** Resolves when they are durable. @throws 429 when too many updates wait already */
+  async add(tenantId: string, pieces: { piece: RunPiece; kind: WaitingKind; needs: string }[]): Promise<void> {
     const rows = pieces.map(({ piece, kind, needs }) => ({
       run_id: piece.id,
       needs,
       kind,
       piece: JSON.stringify(piece),
     }));
-    for (const { piece, kind } of pieces) if (kind === "update") this.#runs.add(tenantId + piece.id);
-    if (!(await insertWaiting(this.#sql, tenantId, rows, MAX_WAITING))) {
-      throw new AppError(429, `${MAX_WAITING} updates wait for runs that were never created. Create the runs first.`, {
-        headers: { "Retry-After": "60" },
-      });
+    for (const { needs, kind } of pieces) {
+      if (this.#awaited[kind].size < MAX_WAITING) this.#awaited[kind].add(tenantId + needs);
     }
-    this.#lastAdded = performance.now();
-    this.#schedule(FAST_MS);
+    if (await insertWaiting(this.#sql, tenantId, rows, MAX_WAITING)) return;
+    // without a note of it a child stays where it was put, which is no loss
+    if (pieces.every(({ kind }) => kind === "place")) return;
+    throw new AppError(429, `${MAX_WAITING} updates wait for runs that were never created. Create the runs first.`, {
+      headers: { "Retry-After": "60" },
+    });
+  }
+
+  /** Called with runs that have just been stored, or whose place has been. */
+  arrived(tenantId: string, runIds: Iterable<string>): void {
+    const { update, place } = this.#awaited;
+    if (update.size + place.size === 0) return;
+    const awaited = [...runIds].filter((id) => update.has(tenantId + id) || place.has(tenantId + id));
+    if (awaited.length === 0) return;
+    this.#then(async () => {
+      for (;;) {
+        const rows = await readWaitingFor(this.#sql, tenantId, awaited, PAGE);
+        const taken = await this.#takeUp(rows);
+        // a parent that itself waits for its place is still awaited
+        for (const row of rows) if (row.kind === "place") place.delete(tenantId + row.needs);
+        if (rows.length < PAGE || taken === 0) break;
+      }
+      for (const id of awaited) update.delete(tenantId + id);
+    });
+  }
+
+  #then(work: () => Promise<void>): void {
+    this.#work = this.#work
+      .then(() => (this.#stopped ? undefined : work()))
+      .catch((error: unknown) => this.#log.warn({ err: coerceError(error) }, "waiting pieces were not taken up"));
   }
 
   #schedule(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#sweeping = this.#sweep()
-        .catch((error: unknown) => this.#log.warn({ err: coerceError(error) }, "waiting updates were not taken up"))
-        .finally(() => this.#schedule(performance.now() - this.#lastAdded < YOUNG_MS ? FAST_MS : SLOW_MS));
+      let next = SWEEP_NONE_MS;
+      this.#then(async () => {
+        const count = await this.#sweep();
+        if (count > 0) next = count > MANY ? SWEEP_MANY_MS : SWEEP_MS;
+      });
+      void this.#work.then(() => this.#schedule(next));
     }, ms);
   }
 
-  async #sweep(): Promise<void> {
-    if (!(await hasWaiting(this.#sql))) {
-      this.#runs.clear();
-      return;
-    }
+  /** @returns how many there were */
+  async #sweep(): Promise<number> {
     let after = "0";
+    let count = 0;
     for (;;) {
       const rows = await readWaiting(this.#sql, after, PAGE);
+      count += rows.length;
       await this.#takeUp(rows);
       if (rows.length < PAGE || this.#stopped) break;
       after = rows.at(-1)!.seq;
     }
+    if (count === 0) for (const awaited of Object.values(this.#awaited)) awaited.clear();
     await this.#giveUp();
+    return count;
   }
 
-  async #takeUp(rows: WaitingRow[]): Promise<void> {
+  /** Writes those whose run is there. @returns how many */
+  async #takeUp(rows: WaitingRow[]): Promise<number> {
+    let count = 0;
     for (const [tenantId, own] of groupByTenant(rows)) {
       const known = new Set((await findRunKeys(this.#clickhouse, tenantId, unique(own))).map((key) => key.id));
       const ready = own.filter((row) => known.has(row.needs));
@@ -119,7 +160,9 @@ export class WaitingPieces {
         return piece;
       });
       await this.#done(tenantId, ready, pieces);
+      count += ready.length;
     }
+    return count;
   }
 
   /** What has waited too long: an update begins its run, a child stays where it was put. */
@@ -140,7 +183,6 @@ export class WaitingPieces {
   }
 
   async #done(tenantId: string, rows: WaitingRow[], pieces: RunPiece[]): Promise<void> {
-    for (const piece of pieces) this.#runs.delete(tenantId + piece.id);
     await this.#write(tenantId, pieces);
     await deleteWaiting(
       this.#sql,

@@ -1,0 +1,40 @@
+import protobuf from "protobufjs";
+
+import { AppError, coerceError } from "../../base/errors.ts";
+import { toSpans } from "./wire.ts";
+import type { OtelSpan } from "./otel-span.ts";
+
+/** What is read of opentelemetry-proto's collector and trace services (v1); the rest is skipped by the decoder. */
+const PROTO = `syntax = "proto3";
+message AnyValue { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
+  ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7; } }
+message ArrayValue { repeated AnyValue values = 1; }
+message KeyValueList { repeated KeyValue values = 1; }
+message KeyValue { string key = 1; AnyValue value = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message Event { fixed64 timeUnixNano = 1; string name = 2; repeated KeyValue attributes = 3; }
+message Status { string message = 2; int32 code = 3; }
+message Span { bytes traceId = 1; bytes spanId = 2; bytes parentSpanId = 4; string name = 5;
+  fixed64 startTimeUnixNano = 7; fixed64 endTimeUnixNano = 8; repeated KeyValue attributes = 9; repeated Event events = 11;
+  Status status = 15; }
+message ScopeSpans { repeated Span spans = 2; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scopeSpans = 2; }
+message Request { repeated ResourceSpans resourceSpans = 1; }`;
+
+/** Reads ExportTraceServiceRequest as protobuf. Made once, because the schema is compiled. */
+export function protobufDecoder(): (body: Buffer) => OtelSpan[] {
+  const { root } = protobuf.parse(PROTO);
+  const type = root.lookupType("Request");
+  return (body) => {
+    try {
+      const message = type.toObject(type.decode(body), { longs: String, arrays: true, bytes: Buffer });
+      return toSpans(message as { resourceSpans: never[] }, {
+        id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : ""),
+      });
+    } catch (error) {
+      throw new AppError(400, `The body is no ExportTraceServiceRequest: ${coerceError(error).message}`, {
+        cause: error,
+      });
+    }
+  };
+}

@@ -1,0 +1,146 @@
+import { firstOf, isObject, listed, objectOf, parsed } from "./attributes.ts";
+import type { Attributes, OtelSpan } from "./otel-span.ts";
+
+type Json = Record<string, unknown>;
+
+export interface InputsOutputs {
+  inputs?: Json;
+  outputs?: Json;
+}
+
+/** GenAI's events, one a message (contract §2.3, rule 2). */
+export function fromEvents({ events }: OtelSpan): InputsOutputs {
+  const asked: Json[] = [];
+  const answered: Json[] = [];
+  const choices: Json[] = [];
+  const result: InputsOutputs = {};
+  for (const { name, attributes } of events) {
+    if (name === "gen_ai.content.prompt") result.inputs = objectOf(attributes["gen_ai.prompt"], "input");
+    else if (name === "gen_ai.content.completion") result.outputs = objectOf(attributes["gen_ai.completion"], "output");
+    else if (name === "gen_ai.system.message" || name === "gen_ai.user.message")
+      asked.push(eventMessage(name, attributes));
+    else if (name === "gen_ai.assistant.message" || name === "gen_ai.tool.message") {
+      answered.push(eventMessage(name, attributes));
+    } else if (name === "gen_ai.choice") choices.push(eventChoice(attributes));
+  }
+  if (asked.length > 0) result.inputs = { ...result.inputs, messages: asked };
+  if (answered.length > 0) result.outputs = { ...result.outputs, messages: answered };
+  if (choices.length > 0) result.outputs = { ...result.outputs, choices };
+  return result;
+}
+
+function eventMessage(event: string, attributes: Attributes): Json {
+  const whole = parsed(attributes["gen_ai.event.content"]);
+  if (isObject(whole)) return { role: roleOf(event), ...whole };
+  const { id, role, content } = attributes;
+  return { role: role ?? roleOf(event), content: parsed(content) ?? "", ...(id !== undefined && { tool_call_id: id }) };
+}
+
+const roleOf = (event: string): string => event.split(".")[1]!;
+
+function eventChoice(attributes: Attributes): Json {
+  const whole = parsed(attributes["gen_ai.event.content"]);
+  if (isObject(whole)) return whole;
+  const calls = listed(attributes, "tool_calls").map(toolCall);
+  return {
+    finish_reason: attributes["finish_reason"] ?? null,
+    message: {
+      role: attributes["message.role"] ?? "assistant",
+      content: parsed(attributes["message.content"]) ?? "",
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  };
+}
+
+const toolCall = (call: Attributes): Json => ({
+  id: firstOf(call, "id", "tool_call.id"),
+  type: call["type"] ?? "function",
+  function: {
+    name: firstOf(call, "function.name", "tool_call.function.name", "name"),
+    arguments: firstOf(call, "function.arguments", "tool_call.function.arguments", "arguments"),
+  },
+});
+
+/** Messages spelt out by number, or given whole (rule 10). */
+export function fromMessages({ attributes }: OtelSpan): InputsOutputs {
+  const inputs =
+    spelt(attributes, "gen_ai.prompt") ??
+    spelt(attributes, "llm.input_messages") ??
+    whole(attributes["gen_ai.input.messages"], attributes["gen_ai.system_instructions"]);
+  const outputs =
+    spelt(attributes, "gen_ai.completion") ??
+    spelt(attributes, "llm.output_messages") ??
+    whole(attributes["gen_ai.output.messages"], undefined);
+  return { ...(inputs && { inputs: { messages: inputs } }), ...(outputs && { outputs: { messages: outputs } }) };
+}
+
+function spelt(attributes: Attributes, prefix: string): Json[] | undefined {
+  const messages = listed(attributes, prefix).map((item): Json => {
+    // Traceloop writes role, OpenInference message.role
+    const flat = Object.fromEntries(Object.entries(item).map(([key, value]) => [key.replace(/^message\./, ""), value]));
+    const parts = listed(flat, "contents").map((part) => parsed(firstOf(part, "message_content.text", "text")));
+    const calls = listed(flat, "tool_calls").map(toolCall);
+    const id = firstOf(flat, "tool_call_id");
+    return {
+      role: flat["role"] ?? "user",
+      content: parts.length > 0 ? parts.map((text) => ({ type: "text", text })) : (flat["content"] ?? ""),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(id !== undefined && { tool_call_id: id }),
+      ...(flat["finish_reason"] !== undefined && { finish_reason: flat["finish_reason"] }),
+    };
+  });
+  return messages.length > 0 ? messages : undefined;
+}
+
+function whole(value: unknown, instructions: unknown): unknown[] | undefined {
+  const messages = parsed(value);
+  if (!Array.isArray(messages) || messages.length === 0) return undefined;
+  const system = parsed(instructions);
+  return system === undefined ? messages : [{ role: "system", content: system }, ...(messages as unknown[])];
+}
+
+/** What was searched for and found (rule 9). */
+export function fromRetriever({ attributes }: OtelSpan): InputsOutputs {
+  const documents = listed(attributes, "retrieval.documents").map((item) => ({
+    page_content: item["document.content"] ?? "",
+    metadata: parsed(item["document.metadata"]) ?? {},
+    type: "Document",
+  }));
+  const query = attributes["input.value"];
+  return {
+    ...(query !== undefined && { inputs: objectOf(query, "query") }),
+    ...(documents.length > 0 && { outputs: { documents } }),
+  };
+}
+
+/** Whole values (rule 11), Logfire's list of events among them. */
+export function fromValues({ attributes }: OtelSpan): InputsOutputs {
+  const input = firstOf(
+    attributes,
+    "input.value",
+    "traceloop.entity.input",
+    "gen_ai.prompt",
+    "prompt",
+    "gen_ai.tool.call.arguments",
+  );
+  const output = firstOf(
+    attributes,
+    "output.value",
+    "traceloop.entity.output",
+    "gen_ai.completion",
+    "all_messages_events",
+    "gen_ai.tool.call.result",
+  );
+  const result: InputsOutputs = {
+    ...(input !== undefined && { inputs: objectOf(input, "input") }),
+    ...(output !== undefined && { outputs: objectOf(output, "text") }),
+  };
+  const events = parsed(attributes["events"]);
+  if (!Array.isArray(events)) return result;
+  const said = events.filter(isObject);
+  const choices = said.filter((event) => event["event.name"] === "gen_ai.choice");
+  const rest = said.filter((event) => event["event.name"] !== "gen_ai.choice");
+  if (rest.length > 0) result.inputs ??= { input: rest };
+  if (choices.length > 0) result.outputs ??= { choices };
+  return result;
+}

@@ -1,0 +1,333 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+
+import protobuf from "protobufjs";
+import { expect, test } from "vitest";
+
+import { WORKSPACE } from "../../../test/principal.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call, clickhouse } = await testTracePlatform();
+
+type Json = Record<string, unknown>;
+
+const uuidOfSpan = (spanId: string) => `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
+const uuidOfTrace = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+const newTrace = () => randomBytes(16).toString("hex");
+const newSpan = () => randomBytes(8).toString("hex");
+
+async function stored(spanId: string): Promise<Json | undefined> {
+  const [row] = await clickhouse.rows<Json>({
+    name: "t",
+    query: "select * from runs final where tenant_id = {t:UUID} and id = {id:UUID}",
+    params: { t: WORKSPACE, id: uuidOfSpan(spanId) },
+  });
+  return row;
+}
+
+const value = (one: unknown): Json => {
+  if (typeof one === "string") return { stringValue: one };
+  if (typeof one === "boolean") return { boolValue: one };
+  if (typeof one === "number") return Number.isInteger(one) ? { intValue: String(one) } : { doubleValue: one };
+  if (Array.isArray(one)) return { arrayValue: { values: one.map(value) } };
+  return { kvlistValue: { values: pairs(one as Json) } };
+};
+const pairs = (attributes: Json) => Object.entries(attributes).map(([key, one]) => ({ key, value: value(one) }));
+
+const START = 1_795_255_200_123_456_789n;
+
+function request(...spans: Json[]): Json {
+  return {
+    resourceSpans: [
+      { resource: { attributes: pairs({ "service.name": "shop" }) }, scopeSpans: [{ scope: { name: "x" }, spans }] },
+    ],
+  };
+}
+
+const span = (traceId: string, spanId: string, attributes: Json, more: Json = {}): Json => ({
+  traceId,
+  spanId,
+  name: "a span",
+  kind: 1,
+  startTimeUnixNano: String(START),
+  endTimeUnixNano: String(START + 2_000_000_000n),
+  attributes: pairs(attributes),
+  ...more,
+});
+
+/** Sends one span with these attributes and reads its run. */
+async function runOf(attributes: Json, more: Json = {}): Promise<Json> {
+  const id = newSpan();
+  const answer = await call("POST", "/otel/v1/traces", request(span(newTrace(), id, attributes, more)));
+  expect([answer.status, answer.text]).toEqual([200, "{}"]);
+  return (await stored(id))!;
+}
+
+const json = (run: Json, field: string) => JSON.parse((run[field] ?? "null") as string) as Json;
+
+test("a span becomes a run: ids, times to the microsecond, project, resource", async () => {
+  const [trace, id] = [newTrace(), newSpan()];
+  const answer = await call(
+    "POST",
+    "/api/v1/otel/v1/traces",
+    request(span(trace, id, { "langsmith.span.kind": "LLM" })),
+    {
+      "Langsmith-Project": "by header",
+    },
+  );
+  expect(answer.status).toBe(200);
+  const run = (await stored(id))!;
+  expect(run).toMatchObject({
+    trace_id: uuidOfTrace(trace),
+    name: "a span",
+    run_type: "llm",
+    start_time: "2026-11-21 10:00:00.123456",
+    end_time: "2026-11-21 10:00:02.123456",
+    dotted_order: `20261121T100000123456Z${uuidOfSpan(id)}`,
+    status: "success",
+  });
+  expect(json(run, "extra")).toEqual({
+    metadata: { "service.name": "shop", OTEL_TRACE_ID: trace, OTEL_SPAN_ID: id },
+  });
+});
+
+test("OpenTelemetry's GenAI attributes", async () => {
+  const run = await runOf({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.system": "openai",
+    "gen_ai.request.model": "gpt-x",
+    "gen_ai.request.temperature": 0.5,
+    "gen_ai.request.stop_sequences": ["a"],
+    "gen_ai.prompt.0.role": "system",
+    "gen_ai.prompt.0.content": "Be kind.",
+    "gen_ai.prompt.1.role": "user",
+    "gen_ai.prompt.1.content": "Hi",
+    "gen_ai.completion.0.role": "assistant",
+    "gen_ai.completion.0.content": "Hello",
+    "gen_ai.completion.0.tool_calls.0.id": "c1",
+    "gen_ai.completion.0.tool_calls.0.name": "look",
+    "gen_ai.completion.0.tool_calls.0.arguments": '{"q":1}',
+    "gen_ai.usage.input_tokens": 11,
+    "gen_ai.usage.output_tokens": 7,
+    "gen_ai.usage.details.reasoning_tokens": 3,
+    "gen_ai.conversation.id": "conv",
+    "langsmith.metadata.team": "blue",
+    "langsmith.span.tags": "a, b,,",
+  });
+  expect(run).toMatchObject({
+    run_type: "llm",
+    thread_id: "conv",
+    prompt_tokens: 11,
+    completion_tokens: 7,
+    total_tokens: 18,
+    completion_token_details: '{"reasoning":3}',
+    tags: "\u001ea\u001eb\u001e",
+    inputs_preview: "Hi",
+    outputs_preview: "Hello",
+  });
+  expect(json(run, "inputs")).toEqual({
+    messages: [
+      { role: "system", content: "Be kind." },
+      { role: "user", content: "Hi" },
+    ],
+  });
+  expect(json(run, "outputs")["messages"]).toEqual([
+    {
+      role: "assistant",
+      content: "Hello",
+      tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: '{"q":1}' } }],
+    },
+  ]);
+  expect(json(run, "extra")).toMatchObject({
+    metadata: { ls_provider: "openai", ls_model_name: "gpt-x", team: "blue", conversation_id: "conv" },
+    invocation_params: { model: "gpt-x", temperature: 0.5, stop: ["a"] },
+  });
+});
+
+test("messages of GenAI's newer attributes and of its events", async () => {
+  const input = [{ role: "user", parts: [{ type: "text", content: "Hi" }] }];
+  const newer = await runOf({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.input.messages": JSON.stringify(input),
+    "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [] }]),
+  });
+  expect(json(newer, "inputs")).toEqual({ messages: input });
+  const time = String(START);
+  const events = await runOf(
+    {},
+    {
+      events: [
+        { name: "gen_ai.user.message", timeUnixNano: time, attributes: pairs({ content: "Hi", role: "user" }) },
+        {
+          name: "gen_ai.choice",
+          timeUnixNano: time,
+          attributes: pairs({ finish_reason: "stop", "message.content": "Hello", "message.role": "assistant" }),
+        },
+      ],
+    },
+  );
+  expect(json(events, "inputs")).toEqual({ messages: [{ role: "user", content: "Hi" }] });
+  expect(json(events, "outputs")).toEqual({
+    choices: [{ finish_reason: "stop", message: { role: "assistant", content: "Hello" } }],
+  });
+});
+
+test("OpenInference's attributes", async () => {
+  const llm = await runOf({
+    "openinference.span.kind": "LLM",
+    "llm.model_name": "m",
+    "llm.system": "anthropic",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": "Hi",
+    "llm.output_messages.0.message.role": "assistant",
+    "llm.output_messages.0.message.content": "Hello",
+    "llm.invocation_parameters": '{"top_p":0.1}',
+    "llm.token_count.prompt": 4,
+    "llm.token_count.completion": 2,
+    "llm.token_count.total": 6,
+    "session.id": "s1",
+    metadata: '{"a":1}',
+  });
+  expect(llm).toMatchObject({ run_type: "llm", total_tokens: 6, thread_id: "s1" });
+  expect(json(llm, "inputs")).toEqual({ messages: [{ role: "user", content: "Hi" }] });
+  expect(json(llm, "extra")).toMatchObject({
+    metadata: { a: 1, ls_model_name: "m", ls_provider: "anthropic" },
+    invocation_params: { top_p: 0.1 },
+  });
+  const retriever = await runOf({
+    "openinference.span.kind": "RETRIEVER",
+    "input.value": "where?",
+    "retrieval.documents.0.document.content": "Here.",
+    "retrieval.documents.0.document.metadata": '{"page":1}',
+  });
+  expect(retriever["run_type"]).toBe("retriever");
+  expect(json(retriever, "inputs")).toEqual({ query: "where?" });
+  expect(json(retriever, "outputs")).toEqual({
+    documents: [{ page_content: "Here.", metadata: { page: 1 }, type: "Document" }],
+  });
+  const tool = await runOf({
+    "openinference.span.kind": "TOOL",
+    "tool.name": "look",
+    "input.value": "{}",
+    "output.value": "x",
+  });
+  expect(tool).toMatchObject({ run_type: "tool", name: "look", inputs: "{}", outputs: '{"text":"x"}' });
+});
+
+test("Traceloop's attributes", async () => {
+  const run = await runOf({
+    "traceloop.span.kind": "workflow",
+    "traceloop.entity.name": "plan",
+    "traceloop.entity.input": '{"inputs":{"a":1}}',
+    "traceloop.entity.output": "done",
+    "traceloop.association.properties.thread_id": "t9",
+  });
+  expect(run).toMatchObject({ run_type: "chain", name: "plan", thread_id: "t9", outputs: '{"text":"done"}' });
+  expect(json(run, "inputs")).toEqual({ inputs: { a: 1 } });
+});
+
+test("an exception is the run's error", async () => {
+  const attributes = pairs({ "exception.message": "bad", "exception.stacktrace": "at x" });
+  const run = await runOf(
+    {},
+    { status: { code: 2 }, events: [{ name: "exception", timeUnixNano: String(START), attributes }] },
+  );
+  expect(run).toMatchObject({ error: "bad\n\nStacktrace:\nat x", status: "error" });
+  expect((await runOf({}, { status: { code: 2, message: "no" } }))["error"]).toBe("no");
+});
+
+test("children that are sent before their parents find their place", async () => {
+  const [trace, root, child, leaf] = [newTrace(), newSpan(), newSpan(), newSpan()];
+  for (const one of [
+    span(trace, leaf, {}, { parentSpanId: child }),
+    span(trace, child, {}, { parentSpanId: root }),
+    span(trace, root, {}, { parentSpanId: "0000000000000000" }),
+  ]) {
+    expect((await call("POST", "/otel/v1/traces", request(one))).status).toBe(200);
+  }
+  const at = "20261121T100000123456Z";
+  const expected = [root, child, leaf].map((id) => at + uuidOfSpan(id)).join(".");
+  await expect.poll(async () => (await stored(leaf))?.["dotted_order"], { timeout: 2000 }).toBe(expected);
+  expect(await stored(leaf)).toMatchObject({ trace_id: uuidOfTrace(trace), parent_run_id: uuidOfSpan(child) });
+});
+
+/** Written anew from the specification, so that the decoder is not compared with itself. */
+const { root: proto } = protobuf.parse(`syntax = "proto3";
+message V { oneof value { string s = 1; bool b = 2; int64 i = 3; double d = 4; A a = 5; K k = 6; bytes y = 7; } }
+message A { repeated V values = 1; } message K { repeated P values = 1; } message P { string key = 1; V value = 2; }
+message E { fixed64 time = 1; string name = 2; repeated P attributes = 3; uint32 dropped = 4; }
+message St { string message = 2; int32 code = 3; }
+message Sp { bytes tid = 1; bytes sid = 2; string state = 3; bytes parent = 4; string name = 5; int32 kind = 6;
+  fixed64 start = 7; fixed64 end = 8; repeated P attributes = 9; uint32 dropped = 10; repeated E events = 11; St status = 15; fixed32 flags = 16; }
+message Sc { string name = 1; } message Ss { Sc scope = 1; repeated Sp spans = 2; string url = 3; }
+message Re { repeated P attributes = 1; } message Rs { Re resource = 1; repeated Ss ss = 2; } message Rq { repeated Rs rs = 1; }`);
+
+test("protobuf, also packed, says the same as JSON", async () => {
+  const [trace, id] = [newTrace(), newSpan()];
+  const attributes = [
+    { key: "gen_ai.operation.name", value: { s: "chat" } },
+    { key: "gen_ai.usage.input_tokens", value: { i: 5 } },
+    { key: "gen_ai.request.temperature", value: { d: 0.25 } },
+    { key: "langsmith.span.tags", value: { a: { values: [{ s: "x" }, { s: "y" }] } } },
+    { key: "output.value", value: { s: '{"ok":true}' } },
+  ];
+  const type = proto.lookupType("Rq");
+  const body = type
+    .encode(
+      type.fromObject({
+        rs: [
+          {
+            resource: { attributes: [{ key: "service.name", value: { s: "p" } }] },
+            ss: [
+              {
+                scope: { name: "s" },
+                spans: [
+                  {
+                    tid: Buffer.from(trace, "hex"),
+                    sid: Buffer.from(id, "hex"),
+                    name: "proto",
+                    kind: 3,
+                    start: String(START),
+                    end: String(START + 1000n),
+                    attributes,
+                    events: [{ time: String(START), name: "new_token" }],
+                    status: { code: 1 },
+                    flags: 256,
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      }),
+    )
+    .finish();
+  const headers = { "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip" };
+  const answer = await call("POST", "/otel/v1/traces", gzipSync(body), headers);
+  expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([200, "", "application/x-protobuf"]);
+  expect(await stored(id)).toMatchObject({
+    name: "proto",
+    run_type: "llm",
+    start_time: "2026-11-21 10:00:00.123456",
+    end_time: "2026-11-21 10:00:00.123457",
+    trace_id: uuidOfTrace(trace),
+    prompt_tokens: 5,
+    tags: "\u001ex\u001ey\u001e",
+    first_token_time: "2026-11-21 10:00:00.123456",
+    outputs: '{"ok":true,"usage_metadata":{"input_tokens":5}}',
+  });
+});
+
+test("what is no OTLP is refused", async () => {
+  const send = async (body: unknown, type: string) =>
+    (await call("POST", "/otel/v1/traces", body, { "Content-Type": type })).status;
+  expect(await send({}, "text/plain")).toBe(415);
+  expect(await send("{", "application/json")).toBe(400);
+  expect(await send({ resourceSpans: 5 }, "application/json")).toBe(400);
+  expect(await send(request(span("zz", "yy", {})), "application/json")).toBe(400);
+  expect(await send(Buffer.from([255, 255, 255, 255, 1, 2]), "application/x-protobuf")).toBe(400);
+  // lists within lists, deeper than any stack
+  const nested = Buffer.alloc(300_000, Buffer.from([0x2a, 0x7f]));
+  expect(await send(nested, "application/x-protobuf")).toBe(400);
+  expect(await send({}, "application/json")).toBe(200);
+});

@@ -1,0 +1,262 @@
+import { AppError } from "../../base/errors.ts";
+import { isUuid } from "../../base/ids.ts";
+import type { RunMessage } from "../ingest/run-piece.ts";
+import { RUN_TYPES } from "../ingest/read-piece.ts";
+import { fromMicros } from "../ingest/times.ts";
+import { firstOf, isObject, listed, parsed, textOf } from "./attributes.ts";
+import { fromEvents, fromMessages, fromRetriever, fromValues, type InputsOutputs } from "./messages.ts";
+import type { Attributes, OtelSpan } from "./otel-span.ts";
+
+type Json = Record<string, unknown>;
+
+export interface SpanRun {
+  message: RunMessage;
+  attachments: { name: string; type: string; content: Buffer }[];
+}
+
+/**
+ * A span as a run, by the attributes of OpenTelemetry's GenAI conventions, OpenInference and Traceloop
+ * (contract §2.3, whose order of rules is kept).
+ *
+ * A run's id is the span's with eight zero bytes in front, its trace's the trace id's bytes (§2.2). So a root's id
+ * is not its trace's, unlike elsewhere: a child knows its trace and its parent, but not whether that is the root.
+ * @param project of the header, which goes before what the span says
+ * @throws 400 for ids that are none
+ */
+export function spanToRun(span: OtelSpan, project: string | undefined): SpanRun {
+  const { attributes } = span;
+  const id = idOf(attributes, "langsmith.span.id") ?? spanUuid(span.spanId);
+  const isRoot = attributes["langsmith.is_root"] === true || attributes["langsmith.is_root"] === "true";
+  const parent = idOf(attributes, "langsmith.span.parent_id") ?? (span.parentSpanId && spanUuid(span.parentSpanId));
+  const order = textOf(attributes, "langsmith.span.dotted_order");
+  const kind = runTypeOf(attributes);
+  const { inputs, outputs } = inputsAndOutputs(span, kind);
+  const error = errorOf(span);
+  const session = idOf(attributes, "langsmith.trace.session_id");
+  const run: Json = {
+    id,
+    name: nameOf(span),
+    run_type: kind,
+    start_time: wireTime(span.start),
+    end_time: wireTime(span.end),
+    trace_id: order ? undefined : (idOf(attributes, "langsmith.trace.id") ?? traceUuid(span.traceId)),
+    parent_run_id: isRoot ? undefined : parent,
+    dotted_order: order,
+    session_id: project === undefined ? session : undefined,
+    session_name: project ?? textOf(attributes, "langsmith.trace.session_name", "langsmith.trace.project_name"),
+    reference_example_id: idOf(attributes, "langsmith.reference_example_id"),
+    tags: tagsOf(attributes),
+    status: error === undefined ? "success" : "error",
+  };
+  const raw: RunMessage["raw"] = { extra: JSON.stringify(extraOf(span)) };
+  if (inputs) raw.inputs = JSON.stringify(inputs);
+  const usage = outputs && usageOf(attributes);
+  if (outputs) raw.outputs = JSON.stringify(usage ? { ...outputs, usage_metadata: usage } : outputs);
+  if (error !== undefined) raw.error = JSON.stringify(error);
+  if (span.events.length > 0) raw.events = JSON.stringify(eventsOf(span));
+  return { message: { kind: "post", id, run, raw }, attachments: attachmentsOf(attributes) };
+}
+
+function inputsAndOutputs(span: OtelSpan, kind: string): InputsOutputs {
+  const result: InputsOutputs = {};
+  const sources = [fromEvents, ...(kind === "retriever" ? [fromRetriever] : []), fromMessages, fromValues];
+  for (const source of sources) {
+    const { inputs, outputs } = source(span);
+    if (inputs) result.inputs ??= inputs;
+    if (outputs) result.outputs ??= outputs;
+  }
+  return result;
+}
+
+const spanUuid = (spanId: string): string => {
+  if (!/^[0-9a-f]{16}$/.test(spanId)) throw new AppError(400, `span id ${JSON.stringify(spanId)} is not 8 bytes`);
+  return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
+};
+
+const traceUuid = (traceId: string): string => {
+  if (!/^[0-9a-f]{32}$/.test(traceId)) throw new AppError(400, `trace id ${JSON.stringify(traceId)} is not 16 bytes`);
+  return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+};
+
+/** An id that was given as an attribute; one that is no UUID counts for none. */
+function idOf(attributes: Attributes, name: string): string | undefined {
+  const value = attributes[name];
+  return typeof value === "string" && isUuid(value) ? value.toLowerCase() : undefined;
+}
+
+const wireTime = (micros: number): string | undefined => (micros > 0 ? fromMicros(micros) : undefined);
+
+const OPERATIONS: Record<string, string> = {
+  chat: "llm",
+  completion: "llm",
+  text_completion: "llm",
+  generate_content: "llm",
+  embedding: "embedding",
+  embeddings: "embedding",
+  execute_tool: "tool",
+};
+const KINDS: Record<string, string> = {
+  tool: "tool",
+  workflow: "chain",
+  task: "chain",
+  agent: "chain",
+  chain: "chain",
+  llm: "llm",
+  retriever: "retriever",
+  embedding: "embedding",
+};
+
+/** Rule 3. */
+function runTypeOf(attributes: Attributes): string {
+  if (textOf(attributes, "llm.prompt_template.variables")) return "prompt";
+  if (textOf(attributes, "gen_ai.tool.name")) return "tool";
+  const said = textOf(attributes, "langsmith.span.kind")?.toLowerCase();
+  if (RUN_TYPES.some((type) => type === said)) return said!;
+  const operation = OPERATIONS[textOf(attributes, "gen_ai.operation.name")?.toLowerCase() ?? ""];
+  if (operation) return operation;
+  const request = textOf(attributes, "llm.request.type")?.toLowerCase();
+  if (request) return request.startsWith("embedding") ? "embedding" : "llm";
+  const kind = textOf(attributes, "openinference.span.kind", "traceloop.span.kind")?.toLowerCase();
+  return (kind && KINDS[kind]) ?? "chain";
+}
+
+/** Rule 4. */
+function nameOf({ attributes, name }: OtelSpan): string {
+  const isTool = textOf(attributes, "openinference.span.kind")?.toUpperCase() === "TOOL";
+  return (
+    textOf(attributes, "langsmith.trace.name", "traceloop.entity.name") ??
+    (isTool ? textOf(attributes, "tool.name") : undefined) ??
+    (name || "span")
+  ).slice(0, 4096);
+}
+
+/** Rule 13. */
+function tagsOf(attributes: Attributes): string[] | undefined {
+  const value = attributes["langsmith.span.tags"];
+  const tags = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
+  const trimmed = tags.map((tag) => tag.trim()).filter((tag) => tag !== "");
+  return trimmed.length > 0 ? trimmed.slice(0, 1000) : undefined;
+}
+
+/** Rule 15; a status without an exception has only its message. */
+function errorOf({ events, isError, statusMessage }: OtelSpan): string | undefined {
+  const exception = events.findLast((event) => event.name === "exception");
+  if (!exception) return isError ? statusMessage || "Error" : undefined;
+  const message = textOf(exception.attributes, "exception.message", "exception.type") ?? "Exception";
+  const trace = textOf(exception.attributes, "exception.stacktrace");
+  return trace ? `${message}\n\nStacktrace:\n${trace}` : message;
+}
+
+const INVOCATION = [
+  ...["model", "temperature", "top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty", "seed"].map(
+    (name) => `gen_ai.request.${name}`,
+  ),
+  ...["gen_ai.request.stop_sequences", "gen_ai.request.encoding_formats", "gen_ai.response.model"],
+  ...["llm.presence_penalty", "llm.frequency_penalty", "llm.request.functions"],
+];
+
+/** Rules 1, 6, 7 and 12. */
+function extraOf({ attributes, resource, traceId, spanId }: OtelSpan): Json {
+  const params: Json = {};
+  for (const name of INVOCATION) {
+    const key = name.split(".").at(-1)!;
+    if (attributes[name] !== undefined) params[key === "stop_sequences" ? "stop" : key] ??= attributes[name];
+  }
+  const given = parsed(attributes["llm.invocation_parameters"]);
+  if (isObject(given)) Object.assign(params, given);
+  const tools = attributes["tools"] ?? attributes["gen_ai.tool.definitions"] ?? toolsOf(attributes);
+  if (tools !== undefined) params["tools"] = parsed(tools);
+  if (attributes["gen_ai.tool.name"] !== undefined) params["tool_name"] = attributes["gen_ai.tool.name"];
+  if (attributes["tool_arguments"] !== undefined) params["tool_arguments"] = parsed(attributes["tool_arguments"]);
+  return {
+    metadata: { ...resource, ...metadataOf(attributes), OTEL_TRACE_ID: traceId, OTEL_SPAN_ID: spanId },
+    ...(Object.keys(params).length > 0 && { invocation_params: params }),
+  };
+}
+
+function toolsOf(attributes: Attributes): unknown[] | undefined {
+  const tools = listed(attributes, "llm.tools").map((tool) => parsed(tool["tool.json_schema"]));
+  return tools.length > 0 ? tools : undefined;
+}
+
+function metadataOf(attributes: Attributes): Json {
+  const metadata: Json = {};
+  const whole = parsed(attributes["metadata"]);
+  if (isObject(whole)) Object.assign(metadata, whole);
+  for (const [name, value] of Object.entries(attributes)) {
+    const key = /^(?:traceloop\.association\.properties|langsmith\.metadata)\.(.+)$/.exec(name)?.[1];
+    if (key) metadata[key] = value;
+  }
+  // threads: OpenInference's session, GenAI's conversation
+  const conversation = firstOf(attributes, "gen_ai.conversation.id");
+  if (conversation !== undefined) metadata["conversation_id"] ??= conversation;
+  const session = firstOf(attributes, "session.id");
+  if (session !== undefined) metadata["session_id"] ??= session;
+  const provider = textOf(attributes, "gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider");
+  if (provider !== undefined) metadata["ls_provider"] = provider;
+  const model = textOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "model", "llm.model_name");
+  if (model !== undefined) metadata["ls_model_name"] = model;
+  return metadata;
+}
+
+/** Rule 14. */
+function usageOf(attributes: Attributes): Json | undefined {
+  const whole = parsed(attributes["langsmith.usage_metadata"]);
+  if (isObject(whole)) return whole;
+  const number = (...names: string[]) => {
+    const value = Number(firstOf(attributes, ...names) ?? NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const input = number("gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens", "llm.token_count.prompt");
+  const output = number("gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens", "llm.token_count.completion");
+  const total = number("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total");
+  const details = (name: string, ...counts: [string, string[]][]) => {
+    const given = parsed(attributes[`gen_ai.usage.${name}`]);
+    const found = counts.flatMap(([key, names]) => (number(...names) === undefined ? [] : [[key, number(...names)]]));
+    const merged = { ...(Object.fromEntries(found) as Json), ...(isObject(given) && given) };
+    return Object.keys(merged).length > 0 ? { [name]: merged } : {};
+  };
+  const usage: Json = {
+    ...(input !== undefined && { input_tokens: input }),
+    ...(output !== undefined && { output_tokens: output }),
+    ...(total !== undefined && { total_tokens: total }),
+    ...details("input_token_details", [
+      "cache_read",
+      [
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+      ],
+    ]),
+    ...details("output_token_details", [
+      "reasoning",
+      ["gen_ai.usage.details.reasoning_tokens", "llm.token_count.completion_details.reasoning"],
+    ]),
+  };
+  return Object.keys(usage).length > 0 ? usage : undefined;
+}
+
+function eventsOf({ events }: OtelSpan): Json[] {
+  return events.map(({ name, time, attributes }) => ({
+    name,
+    time: wireTime(time)?.replace(" ", "T"),
+    ...(Object.keys(attributes).length > 0 && { kwargs: attributes }),
+  }));
+}
+
+/** Rule 16: `[{name, content (base64), mime_type}]`. */
+function attachmentsOf(attributes: Attributes): SpanRun["attachments"] {
+  const list = parsed(attributes["langsmith.attachments"]);
+  if (!Array.isArray(list)) return [];
+  return list.filter(isObject).flatMap(({ name, content, mime_type }) =>
+    typeof name === "string" && typeof content === "string"
+      ? [
+          {
+            name,
+            type: typeof mime_type === "string" ? mime_type : "application/octet-stream",
+            content: Buffer.from(content, "base64"),
+          },
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,96 @@
+import type { Attributes, OtelSpan } from "./otel-span.ts";
+
+/** OTLP's shapes, which are the same in JSON and after protobuf; everything may be absent. */
+export interface WireValue {
+  stringValue?: string;
+  boolValue?: boolean;
+  intValue?: string | number;
+  doubleValue?: number;
+  arrayValue?: { values?: WireValue[] };
+  kvlistValue?: { values?: WireKeyValue[] };
+  bytesValue?: Buffer | string;
+}
+export interface WireKeyValue {
+  key?: string;
+  value?: WireValue;
+}
+export interface WireSpan {
+  traceId?: unknown;
+  spanId?: unknown;
+  parentSpanId?: unknown;
+  name?: string;
+  startTimeUnixNano?: string | number;
+  endTimeUnixNano?: string | number;
+  attributes?: WireKeyValue[];
+  events?: { timeUnixNano?: string | number; name?: string; attributes?: WireKeyValue[] }[];
+  status?: { message?: string; code?: number | string };
+}
+export interface WireRequest {
+  resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[];
+}
+
+/** @param read how an id is written */
+export function toSpans(request: WireRequest, read: { id(value: unknown): string }): OtelSpan[] {
+  const spans: OtelSpan[] = [];
+  for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {
+    const about = attributesOf(resource?.attributes);
+    for (const scope of scopeSpans) {
+      for (const span of scope.spans ?? []) {
+        const parent = read.id(span.parentSpanId);
+        spans.push({
+          traceId: read.id(span.traceId),
+          spanId: read.id(span.spanId),
+          // some exporters write a root's parent as zeros
+          parentSpanId: parent === "" || /^0+$/.test(parent) ? undefined : parent,
+          name: String(span.name ?? ""),
+          start: microsOf(span.startTimeUnixNano),
+          end: microsOf(span.endTimeUnixNano),
+          attributes: attributesOf(span.attributes),
+          events: (span.events ?? []).map((event) => ({
+            name: String(event.name ?? ""),
+            time: microsOf(event.timeUnixNano),
+            attributes: attributesOf(event.attributes),
+          })),
+          isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
+          statusMessage: String(span.status?.message ?? ""),
+          resource: about,
+        });
+      }
+    }
+  }
+  return spans;
+}
+
+function attributesOf(pairs: WireKeyValue[] = []): Attributes {
+  return Object.fromEntries(pairs.map(({ key = "", value }) => [key, valueOf(value, 0)]));
+}
+
+/** What nests deeper says nothing to a reader, and printing it needs a stack. */
+const MAX_DEPTH = 50;
+
+function valueOf(value: WireValue | undefined, depth: number): unknown {
+  if (!value || depth > MAX_DEPTH) return null;
+  if (value.stringValue !== undefined) return value.stringValue;
+  if (value.boolValue !== undefined) return value.boolValue;
+  if (value.intValue !== undefined) {
+    const number = Number(value.intValue);
+    return Number.isSafeInteger(number) ? number : String(value.intValue);
+  }
+  if (value.doubleValue !== undefined) return value.doubleValue;
+  if (value.arrayValue) return (value.arrayValue.values ?? []).map((one) => valueOf(one, depth + 1));
+  if (value.kvlistValue) {
+    const pairs = value.kvlistValue.values ?? [];
+    return Object.fromEntries(pairs.map((pair) => [pair.key ?? "", valueOf(pair.value, depth + 1)]));
+  }
+  if (value.bytesValue !== undefined) {
+    return Buffer.isBuffer(value.bytesValue) ? value.bytesValue.toString("base64") : value.bytesValue;
+  }
+  return null;
+}
+
+/** Of nanoseconds, which are beyond a double's precision; what is behind the microseconds is cut off. */
+function microsOf(nanos: string | number | undefined): number {
+  if (nanos === undefined || nanos === null || nanos === "") return 0;
+  const text = typeof nanos === "number" ? BigInt(Math.round(nanos)).toString() : nanos;
+  return /^\d{1,20}$/.test(text) ? Number(BigInt(text) / 1000n) : 0;
+}
