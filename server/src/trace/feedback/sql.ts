@@ -151,6 +151,22 @@ export async function listFeedback(
   return row!.items;
 }
 
+/** By run, as JSON arrays, newest first, 100 a run at most; of one comparison or all. */
+export async function listFeedbackOfRuns(
+  sql: Sql,
+  tenantId: string,
+  runIds: string[],
+  comparisonId: string | null | undefined,
+): Promise<Map<string, string>> {
+  const rows = await sql<{ run_id: string; items: string }[]>`
+    select f.run_id, json_agg(${jsonObjectOf(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc)::text as items
+    from (select *, row_number() over (partition by run_id order by created_at desc, feedback_id desc) as place
+          from feedback where tenant_id = ${tenantId} and run_id = any(${runIds}::uuid[])
+            and ${comparisonId ? sql`comparative_experiment_id = ${comparisonId}` : sql`true`}) f
+    where f.place <= 100 group by f.run_id`;
+  return new Map(rows.map((row) => [row.run_id, row.items]));
+}
+
 /** @returns false when there is no such feedback */
 export async function updateFeedback(sql: Sql, tenantId: string, id: string, patch: FeedbackPatch): Promise<boolean> {
   const given = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;

@@ -1,0 +1,284 @@
+import { expect, test } from "vitest";
+
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { createTraceApp } from "../../app.ts";
+import { openGuard } from "../../../test/principal.ts";
+import { uuid7 } from "../../base/ids.ts";
+
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+
+const { platform, sql, call } = await testTracePlatform();
+const app = createTraceApp(platform.deps, openGuard);
+
+const send = async (method: string, path: string, form: FormData, headers: Record<string, string> = {}) => {
+  const response = await app.request(path, { method, body: form, headers });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text,
+    json: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : undefined,
+  };
+};
+
+const json = (value: unknown) => new Blob([JSON.stringify(value)], { type: "application/json" });
+const file = (content: string | Uint8Array<ArrayBuffer>, type: string) => {
+  const size = typeof content === "string" ? Buffer.byteLength(content) : content.length;
+  return new Blob([content], { type: `${type}; length=${size}` });
+};
+
+let made = 0;
+const dataset = async (more: Record<string, unknown> = {}) =>
+  (await call("POST", "/datasets", { name: `files ${++made}`, ...more })).json.id as string;
+
+/** As the JavaScript SDK puts it together. */
+function formOf(id: string, parts: Record<string, unknown>, files: Record<string, Blob> = {}): FormData {
+  const form = new FormData();
+  const { inputs, outputs, operations, ...info } = parts;
+  form.append(id, json(info));
+  if (inputs) form.append(`${id}.inputs`, json(inputs));
+  if (outputs) form.append(`${id}.outputs`, json(outputs));
+  for (const [name, content] of Object.entries(files)) form.append(`${id}.attachment.${name}`, content);
+  if (operations) form.append(`${id}.attachments_operations`, json(operations));
+  return form;
+}
+
+const bytes = new Uint8Array([0, 255, 13, 10, 45, 45, 128]);
+const urls = async (id: string) => (await call("GET", `/examples/${id}`)).json.attachment_urls;
+const fetched = async (url: string) => {
+  const response = await app.request(new URL(url).pathname);
+  return {
+    status: response.status,
+    type: response.headers.get("content-type"),
+    body: new Uint8Array(await response.arrayBuffer()),
+  };
+};
+const blobs = async () =>
+  (
+    await sql<{ blob: string }[]>`select distinct a.value ->> 'blob' as blob
+    from dataset_examples x, jsonb_each(x.attachments) a where x.attachments is not null`
+  ).map((row) => row.blob);
+
+test("an example comes with files, which are read by links without a key", async () => {
+  const id = uuid7();
+  const dataset_id = await dataset();
+  const form = formOf(
+    id,
+    { created_at: "2024-01-01T00:00:00Z", metadata: { m: 1 }, split: ["a"], inputs: { q: "ü" }, outputs: { a: 1 } },
+    { "image.png": file(bytes, "image/png"), text: file("hello", "text/plain") },
+  );
+  const made = await send("POST", `/v1/platform/datasets/${dataset_id}/examples`, form);
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({ count: 1, example_ids: [id] });
+  expect((await call("GET", `/examples/${id}`)).json).toMatchObject({
+    inputs: { q: "ü" },
+    outputs: { a: 1 },
+    metadata: { m: 1, dataset_split: ["a"] },
+    created_at: "2024-01-01T00:00:00.000000+00:00",
+    modified_at: made.json.as_of,
+  });
+  const links = await urls(id);
+  expect(Object.keys(links).sort()).toEqual(["attachment.image.png", "attachment.text"]);
+  expect(links["attachment.image.png"].mime_type).toBe("image/png");
+  const image = await fetched(links["attachment.image.png"].presigned_url);
+  expect(image).toEqual({ status: 200, type: "image/png", body: bytes });
+  // only who asks for them gets them in a list
+  expect((await call("GET", `/examples?dataset=${dataset_id}`)).json[0]).not.toHaveProperty("attachment_urls");
+  const listed = await call("GET", `/examples?dataset=${dataset_id}&select=attachment_urls`);
+  expect(Object.keys(listed.json[0].attachment_urls)).toHaveLength(2);
+});
+
+test("files are kept, renamed, dropped and replaced; earlier versions keep theirs", async () => {
+  const id = uuid7();
+  const dataset_id = await dataset();
+  const path = `/api/v1/platform/datasets/${dataset_id}/examples`;
+  const files = { a: file("A", "text/plain"), b: file("B", "text/plain"), c: file("C", "text/plain") };
+  const first = await send("POST", path, formOf(id, { inputs: {} }, files));
+  const operations = { rename: { a: "z" }, retain: ["b"] };
+  const changed = await send(
+    "PATCH",
+    path,
+    formOf(id, { operations, metadata: { x: 1 } }, { d: file("D", "text/plain") }),
+  );
+  expect(changed.status).toBe(201);
+  const content = async (links: Record<string, { presigned_url: string }>) =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(links).map(async ([name, one]) => [
+          name,
+          Buffer.from((await fetched(one.presigned_url)).body).toString(),
+        ]),
+      ),
+    );
+  expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B", "attachment.d": "D" });
+  await send("PATCH", path, formOf(id, { outputs: { o: 1 } }, { b: file("B2", "text/plain") }));
+  expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B2", "attachment.d": "D" });
+  const asOf = encodeURIComponent(first.json.as_of);
+  expect(await content((await call("GET", `/examples/${id}?as_of=${asOf}`)).json.attachment_urls)).toEqual({
+    "attachment.a": "A",
+    "attachment.b": "B",
+    "attachment.c": "C",
+  });
+  const wrong = await send("PATCH", path, formOf(id, { operations: { retain: ["nothing"] } }));
+  expect(wrong.status).toBe(422);
+});
+
+test("files go with what they belong to, and are not left by what fails", async () => {
+  const id = uuid7();
+  const dataset_id = await dataset();
+  const path = `/v1/platform/datasets/${dataset_id}/examples`;
+  const before = new Set(await blobs());
+  await send("POST", path, formOf(id, { inputs: {} }, { a: file("A", "text/plain") }));
+  const [blob] = (await blobs()).filter((one) => !before.has(one));
+  expect(await platform.deps.blobs.read(blob!)).toBeDefined();
+  const again = await send("POST", path, formOf(id, { inputs: {} }, { a: file("A", "text/plain") }));
+  expect(again.status).toBe(409);
+  await call("DELETE", `/datasets/${dataset_id}`);
+  expect(await platform.deps.blobs.read(blob!)).toBeUndefined();
+
+  const other = await dataset();
+  const two = uuid7();
+  await send(
+    "POST",
+    `/v1/platform/datasets/${other}/examples`,
+    formOf(two, { inputs: {} }, { a: file("A", "text/plain") }),
+  );
+  const [second] = (await blobs()).filter((one) => !before.has(one));
+  await call("POST", "/v1/platform/datasets/examples/delete", { example_ids: [two], hard_delete: true });
+  expect(await platform.deps.blobs.read(second!)).toBeUndefined();
+});
+
+test("an example takes files from the run that it is made of, and keeps them", async () => {
+  const run = { id: uuid7(), name: "r", run_type: "chain", start_time: new Date().toISOString(), inputs: { q: 1 } };
+  const order = `${run.start_time.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run.id}`;
+  const sent = new FormData();
+  const body = JSON.stringify({ ...run, trace_id: run.id, dotted_order: order, session_name: "files" });
+  sent.append(`post.${run.id}`, file(body, "application/json"));
+  sent.append(`attachment.${run.id}.pic`, file(bytes, "image/png"));
+  expect((await send("POST", "/runs/multipart", sent)).status).toBe(202);
+
+  const dataset_id = await dataset();
+  const id = uuid7();
+  const taking = { source_run_id: run.id, use_source_run_io: true, use_source_run_attachments: ["pic"] };
+  const path = `/v1/platform/datasets/${dataset_id}/examples`;
+  const made = await send("POST", path, formOf(id, taking));
+  expect(made.status).toBe(201);
+  expect((await call("GET", `/examples/${id}`)).json).toMatchObject({ inputs: { q: 1 }, source_run_id: run.id });
+  expect((await fetched((await urls(id))["attachment.pic"].presigned_url)).body).toEqual(bytes);
+  const missing = { ...taking, use_source_run_attachments: ["other"] };
+  expect((await send("POST", path, formOf(uuid7(), missing))).status).toBe(404);
+});
+
+test("what is wrong with a multipart body is said", async () => {
+  const id = uuid7();
+  const dataset_id = await dataset();
+  const path = `/v1/platform/datasets/${dataset_id}/examples`;
+  const broken = new FormData();
+  broken.append(id, new Blob(["{"], { type: "application/json" }));
+  const stray = formOf("not-a-uuid", { inputs: {} });
+  const odd = formOf(id, { inputs: {} });
+  odd.append(`${id}.colour`, json("red"));
+  for (const [form, status] of [
+    [formOf(id, {}), 422],
+    [formOf(id, { inputs: [1] }), 422],
+    [formOf(id, { split: 5, inputs: {} }), 422],
+    [formOf(id, { inputs: {}, use_source_run_io: true }), 422],
+    [formOf(id, { inputs: {}, use_source_run_io: true, source_run_id: uuid7() }), 404],
+    [broken, 400],
+    [stray, 422],
+    [odd, 422],
+    [new FormData(), 422],
+  ] as const) {
+    expect((await send("POST", path, form)).status).toBe(status);
+  }
+  expect((await call("POST", path, { inputs: {} })).status).toBe(415);
+  expect((await send("POST", `/v1/platform/datasets/${uuid7()}/examples`, formOf(id, { inputs: {} }))).status).toBe(
+    404,
+  );
+  expect((await send("POST", path, formOf(id, { inputs: {} }), OTHER)).status).toBe(404);
+  expect((await send("PATCH", path, formOf(id, { inputs: {} }))).status).toBe(404);
+  expect(await sql`select 1 from dataset_examples where dataset_id = ${dataset_id}`).toEqual([]);
+});
+
+function upload(content: string, name: string, fields: Record<string, string[]>): FormData {
+  const form = new FormData();
+  form.append("file", new Blob([content], { type: "text/csv" }), name);
+  for (const [key, values] of Object.entries(fields)) for (const value of values) form.append(key, value);
+  return form;
+}
+
+test("a CSV becomes a dataset, and the dataset CSV and JSON Lines", async () => {
+  const csv = 'question,answer,level\r\n"What, then?","yes ""sir""",1\r\nwhy,because,2\r\n';
+  const fields = { input_keys: ["question"], output_keys: ["answer"], metadata_keys: ["level"], name: ["from csv"] };
+  const made = await send("POST", "/datasets/upload", upload(csv, "q.csv", fields));
+  expect(made.json).toMatchObject({ name: "from csv", example_count: 2, data_type: "kv" });
+  const { id } = made.json;
+  const table = await call("GET", `/datasets/${id}/csv`);
+  expect(table.headers.get("content-type")).toBe("text/csv; charset=UTF-8");
+  const [header, ...lines] = table.text.trimEnd().split("\r\n");
+  expect(header).toBe("id,inputs.question,outputs.answer,metadata");
+  expect(lines.some((line) => line.includes('"What, then?","yes ""sir"""'))).toBe(true);
+  const jsonl = (await call("GET", `/datasets/${id}/jsonl`)).text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(jsonl).toHaveLength(2);
+  expect(jsonl[1]).toMatchObject({
+    inputs: { question: "why" },
+    outputs: { answer: "because" },
+    metadata: { level: "2" },
+  });
+
+  const more = upload('{"question":{"deep":1},"answer":null}\n', "more.jsonl", {
+    input_keys: ["question"],
+    output_keys: ["answer"],
+  });
+  expect((await send("POST", `/examples/upload/${id}`, more)).json).toMatchObject({ count: 1 });
+  expect((await call("GET", `/datasets/${id}`)).json.example_count).toBe(3);
+  expect((await call("GET", `/datasets/${id}/jsonl?as_of=2000-01-01`)).text).toBe("");
+
+  expect((await send("POST", "/datasets/upload", upload(csv, "q.csv", fields))).status).toBe(409);
+  for (const [content, wrong] of [
+    [csv, { ...fields, input_keys: ["nothing"] }],
+    [csv, { ...fields, input_keys: [] }],
+    ['a,b\n1,"open', { ...fields, input_keys: ["a"] }],
+    ["a,b\n1", { ...fields, input_keys: ["a"] }],
+    [csv, { ...fields, input_key_mappings: ["{}"] }],
+  ] as const) {
+    const form = upload(content, "q.csv", { ...wrong, name: [`wrong ${uuid7()}`] } as never);
+    expect((await send("POST", "/datasets/upload", form)).status).toBe(422);
+  }
+});
+
+test("a large dataset is downloaded whole, in order", async () => {
+  const id = await dataset();
+  const examples = Array.from({ length: 1234 }, (_, n) => ({ dataset_id: id, inputs: { n } }));
+  await call("POST", "/examples/bulk", examples);
+  const lines = (await call("GET", `/datasets/${id}/jsonl`)).text.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).inputs.n)).toEqual(examples.map((_, n) => n));
+});
+
+test("chat examples are told in OpenAI's fine-tuning format", async () => {
+  const dataset_id = await dataset({ data_type: "chat" });
+  const inputs = {
+    input: [
+      { type: "human", data: { content: "hi" } },
+      { role: "system", content: "be nice" },
+    ],
+  };
+  await call("POST", "/examples", {
+    dataset_id,
+    inputs,
+    outputs: { output: { type: "ai", data: { content: "hello" } } },
+  });
+  const text = (await call("GET", `/datasets/${dataset_id}/openai_ft`)).text;
+  expect(JSON.parse(text)).toEqual({
+    messages: [
+      { role: "user", content: "hi" },
+      { role: "system", content: "be nice" },
+      { role: "assistant", content: "hello" },
+    ],
+  });
+  const other = await dataset();
+  await call("POST", "/examples", { dataset_id: other, inputs: { x: 1 } });
+  expect((await call("GET", `/datasets/${other}/openai_ft`)).status).toBe(422);
+});
