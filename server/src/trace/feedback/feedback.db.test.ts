@@ -8,8 +8,8 @@ import { uuid7 } from "../../base/ids.ts";
 import { createLog } from "../../base/log.ts";
 import { createFeedback } from "./create-feedback.ts";
 import { FeedbackMirror } from "./feedback-mirror.ts";
+import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "./purge-sql.ts";
 import { createBody } from "./schema.ts";
-import { deleteFeedbackOf } from "./sql.ts";
 import { feedbackStats } from "./stats.ts";
 
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
@@ -257,8 +257,8 @@ test("feedback goes with its project or trace", async () => {
   await give({ run_id: runId, key: "k", score: 1 });
   const early = uuid7();
   await give({ run_id: early, key: "k", score: 1 });
-  expect(await deleteFeedbackOf(sql, WORKSPACE, { session_ids: [project_id] })).toBe(1);
-  expect(await deleteFeedbackOf(sql, WORKSPACE, { trace_ids: [early] })).toBe(1);
+  await deleteFeedbackOfProjects(sql, WORKSPACE, [project_id]);
+  await deleteFeedbackOfTraces(sql, WORKSPACE, [early]);
   await deps.feedback.flush();
   expect(await copies(runId)).toEqual([]);
   expect(await copies(early)).toEqual([]);

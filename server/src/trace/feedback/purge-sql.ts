@@ -12,7 +12,9 @@ export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, proje
 export async function deleteFeedbackOfTraces(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
   await sql`
     with gone as (
-      delete from feedback where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[]) returning run_id
+      -- what was said of a root before it arrived knows no trace yet
+      delete from feedback where tenant_id = ${tenantId}
+        and (trace_id = any(${traceIds}::uuid[]) or run_id = any(${traceIds}::uuid[])) returning run_id
     )
     delete from feedback_tokens
     where tenant_id = ${tenantId} and (run_id = any(${traceIds}::uuid[]) or run_id in (select run_id from gone))`;

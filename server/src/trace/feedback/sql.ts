@@ -188,24 +188,6 @@ export async function deleteFeedback(sql: Sql, tenantId: string, id: string): Pr
   return gone.length > 0;
 }
 
-/** With what it was said of: whole projects, or traces. At most 10,000 rows a call. @returns how many went */
-export async function deleteFeedbackOf(
-  sql: Sql | Transaction,
-  tenantId: string,
-  what: { session_ids: string[] } | { trace_ids: string[] },
-): Promise<number> {
-  const which =
-    "session_ids" in what
-      ? sql`session_id = any(${what.session_ids}::uuid[])`
-      : // a run whose trace is not known yet may be the root itself
-        sql`(trace_id = any(${what.trace_ids}::uuid[]) or run_id = any(${what.trace_ids}::uuid[]))`;
-  const gone = await sql`
-    delete from feedback where (tenant_id, feedback_id) in (
-      select tenant_id, feedback_id from feedback where tenant_id = ${tenantId} and ${which} limit 10000)
-    returning 1`;
-  return gone.length;
-}
-
 export async function findFeedbackKey(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
   const [row] = await sql<{ key: string }[]>`
     select key from feedback where tenant_id = ${tenantId} and feedback_id = ${id}`;
