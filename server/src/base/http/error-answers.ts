@@ -1,5 +1,5 @@
 import { ERROR_STATUSES, type ErrorStatus } from "./error-statuses.ts";
-import { errorContent, type ErrorMode } from "./errors.ts";
+import { errorContent, type ErrorFamily, type ErrorMode } from "./errors.ts";
 import type { Route } from "./route.ts";
 
 type Json = Record<string, unknown>;
@@ -15,14 +15,15 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
   if (route.body) statuses.add(400).add(413);
   if (route.params || route.query || route.body) statuses.add(422);
   if (limited) statuses.add(429);
-  return [...statuses.add(503)].toSorted((a, b) => a - b);
+  // headers are bounded before anybody looks at them
+  return [...statuses.add(431).add(503)].toSorted((a, b) => a - b);
 }
 
 /** In whose words a route's errors are. */
-const modeOf = (route: Route, mode: ErrorMode): ErrorMode | "error" => route.errorFamily ?? mode;
+const modeOf = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
 
-const nameOf = (status: ErrorStatus, mode: ErrorMode | "error"): string =>
-  `Error${status}${mode === "error" ? "Platform" : ""}`;
+const nameOf = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
+  `Error${status}${{ error: "Platform", problem: "Problem", text: "", detail: "" }[mode]}`;
 
 /** `#/components/responses/Error404` and, in `components`, what it refers to. */
 export function errorReference(
@@ -33,6 +34,8 @@ export function errorReference(
 ): Json {
   const own = modeOf(route, mode);
   const name = nameOf(status, own);
-  components[name] ??= { description: ERROR_STATUSES[status], content: errorContent(own) };
+  // the HTTP parser itself answers 431, without a body
+  const content = status === 431 ? {} : { content: errorContent(own) };
+  components[name] ??= { description: ERROR_STATUSES[status], ...content };
   return { $ref: `#/components/responses/${name}` };
 }

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from "node:http";
+
 import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
@@ -8,6 +10,9 @@ import type { Log } from "../log.ts";
 
 /** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. Contract §1.3. */
 export type ErrorMode = "text" | "detail";
+
+/** `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. */
+export type ErrorFamily = "error" | "problem";
 
 /** The one place where a thrown error becomes a response. */
 export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
@@ -21,7 +26,7 @@ export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
       };
       log.error({ err: thrown, ...request }, "request failed");
     }
-    return errorResponse(c.get("errorFamily") === "error" ? "error" : mode, error);
+    return errorResponse((c.get("errorFamily") as ErrorFamily | undefined) ?? mode, error, c.req.path);
   };
 }
 
@@ -32,9 +37,16 @@ function loggedPath(c: Context): string {
   return secrets.reduce((path, secret) => path.replaceAll(secret, "…"), c.req.path);
 }
 
-/** @param mode `error`: `{"error": message}`, of routes with that `errorFamily` */
-export function errorResponse(mode: ErrorMode | "error", error: AppError): Response {
+export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, path?: string): Response {
   const init = { status: error.status, headers: error.headers };
+  if (mode === "problem") {
+    const title = STATUS_CODES[error.status] ?? "Error";
+    const problem = { type: "about:blank", title, status: error.status, detail: error.message };
+    return new Response(JSON.stringify({ ...problem, ...(path !== undefined && { instance: path }) }), {
+      ...init,
+      headers: { "Content-Type": "application/problem+json", ...error.headers },
+    });
+  }
   if (mode === "error") {
     const { message, code } = error;
     return Response.json({ error: code ?? message, ...(code !== undefined && { message }) }, init);
@@ -50,7 +62,13 @@ export function errorResponse(mode: ErrorMode | "error", error: AppError): Respo
 }
 
 /** What `errorResponse` writes, for the OpenAPI document. */
-export function errorContent(mode: ErrorMode | "error"): Record<string, unknown> {
+export function errorContent(mode: ErrorMode | ErrorFamily): Record<string, unknown> {
+  if (mode === "problem") {
+    const text = { type: "string" };
+    const properties = { type: text, title: text, status: { type: "integer" }, detail: text, instance: text };
+    const required = ["type", "title", "status", "detail"];
+    return { "application/problem+json": { schema: { type: "object", properties, required } } };
+  }
   if (mode === "text") return { "text/plain": { schema: { type: "string" } } };
   const properties = { [mode]: { type: "string" } };
   return { "application/json": { schema: { type: "object", properties, required: [mode] } } };

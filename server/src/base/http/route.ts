@@ -7,7 +7,7 @@ import { AppError, forbidden } from "../errors.ts";
 import { auditOf } from "./audit-requests.ts";
 import { clientIp } from "./client-ip.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
-import { describeIssues } from "./errors.ts";
+import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 
 /** A JSON answer by its schema; another content type by its name. */
@@ -56,8 +56,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
   errors?: readonly ErrorStatus[];
-  /** Errors of this route are `{"error": message}`, which some clients expect, whatever the space's mode is. */
-  errorFamily?: "error";
+  /** Errors of this route are of a family of their own, whatever the space's mode is. */
+  errorFamily?: ErrorFamily;
   handler(input: {
     params: Infer<P>;
     query: Infer<Q>;
