@@ -22,8 +22,16 @@ const suites = [
   { name: "services", args: (report) => vitest(report, "--project", "services") },
   { name: "package", args: (report) => vitest(report, "--project", "package") },
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts") },
+  { name: "security", args: (report) => vitest(report, "--project", "security") },
   { name: "crash", args: (report) => vitest(report, "--project", "crash") },
 ];
+
+/** Programs of ours that say by their exit code how it went. */
+const programChecks = [
+  { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
+  { name: "audit", args: ["scripts/audit.mjs"] },
+];
+const SKIPPED = 77;
 
 /** Programs that suites need beyond Node, by the Debian package that brings them. Missing ones are installed. */
 const programs = { "redis-server": "redis-server" };
@@ -88,6 +96,15 @@ for (const { name, args } of suites) {
   const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
   if (silent) counts.failed = 1;
   count(name, seconds, counts);
+}
+for (const { name, args } of programChecks) {
+  console.log(`\n== ${name}`);
+  const { code, seconds } = await timed(() => run(args));
+  count(name, seconds, {
+    passed: code === 0 ? 1 : 0,
+    failed: code === 0 || code === SKIPPED ? 0 : 1,
+    skipped: code === SKIPPED ? 1 : 0,
+  });
 }
 rmSync(reports, { recursive: true, force: true });
 

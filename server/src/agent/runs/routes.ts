@@ -221,7 +221,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "List the runs of a thread, newest first",
       params: threadParams,
       query: listQuery,
-      out: { 200: z.array(runSchema) },
+      out: { 200: z.array(runSchema.partial()) },
       async handler({ params, query }) {
         const runs = await selectRuns(deps.sql, params.thread_id, query);
         if (runs === "[]" && !(await threadExists(deps.sql, params.thread_id))) {
@@ -321,9 +321,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
   ];
 }
 
-function selectFields(runs: string, select: string | string[]): string {
-  const fields =
-    typeof select === "string" && select.startsWith("[") ? (JSON.parse(select) as string[]) : [select].flat();
+function selectFields(runs: string, fields: string[]): string {
   const rows = JSON.parse(runs) as Record<string, unknown>[];
   return JSON.stringify(rows.map((row) => Object.fromEntries(fields.filter((f) => f in row).map((f) => [f, row[f]]))));
 }

@@ -144,7 +144,17 @@ export const listQuery = z.object({
   offset: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
   status: z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]).optional(),
   metadata: metadataFilter,
-  select: z.union([z.string(), z.array(z.string())]).optional(),
+  /** One name, several as a JSON array, or the parameter several times. Names that there are not select nothing. */
+  select: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .transform((given, context) => {
+      if (typeof given !== "string" || !given.startsWith("[")) return given === undefined ? given : [given].flat();
+      const parsed = z.array(z.string()).safeParse(parseList(given));
+      if (parsed.success) return parsed.data;
+      context.addIssue({ code: "custom", message: "must be a JSON array of names" });
+      return z.NEVER;
+    }),
 });
 
 /** Exactly one form: by status, or by thread and run ids. */

@@ -37,7 +37,8 @@ export const methods = z.object({
 const localPath = z
   .string()
   .max(2000)
-  .regex(/^\/(?![/\\])[^\\\p{Cc}]*$/u, "must be a path of this server");
+  .regex(/^\/(?![/\\])[^\\]*$/, "must be a path of this server")
+  .refine((path) => !/\p{Cc}/u.test(path), "must not contain control characters");
 
 export const startQuery = z.object({ return_to: localPath.optional() });
 

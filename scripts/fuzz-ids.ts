@@ -1,0 +1,40 @@
+/** What the fuzzer is told besides the document: ids of things that are there. */
+
+type Json = Record<string, unknown>;
+interface Document {
+  paths: Record<string, Record<string, { parameters?: { name: string; schema: Json }[] }>>;
+  components: { schemas: Record<string, Json> };
+}
+
+/** By the name of a parameter or property: `thread_id` → ids of threads. */
+export type RealIds = Record<string, string[]>;
+
+/** The same document, in which parameters and properties of these names are offered the ids beside what they allow. */
+export function withRealIds(document: Document, ids: RealIds): Document {
+  const copy = structuredClone(document);
+  const offered = (name: string, schema: Json): Json => {
+    const real = ids[name];
+    return real && real.length > 0 ? { anyOf: [{ enum: real }, schema] } : schema;
+  };
+  for (const operations of Object.values(copy.paths)) {
+    for (const operation of Object.values(operations)) {
+      for (const parameter of operation.parameters ?? []) parameter.schema = offered(parameter.name, parameter.schema);
+      walk((operation as Json)["requestBody"]);
+    }
+  }
+  walk(copy.components.schemas);
+  return copy;
+
+  function walk(node: unknown): void {
+    if (node === null || typeof node !== "object") return;
+    const { properties } = node as { properties?: Record<string, Json> };
+    if (properties && typeof properties === "object" && !("$ref" in properties)) {
+      for (const [name, schema] of Object.entries(properties)) {
+        // a reference says more than ids do, and a null default must stay one
+        if (schema !== null && typeof schema === "object" && !("$ref" in schema))
+          properties[name] = offered(name, schema);
+      }
+    }
+    for (const value of Object.values(node)) walk(value);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Schema-driven fuzzing: real servers, keys needed, and schemathesis (PyPI) making requests from what their OpenAPI
+ * documents say, valid ones and others. Every answer must be documented: its status, its content type, its schema;
+ * and none may be a server error.
+ *
+ *     node --import tsx scripts/fuzz.ts [--seconds N for each space] [--space agent|trace] [--seed N]
+ *
+ * Prints the number of requests and what was wrong; exits with 1 when something was, with 77 when schemathesis
+ * cannot be had (no Python, no package index). The fuzzer gets ids of things that are there, or most of its
+ * requests would end at 404.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { type FuzzTarget, startTargets } from "./fuzz-target.ts";
+import { withRealIds } from "./fuzz-ids.ts";
+
+const SKIPPED = 77;
+const CHECKS = [
+  "not_a_server_error",
+  "status_code_conformance",
+  "content_type_conformance",
+  "response_headers_conformance",
+  "response_schema_conformance",
+];
+const REQUIREMENTS = fileURLToPath(new URL("fuzz-requirements.txt", import.meta.url));
+
+const { values: given } = parseArgs({
+  options: { seconds: { type: "string" }, space: { type: "string" }, seed: { type: "string" } },
+});
+const seconds = Number(given.seconds ?? 35);
+
+const schemathesis = install();
+if (!schemathesis) {
+  console.log(
+    "fuzz: skipped, because schemathesis cannot be installed: python3 with venv and a package index are needed",
+  );
+  process.exit(SKIPPED);
+}
+const { targets, directory, stop, log } = await startTargets();
+let requests = 0;
+let wrong = 0;
+try {
+  for (const target of targets.filter((one) => given.space === undefined || one.name === given.space)) {
+    const report = await fuzz(schemathesis, target);
+    requests += report.requests;
+    wrong += report.wrong;
+    console.log(
+      `fuzz: ${target.name}: ${report.requests} requests, ${report.operations} operations, ${report.wrong} wrong`,
+    );
+  }
+} finally {
+  await stop();
+}
+const bugs = log()
+  .split("\n")
+  .filter((line) => line.includes('"request failed"'));
+for (const line of bugs.slice(0, 20)) console.log(line.slice(0, 2000));
+console.log(
+  `fuzz: ${requests} requests in all, ${wrong} answers that are not as documented, ${bugs.length} server errors logged`,
+);
+process.exitCode = wrong + bugs.length > 0 || requests === 0 ? 1 : 0;
+
+/** In a cache, because it takes ten seconds. */
+function install(): string | undefined {
+  const version = /schemathesis==(\S+)/.exec(readFileSync(REQUIREMENTS, "utf8"))![1]!;
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", `schemathesis-${version}`);
+  const program = join(cache, "bin", "schemathesis");
+  const works = () => existsSync(program) && spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
+  if (works()) return program;
+  mkdirSync(cache, { recursive: true });
+  const steps: [string, string[]][] = [
+    ["python3", ["-m", "venv", "--clear", cache]],
+    [join(cache, "bin", "pip"), ["install", "--quiet", "--no-deps", "--disable-pip-version-check", "-r", REQUIREMENTS]],
+  ];
+  for (const [command, args] of steps) {
+    const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+    if (status !== 0) {
+      console.error(stderr?.slice(-2000));
+      return undefined;
+    }
+  }
+  return works() ? program : undefined;
+}
+
+async function fuzz(program: string, target: FuzzTarget) {
+  const { url, key } = target;
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Parameters<typeof withRealIds>[0];
+  const schema = join(directory, `${target.name}.json`);
+  writeFileSync(schema, JSON.stringify(withRealIds(document, target.ids)));
+  const report = join(directory, `${target.name}-report.json`);
+  const args = ["run", schema, "--url", url, "--header", `x-api-key: ${key}`, "--checks", CHECKS.join(",")];
+  args.push("--max-time", String(seconds), "--request-timeout", "20", "--continue-on-failure", "--no-color");
+  args.push("--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
+  if (given.seed !== undefined) args.push("--seed", given.seed);
+  const { stdout } = spawnSync(program, args, { cwd: directory, encoding: "utf8", maxBuffer: 1e9 });
+  const told = JSON.parse(readFileSync(report, "utf8")) as {
+    operations: { tested: number };
+    test_cases: { generated: number; unique_failures: number; errored: number };
+    errors: unknown[];
+  };
+  const unanswered = await checkKey(target);
+  const failures = told.test_cases.unique_failures + told.errors.length + unanswered;
+  if (failures > 0) {
+    // bodies of megabytes are part of the job, reading them is not
+    console.log(stdout.replace(/[^\n]{600,}/g, (line) => `${line.slice(0, 600)}…`));
+    console.log(`again with --space ${target.name} --seed ${/^Seed: (\d+)/m.exec(stdout)?.[1]}`);
+  }
+  return { requests: told.test_cases.generated, operations: told.operations.tested, wrong: failures };
+}
+
+/** Whether the key still works; if the fuzzer has revoked it, what came after was a test of 401 alone. */
+async function checkKey({ name, url, key, probe }: FuzzTarget): Promise<number> {
+  const { status } = await fetch(url + probe, { headers: { "x-api-key": key } });
+  if (status !== 401 && status !== 403) return 0;
+  console.log(`fuzz: ${name}: the fuzzer has shut itself out`);
+  return 1;
+}
