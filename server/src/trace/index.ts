@@ -19,6 +19,7 @@ import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
+import { runV2Routes } from "./runs/v2-routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
@@ -28,6 +29,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
     ...runQueryRoutes(deps),
+    ...runV2Routes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would take "tokens" for an id

@@ -5,6 +5,7 @@ import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
+import { sharingOptions } from "./sharing/settings.ts";
 
 /** Settings of the trace platform. */
 export const traceOptions = {
@@ -76,6 +77,7 @@ export const traceOptions = {
   ...crossOriginOptions,
   ...rateLimitOptions,
   ...retentionOptions,
+  ...sharingOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -185,3 +185,11 @@ export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Prom
 export async function hasProjects(sql: Sql, tenantId: string): Promise<boolean> {
   return (await sql`select 1 from projects where tenant_id = ${tenantId} limit 1`).length > 0;
 }
+
+/** The experiments over a dataset. */
+export async function projectsOfDataset(sql: Sql, tenantId: string, datasetId: string): Promise<Project[]> {
+  return sql<Project[]>`
+    select ${sql.unsafe(WIRE)} from projects p
+    where p.tenant_id = ${tenantId} and p.reference_dataset_id = ${datasetId}
+    order by p.start_time desc limit 1000`;
+}

@@ -10,6 +10,7 @@ export function printContext(settings: TraceSettings, scope: RunScope, c: Contex
   return {
     tenantId: scope.tenantId,
     apiBase: `${origin}/api/v1`,
+    consoleUrl: settings.consoleUrl.replace(/\/$/, ""),
     defaultTier: settings.traceTier,
     retentionDays: (tier) => (days[tier] === 0 ? undefined : days[tier]),
   };

@@ -15,6 +15,8 @@ export interface PrintContext {
   tenantId: string;
   /** What the paths of links are put behind: `http://localhost:1984/api/v1`. */
   apiBase: string;
+  /** What the paths of pages for people are put behind: `http://localhost:3000`. */
+  consoleUrl: string;
   /** How long traces are kept, in days; undefined is for ever. */
   retentionDays(tier: "longlived" | "shortlived"): number | undefined;
   defaultTier: "longlived" | "shortlived";

@@ -46,7 +46,9 @@ export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
 /** As ClickHouse prints them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export type Figures = Partial<Record<Metric, number | string | null>>;
 
-export type Grouping = { attribute: "name" | "run_type" | "tag" | "project" } | { attribute: "metadata"; path: string };
+export type Grouping =
+  | { attribute: "name" | "run_type" | "tag" | "project" | "thread" }
+  | { attribute: "metadata"; path: string };
 
 export interface StatsRequest {
   selection: RunSelection;
@@ -122,6 +124,8 @@ function groupOf(grouping: Grouping | undefined): Fragment {
       return raw("ifNull(r.run_type, '')");
     case "project":
       return raw("toString(r.project_id)");
+    case "thread":
+      return raw("ifNull(r.thread_id, '')");
     case "tag":
       return raw("arrayJoin(arraySlice(splitByChar(char(30), ifNull(r.tags, '')), 2, -1))");
     case "metadata": {

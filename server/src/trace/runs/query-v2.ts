@@ -1,0 +1,141 @@
+import { notFound } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { parseTime } from "../filter/literals.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { projectsOfDataset } from "../projects/sql.ts";
+import { printCursor, readCursor } from "./cursor.ts";
+import { planV2 } from "./print-v2.ts";
+import type { PrintPlan } from "./print-v1.ts";
+import { lookUp } from "./related.ts";
+import type { PrintContext } from "./run-fields.ts";
+import { zulu } from "./run-fields.ts";
+import type { RunScope } from "./run-scope.ts";
+import { type PageRequest, selectPage } from "./select-page.ts";
+import type { RunSelection } from "./selection.ts";
+import { readTraceTotals } from "./trace-totals.ts";
+import type { QueryBody, TracesBody } from "./v2-schema.ts";
+
+const DAY_MS = 86_400_000;
+
+export const daysAgo = (days: number): string => parseTime(Date.now() - days * DAY_MS)!;
+
+export const filtersOf = (...expressions: (string | undefined)[]) =>
+  expressions.flatMap((one) => (one === undefined ? [] : [readFilter(one)]));
+
+/** A page of printed runs, which the caller puts into its envelope. */
+export interface PrintedPage {
+  items: string[];
+  next: string | undefined;
+}
+
+/** `{"items": …, "has_more": …, "next_cursor": …}` */
+export const pageText = ({ items, next }: PrintedPage): string =>
+  `{"items":[${items.join(",")}],"has_more":${next !== undefined}` +
+  (next === undefined ? "}" : `,"next_cursor":${JSON.stringify(next)}}`);
+
+export async function printPage(
+  deps: TraceDeps,
+  scope: RunScope,
+  context: PrintContext,
+  selection: RunSelection,
+  plan: PrintPlan,
+  page: Omit<PageRequest, "columns">,
+): Promise<PrintedPage> {
+  const { rows, next } = await selectPage(deps.clickhouse, scope, selection, { ...page, columns: plan.columns });
+  const related = await lookUp(deps, scope, rows, plan.lookups);
+  return { items: rows.map((row) => plan.print(row, related, context)), next: next && printCursor(next) };
+}
+
+export async function queryRunsV2(
+  deps: TraceDeps,
+  scope: RunScope,
+  context: PrintContext,
+  body: QueryBody,
+): Promise<PrintedPage> {
+  let projects = body.project_ids;
+  let since = body.min_start_time ?? daysAgo(1);
+  if (body.reference_dataset_id !== undefined) {
+    const found = await projectsOfDataset(deps.sql, scope.tenantId, body.reference_dataset_id);
+    if (found.length === 0) return { items: [], next: undefined };
+    projects = found.map((one) => one.id);
+    since = body.min_start_time ?? parseTime(found.map((one) => one.start_time).toSorted()[0]!)!;
+  }
+  const selection: RunSelection = {
+    projects,
+    ids: body.ids,
+    traces: body.trace_id === undefined ? undefined : [body.trace_id],
+    run_types: body.run_type === undefined ? undefined : [body.run_type.toLowerCase()],
+    is_root: body.is_root,
+    error: body.has_error,
+    reference_examples: body.reference_examples,
+    since,
+    until: body.max_start_time,
+    filters: filtersOf(body.filter),
+    trace_filter: filtersOf(body.trace_filter)[0],
+    tree_filter: filtersOf(body.tree_filter)[0],
+  };
+  return printPage(deps, scope, context, selection, planV2(body.selects), {
+    descending: body.sort_order === "DESC",
+    limit: body.page_size,
+    after: readCursor(body.cursor),
+  });
+}
+
+/** 404 when the project has no such run. */
+export async function retrieveRunV2(
+  deps: TraceDeps,
+  scope: RunScope,
+  context: PrintContext,
+  selection: RunSelection,
+  selects: readonly string[] | undefined,
+): Promise<string> {
+  const page = { descending: true, limit: 1 };
+  const { items } = await printPage(deps, scope, context, selection, planV2(selects), page);
+  if (items.length === 0) throw notFound("Run not found");
+  return items[0]!;
+}
+
+/** Roots with what their traces consumed. */
+export async function queryTraces(
+  deps: TraceDeps,
+  scope: RunScope,
+  context: PrintContext,
+  body: TracesBody,
+): Promise<PrintedPage> {
+  const plan = planV2(body.selects);
+  const selection: RunSelection = {
+    projects: [body.project_id],
+    traces: body.trace_ids,
+    is_root: true,
+    since: body.min_start_time ?? (body.trace_ids ? undefined : daysAgo(1)),
+    until: body.max_start_time,
+    // on a root the trace's filter is its own
+    filters: filtersOf(body.trace_filter),
+    tree_filter: filtersOf(body.tree_filter)[0],
+  };
+  const { rows, next } = await selectPage(deps.clickhouse, scope, selection, {
+    columns: plan.columns,
+    descending: true,
+    limit: body.page_size,
+    after: readCursor(body.cursor),
+  });
+  if (rows.length === 0) return { items: [], next: undefined };
+  const [related, totals] = await Promise.all([
+    lookUp(deps, scope, rows, plan.lookups),
+    readTraceTotals(deps.clickhouse, scope, {
+      projects: [body.project_id],
+      traces: rows.map((row) => row.trace_id!),
+      since: rows.map((row) => row.start_time).toSorted()[0]!,
+    }),
+  ]);
+  const items = rows.map((row) => {
+    const total = totals.get(row.trace_id!);
+    const aggregates = {
+      total_tokens: total?.trace_total_tokens ?? null,
+      total_cost: total?.trace_total_cost == null ? null : Number(total.trace_total_cost),
+      first_token_time: total?.first_token == null ? null : zulu(total.first_token),
+    };
+    return `{"root_run":${plan.print(row, related, context)},"trace_aggregates":${JSON.stringify(aggregates)}}`;
+  });
+  return { items, next: next && printCursor(next) };
+}

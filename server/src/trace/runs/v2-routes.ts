@@ -1,0 +1,105 @@
+import { z } from "zod";
+
+import { v2 } from "../../base/http/aliases.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { printContext } from "./print-context.ts";
+import { planV2 } from "./print-v2.ts";
+import { checkProjects } from "./query-runs.ts";
+import { filtersOf, pageText, printPage, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
+import { RunScope } from "./run-scope.ts";
+import * as schema from "./v2-schema.ts";
+
+const shared = { tag: "Runs (v2)", permission: "runs:read", errorFamily: "problem" } as const;
+
+/** Runs of one trace in an answer that has no pages. */
+const MAX_TRACE_RUNS = 20_000;
+
+export function runV2Routes(deps: TraceDeps): Route[] {
+  return [
+    route({
+      ...shared,
+      ...v2("/runs/query"),
+      method: "POST",
+      summary: "Runs of projects or of a dataset's experiments, by filter, in pages",
+      body: schema.queryBody,
+      out: { 200: schema.page },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, body.project_ids);
+        return rawJson(pageText(await queryRunsV2(deps, scope, printContext(deps.settings, scope, c), body)));
+      },
+    }),
+    route({
+      ...shared,
+      ...v2("/runs/:run_id"),
+      method: "GET",
+      summary: "A run of a project",
+      params: schema.runParams,
+      query: schema.retrieveQuery,
+      out: { 200: schema.run },
+      async handler({ params, query, principal, c }) {
+        const scope = RunScope.of(principal);
+        const selection = { ids: [params.run_id], projects: [query.project_id] };
+        const context = printContext(deps.settings, scope, c);
+        return rawJson(await retrieveRunV2(deps, scope, context, selection, query.selects));
+      },
+    }),
+    route({
+      ...shared,
+      ...v2("/runs/:run_id/url"),
+      method: "GET",
+      summary: "Where the console shows a run",
+      params: schema.runParams,
+      query: schema.urlQuery,
+      out: { 200: z.object({ url: z.string() }) },
+      async handler({ params, query, principal, c }) {
+        const scope = RunScope.of(principal);
+        const selection = { ids: [params.run_id], projects: [query.project_id], traces: [query.trace_id] };
+        const context = printContext(deps.settings, scope, c);
+        const run = await retrieveRunV2(deps, scope, context, selection, ["APP_PATH"]);
+        return c.json({ url: context.consoleUrl + (JSON.parse(run) as { app_path: string }).app_path });
+      },
+    }),
+    route({
+      ...shared,
+      ...v2("/traces/query"),
+      method: "POST",
+      summary: "Traces of a project by filter, in pages",
+      body: schema.tracesBody,
+      out: { 200: schema.tracesPage },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, [body.project_id]);
+        return rawJson(pageText(await queryTraces(deps, scope, printContext(deps.settings, scope, c), body)));
+      },
+    }),
+    route({
+      ...shared,
+      ...v2("/traces/:trace_id/runs"),
+      method: "GET",
+      summary: "The runs of a trace, by their start",
+      params: schema.traceParams,
+      query: schema.traceRunsQuery,
+      out: { 200: z.object({ items: z.array(schema.run) }) },
+      errors: [400],
+      async handler({ params, query, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, [query.project_id]);
+        const selection = {
+          projects: [query.project_id],
+          traces: [params.trace_id],
+          since: query.min_start_time,
+          until: query.max_start_time,
+          filters: filtersOf(query.filter),
+        };
+        const page = { descending: false, limit: MAX_TRACE_RUNS };
+        const context = printContext(deps.settings, scope, c);
+        const { items } = await printPage(deps, scope, context, selection, planV2(query.selects), page);
+        return rawJson(`{"items":[${items.join(",")}]}`);
+      },
+    }),
+  ];
+}

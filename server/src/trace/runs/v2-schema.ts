@@ -1,0 +1,117 @@
+import { z } from "zod";
+
+import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
+import { parseTime } from "../filter/literals.ts";
+import { SELECTABLE_V2 } from "./print-v2.ts";
+import { microTime, RUN_TYPES } from "./query-schema.ts";
+
+/** Contract trace-platform §3.5. */
+
+const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+
+export const expression = given(z.string().max(65_536));
+export const selects = given(z.array(z.enum(SELECTABLE_V2)).max(200));
+export const querySelects = queryMany(z.enum(SELECTABLE_V2), 200);
+export const pageSize = (byDefault: number, max: number) =>
+  z
+    .int()
+    .min(1)
+    .max(max)
+    .nullish()
+    .transform((n) => n ?? byDefault);
+export const cursor = given(z.string().max(1000));
+/** A time in a query string, as ClickHouse compares it. */
+export const queryTime = isoTime.transform((text) => parseTime(text)!).optional();
+
+/** What is looked at when no time is named: the last day. */
+export const window = { min_start_time: given(microTime), max_start_time: given(microTime) };
+
+export const queryBody = z
+  .object({
+    ...window,
+    project_ids: given(z.array(uuid).min(1).max(100)),
+    reference_dataset_id: given(uuid),
+    ids: given(z.array(uuid).max(1000)),
+    trace_id: given(uuid),
+    run_type: given(z.enum(RUN_TYPES.map((type) => type.toUpperCase()))),
+    is_root: given(z.boolean()),
+    has_error: given(z.boolean()),
+    reference_examples: given(z.array(uuid).max(1000)),
+    filter: expression,
+    trace_filter: expression,
+    tree_filter: expression,
+    ai_query: z.null('"ai_query" is not supported; leave it out').optional(),
+    selects,
+    sort_order: z
+      .enum(["ASC", "DESC"])
+      .nullish()
+      .transform((order) => order ?? "DESC"),
+    cursor,
+    page_size: pageSize(100, 1000),
+  })
+  .refine((body) => (body.project_ids === undefined) !== (body.reference_dataset_id === undefined), {
+    path: ["project_ids"],
+    message: "exactly one of project_ids and reference_dataset_id is needed",
+  });
+export type QueryBody = z.output<typeof queryBody>;
+
+export const tracesBody = z.object({
+  ...window,
+  project_id: uuid,
+  trace_ids: given(z.array(uuid).max(1000)),
+  trace_filter: expression,
+  tree_filter: expression,
+  selects,
+  cursor,
+  page_size: pageSize(20, 100),
+});
+export type TracesBody = z.output<typeof tracesBody>;
+
+export const run = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    run_type: z.enum(RUN_TYPES.map((type) => type.toUpperCase())),
+    status: z.enum(["SUCCESS", "ERROR", "PENDING"]),
+    start_time: z.string(),
+    end_time: z.string().nullable(),
+    latency_seconds: z.number(),
+    inputs: z.unknown(),
+    outputs: z.unknown(),
+    project_id: uuid,
+    trace_id: uuid,
+    is_root: z.boolean(),
+    total_tokens: z.number(),
+    total_cost: z.number(),
+    tags: z.array(z.string()),
+  })
+  .partial()
+  .loose();
+
+export const page = z.object({ items: z.array(run), has_more: z.boolean(), next_cursor: z.string().optional() });
+
+export const traceItem = z.object({
+  root_run: run,
+  trace_aggregates: z.object({
+    total_tokens: z.number().nullable(),
+    total_cost: z.number().nullable(),
+    first_token_time: z.string().nullable(),
+  }),
+});
+export const tracesPage = z.object({
+  items: z.array(traceItem),
+  has_more: z.boolean(),
+  next_cursor: z.string().optional(),
+});
+
+export const runParams = z.object({ run_id: uuid });
+export const traceParams = z.object({ trace_id: uuid });
+export const retrieveQuery = z.object({ project_id: uuid, start_time: isoTime.optional(), selects: querySelects });
+export const urlQuery = z.object({ project_id: uuid, trace_id: uuid, start_time: isoTime.optional() });
+export const traceRunsQuery = z.object({
+  project_id: uuid,
+  min_start_time: queryTime,
+  max_start_time: queryTime,
+  filter: z.string().max(65_536).optional(),
+  selects: querySelects,
+});
