@@ -15,15 +15,22 @@ export interface RunningServer {
 }
 
 /** `heddle dev` on the suite's own graphs, as a user would start it, with fresh data. */
-export async function startServer(): Promise<RunningServer> {
+export const startServer = (): Promise<RunningServer> =>
+  start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"]);
+
+/** The trace platform alone, with fresh data. */
+export const startTraces = (): Promise<RunningServer> =>
+  start((port) => ["serve", "--role", "trace", "--trace-port", port]);
+
+/** Any of heddle's commands that serve. */
+async function start(command: (port: string) => string[]): Promise<RunningServer> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "heddle-conformance-"));
   // Postgres does not run as root, and the user it runs as has to reach the data directory.
   await chmod(directory, 0o755);
   const logFile = join(directory, "server.log");
   const log = await open(logFile, "w");
-  const args = ["cli/bin/heddle.js", "dev", "--config", "conformance/project/langgraph.json"];
-  args.push("--port", String(port), "--data-dir", join(directory, "data"), "--no-trace");
+  const args = ["cli/bin/heddle.js", ...command(String(port)), "--data-dir", join(directory, "data")];
   const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd] });
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
   await log.close();

@@ -26,6 +26,15 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
+      {
+        test: {
+          ...shared,
+          name: "traces",
+          include: ["traces/*.test.ts"],
+          globalSetup: [fileURLToPath(new URL("traces/global-setup.ts", import.meta.url))],
+          sequence: { groupOrder: 0 },
+        },
+      },
       { test: { ...shared, name: "alone", include: [ALONE], sequence: { groupOrder: 1 } } },
     ],
   },
