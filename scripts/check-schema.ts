@@ -35,7 +35,7 @@ const indexes = (sql: Sql) => sql<{ definition: string }[]>`
     and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
   order by c.relname`;
 
-// signatures only: the bodies are in functions.sql, whole and in one place
+// signatures only: the bodies are in the folder functions, whole
 const functions = (sql: Sql) => sql<{ definition: string }[]>`
   select format('-- function %I(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)) as definition
   from pg_proc p

@@ -158,7 +158,7 @@ async function serves(nodeDir: string): Promise<string> {
 test("the tarball holds compiled JavaScript, the migrations and no sources or tests", () => {
   const files = readdirSync(join(project, "node_modules", "heddle"), { recursive: true }).map(String);
   expect(files).toContain(join("dist", "server", "src", "main.js"));
-  expect(files).toContain(join("dist", "server", "migrations", "postgres", "functions.sql"));
+  expect(files).toContain(join("dist", "server", "migrations", "postgres", "functions", "runs.sql"));
   expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
 });
 

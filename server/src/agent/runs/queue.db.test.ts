@@ -1,4 +1,4 @@
-/** The decisions of the queue, as Postgres takes them: functions.sql through runs/sql.ts. */
+/** The decisions of the queue, as Postgres takes them: functions/runs.sql through runs/sql.ts. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 

@@ -1,7 +1,7 @@
 /**
  * The runs that this server executes.
  *
- * The queue itself is in Postgres (functions.sql): a run is pending until a server claims it, running while
+ * The queue itself is in Postgres (migrations/postgres/functions/runs.sql): a run is pending until a server claims it, running while
  * that server's lease is good, and final when `finish_run` says so. This class claims as many as it has slots,
  * hands them to graph hosts, follows them, and writes their end. It holds no truth: after a crash the rows say
  * what is to be done.

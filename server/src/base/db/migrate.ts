@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Sql, Transaction } from "./connect.ts";
 
-/** Where the numbered migrations and `functions.sql` lie. */
+/** Where the numbered migrations lie, and the folder `functions`. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", import.meta.url));
 
 /** Held while migrating, so that servers that start together take turns. An arbitrary number, ours alone. */
@@ -16,13 +16,13 @@ export class MigrationError extends Error {
 }
 
 /**
- * Brings the database to this code's schema: numbered files once, in order, forward only; `functions.sql`
- * whenever it changed. All in one transaction under an advisory lock. A database that is newer than the code
+ * Brings the database to this code's schema: numbered files once, in order, forward only; the files of
+ * `functions` whenever one changed. All in one transaction under an advisory lock. A database that is newer than the code
  * is refused, because what this code would write might break what the newer code relies on.
  */
 export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ applied: string[] }> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
-  const functions = await readFile(join(directory, "functions.sql"), "utf8");
+  const functions = await readFunctions(join(directory, "functions"));
   const functionsHash = createHash("sha256").update(functions).digest("hex");
   const applied: string[] = [];
 
@@ -55,10 +55,17 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
       await tx.unsafe(functions);
       await tx`delete from heddle_functions`;
       await tx`insert into heddle_functions (hash) values (${functionsHash})`;
-      applied.push("functions.sql");
+      applied.push("functions");
     }
   });
   return { applied };
+}
+
+/** One file a slice. They may call each other, so Postgres checks their bodies when they are first called. */
+async function readFunctions(directory: string): Promise<string> {
+  const files = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
+  const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
+  return ["set local check_function_bodies = off;", ...texts].join("\n");
 }
 
 const numberOf = (file: string): number => Number.parseInt(file, 10);

@@ -1,0 +1,19 @@
+-- True when all conditions [{key, op, operand}] hold for an item's value. Only values of one type are ordered.
+create or replace function store_matches(_value jsonb, _conditions jsonb) returns boolean language sql immutable as $$
+  select not exists (
+    select 1
+    from jsonb_to_recordset(_conditions) as c(key text, op text, operand jsonb),
+         lateral (select _value -> c.key as v, coalesce(c.operand, 'null') as w) x
+    where not coalesce(case c.op
+      when '$eq' then v = w
+      when '$ne' then v is distinct from w
+      when '$in' then w @> jsonb_build_array(v) and v is not null
+      when '$nin' then v is null or not w @> jsonb_build_array(v)
+      else jsonb_typeof(v) = jsonb_typeof(w) and case c.op
+        when '$gt' then v > w
+        when '$gte' then v >= w
+        when '$lt' then v < w
+        when '$lte' then v <= w end
+    end, false)
+  )
+$$;

@@ -1,0 +1,80 @@
+-- Deletes a thread. Its runs go first: a host that is just writing for one holds its row, and whoever comes
+-- later finds no row and writes nothing, so that no checkpoint stays behind.
+create or replace function delete_thread(_thread_id uuid) returns void language plpgsql as $$
+begin
+  perform 1 from threads where thread_id = _thread_id for update;
+  delete from runs where thread_id = _thread_id;
+  perform delete_thread_data(_thread_id);
+end $$;
+
+-- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced. All of
+-- the history is read in one statement, so that a run of the source that goes on cannot tear it.
+create or replace function copy_thread(_source uuid, _target uuid) returns json language plpgsql as $$
+declare t threads;
+begin
+  select * into t from threads where thread_id = _source for share;
+  if not found then return null; end if;
+  insert into threads (thread_id, metadata, values, interrupts)
+  values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.values, t.interrupts)
+  returning * into t;
+  with copied_blobs as (
+    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    select _target::text, checkpoint_ns, channel, version, type, blob from checkpoint_blobs where thread_id = _source::text
+  ), copied_writes as (
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    select _target::text, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob
+    from checkpoint_writes where thread_id = _source::text
+  )
+  insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
+  select _target::text, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
+         case when metadata ? 'thread_id' then metadata || jsonb_build_object('thread_id', _target) else metadata end
+  from checkpoints where thread_id = _source::text;
+  return thread_wire(t);
+end $$;
+
+-- Drops all but a thread's latest checkpoint. Kept with it: the checkpoints of subgraphs that belong to it or
+-- that live as long as the thread (no task id in their namespace), and, where channels are stored as changes
+-- since a snapshot, the ancestors that hold them. A busy thread is left alone: its run may have started from
+-- an older checkpoint. False when there is no such thread or it is busy.
+create or replace function prune_thread(_thread_id uuid) returns boolean language plpgsql as $$
+declare
+  _thread text := _thread_id::text;
+  _latest text;
+begin
+  perform 1 from threads where thread_id = _thread_id for update;
+  if not found then return false; end if;
+  if exists (select 1 from runs where thread_id = _thread_id and status in ('pending', 'running')) then return false; end if;
+  select max(checkpoint_id) into _latest from checkpoints where thread_id = _thread and checkpoint_ns = '';
+  if _latest is null then return true; end if;
+
+  with recursive newest as (
+    select distinct on (checkpoint_ns) checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata
+    from checkpoints
+    where thread_id = _thread
+      and (checkpoint_id = _latest or checkpoint_ns not like '%:%' or metadata -> 'parents' ->> '' = _latest)
+    order by checkpoint_ns, checkpoint_id desc
+  ), kept as (
+    select checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata ? 'counters_since_delta_snapshot' as delta from newest
+    union
+    select c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, k.delta
+    from kept k join checkpoints c on k.delta and c.thread_id = _thread
+      and c.checkpoint_ns = k.checkpoint_ns and c.checkpoint_id = k.parent_checkpoint_id
+  )
+  delete from checkpoints c
+  where c.thread_id = _thread
+    and not exists (select 1 from kept k where k.checkpoint_ns = c.checkpoint_ns and k.checkpoint_id = c.checkpoint_id);
+
+  delete from checkpoint_writes w
+  where w.thread_id = _thread
+    and not exists (select 1 from checkpoints c where c.thread_id = _thread
+                    and c.checkpoint_ns = w.checkpoint_ns and c.checkpoint_id = w.checkpoint_id);
+  delete from checkpoint_blobs b
+  where b.thread_id = _thread
+    and not exists (select 1 from checkpoints c where c.thread_id = _thread and c.checkpoint_ns = b.checkpoint_ns
+                    and c.checkpoint -> 'channel_versions' ->> b.channel = b.version);
+  update checkpoints c set parent_checkpoint_id = null
+  where c.thread_id = _thread and c.parent_checkpoint_id is not null
+    and not exists (select 1 from checkpoints p where p.thread_id = _thread
+                    and p.checkpoint_ns = c.checkpoint_ns and p.checkpoint_id = c.parent_checkpoint_id);
+  return true;
+end $$;

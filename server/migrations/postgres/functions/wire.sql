@@ -1,0 +1,21 @@
+-- What crosses the wire, composed where the rows are, so that the server passes text through (contract §4, §5, §7).
+create or replace function assistant_wire(a assistants) returns json language sql stable as $$
+  select json_build_object(
+    'assistant_id', a.assistant_id, 'graph_id', a.graph_id, 'name', a.name, 'description', a.description,
+    'config', a.config, 'context', a.context, 'metadata', a.metadata, 'version', a.version,
+    'created_at', a.created_at, 'updated_at', a.updated_at)
+$$;
+
+create or replace function thread_wire(t threads) returns json language sql stable as $$
+  select json_build_object(
+    'thread_id', t.thread_id, 'created_at', t.created_at, 'updated_at', t.updated_at,
+    'state_updated_at', t.state_updated_at, 'metadata', t.metadata, 'status', t.status, 'config', t.config,
+    'values', coalesce(t.values, '{}'), 'interrupts', t.interrupts, 'error', t.error)
+$$;
+
+create or replace function run_wire(r runs) returns json language sql stable as $$
+  select json_build_object(
+    'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id,
+    'created_at', r.created_at, 'updated_at', r.updated_at, 'status', r.status, 'metadata', r.metadata,
+    'kwargs', r.kwargs, 'multitask_strategy', r.multitask_strategy, 'error', r.error, 'cancel_reason', r.cancel_reason)
+$$;
