@@ -3,5 +3,5 @@ import type { Context } from "hono";
 import { type Part, readMultipart } from "../ingest/read-multipart.ts";
 
 /** The parts of a request. Its size was limited before. @throws 400 and 415 */
-export const readParts = (c: Context): Promise<Part[]> =>
-  readMultipart(c.req.header("content-type") ?? "", (c.req.raw.body ?? []) as unknown as AsyncIterable<Buffer>);
+export const readParts = async (c: Context): Promise<Part[]> =>
+  readMultipart(c.req.header("content-type") ?? "", Buffer.from(await c.req.arrayBuffer()));

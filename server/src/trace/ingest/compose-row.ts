@@ -1,57 +1,71 @@
 import { wellFormed } from "../../base/well-formed.ts";
 import { encodeMetadata } from "../runs/pairs.ts";
 import type { RunRow } from "../runs/clickhouse.ts";
-import type { ModelPrice, ModelPrices } from "../prices/model-prices.ts";
+import type { ModelPrices } from "../prices/model-prices.ts";
 import { priceUsage } from "../prices/price-usage.ts";
 import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./run-memory.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import { factsOf } from "./run-piece.ts";
-import type { Usage } from "./usage.ts";
 
-/** The row of a piece whose `extra` is merged and whose place is known. Notes what an update sets. */
+/**
+ * The row of a piece whose `extra` is merged and whose place is known. Notes what an update sets.
+ *
+ * One literal of all columns, because rows that get their properties one by one are slow to make and to print.
+ */
 export async function composeRow(
   prices: ModelPrices,
   tenantId: string,
   { piece, run, isNew }: Resolved,
   now: string,
 ): Promise<RunRow> {
+  const { fields } = piece;
+  const facts = piece.extra && factsOf(piece.extra);
+  const price = piece.usage && run.model && (await prices.find(tenantId, run.model, run.start_time));
+  const usage = piece.usage && price ? priceUsage(piece.usage, price) : piece.usage;
   const row: RunRow = {
-    ...piece.fields,
     tenant_id: tenantId,
     project_id: run.project_id,
     start_time: run.start_time,
     id: piece.id,
     trace_id: run.trace_id,
-    parent_run_id: piece.parent_run_id,
     updated_at: now,
+    inserted_at: isNew ? now : undefined,
+    parent_run_id: piece.parent_run_id,
+    dotted_order: fields.dotted_order,
+    name: fields.name,
+    run_type: fields.run_type,
+    end_time: fields.end_time,
+    status: fields.status,
+    error: fields.error,
+    inputs: fields.inputs,
+    inputs_preview: fields.inputs_preview,
+    input_pairs: fields.input_pairs,
+    outputs: fields.outputs,
+    outputs_preview: fields.outputs_preview,
+    output_pairs: fields.output_pairs,
+    events: fields.events,
+    first_token_time: fields.first_token_time,
+    extra: fields.extra,
+    metadata: facts && wellFormed(encodeMetadata(facts.metadata)),
+    thread_id: facts?.thread_id,
+    serialized: fields.serialized,
+    tags: fields.tags,
+    reference_example_id: fields.reference_example_id,
+    prompt_tokens: usage?.prompt_tokens,
+    completion_tokens: usage?.completion_tokens,
+    total_tokens: usage?.total_tokens,
+    prompt_token_details: json(usage?.prompt_token_details),
+    completion_token_details: json(usage?.completion_token_details),
+    prompt_cost: usage?.prompt_cost,
+    completion_cost: usage?.completion_cost,
+    total_cost: usage?.total_cost,
+    prompt_cost_details: json(usage?.prompt_cost_details),
+    completion_cost_details: json(usage?.completion_cost_details),
+    price_model_id: price && usage !== piece.usage ? price.id : undefined,
   };
-  if (isNew) row.inserted_at = now;
-  if (piece.extra) {
-    const { metadata, thread_id } = factsOf(piece.extra);
-    row.metadata = wellFormed(encodeMetadata(metadata));
-    row.thread_id = thread_id;
-  }
-  if (piece.usage) {
-    const price = run.model && (await prices.find(tenantId, run.model, run.start_time));
-    writeUsage(row, price ? priceUsage(piece.usage, price) : piece.usage, price);
-  }
   if (piece.kind === "patch") run.patched |= patchedBy(row);
   else withoutPatched(row, run.patched & ~EXTRA_PATCHED);
   return row;
-}
-
-function writeUsage(row: RunRow, usage: Usage, price: ModelPrice | undefined): void {
-  row.prompt_tokens = usage.prompt_tokens;
-  row.completion_tokens = usage.completion_tokens;
-  row.total_tokens = usage.total_tokens;
-  row.prompt_token_details = json(usage.prompt_token_details);
-  row.completion_token_details = json(usage.completion_token_details);
-  row.prompt_cost = usage.prompt_cost;
-  row.completion_cost = usage.completion_cost;
-  row.total_cost = usage.total_cost;
-  row.prompt_cost_details = json(usage.prompt_cost_details);
-  row.completion_cost_details = json(usage.completion_cost_details);
-  if (price) row.price_model_id = price.id;
 }
 
 const json = (value: object | undefined): string | undefined => value && wellFormed(JSON.stringify(value));

@@ -10,10 +10,11 @@ const LIST_KEYS = ["messages", "generations", "choices", "output", "documents"];
 
 /** One line of plain text for lists: the last message or the one text where there is one, else the JSON's beginning. */
 export function previewOf(value: unknown, raw: string): string {
-  const found = findText(value, 0);
-  const text = found ?? (raw.length > 4 * LENGTH ? raw.slice(0, 4 * LENGTH) : raw);
-  const line = (text.length > 4 * LENGTH ? text.slice(0, 4 * LENGTH) : text).replace(/\s+/g, " ").trim();
-  return wellFormed(line.length > LENGTH ? `${line.slice(0, LENGTH - 1)}…` : line);
+  const found = findText(value, 0) ?? raw;
+  const text = found.length > 2 * LENGTH ? found.slice(0, 2 * LENGTH) : found;
+  const line = text.replace(/\s\s+|[^\S ]/g, " ").trim();
+  // three dots, not an ellipsis: one character beyond Latin-1 makes the text of all rows twice as large
+  return wellFormed(line.length > LENGTH ? `${line.slice(0, LENGTH - 3)}...` : line);
 }
 
 function findText(value: unknown, depth: number): string | undefined {

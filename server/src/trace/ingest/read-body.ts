@@ -16,7 +16,7 @@ const ZSTD_STEP = 128 * 1024;
  * unpack to gigabytes.
  * @throws 413 beyond `maxBytes`, 400 when it can't be unpacked, 415 for another encoding
  */
-export async function* readBody(request: Request, maxBytes: number, held: Held): AsyncGenerator<Buffer> {
+async function* readBody(request: Request, maxBytes: number, held: Held): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   const count = counter(maxBytes, held);
   const unpack = UNPACKERS[encoding];

@@ -6,7 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { collectParts } from "./collect-parts.ts";
 import type { Held } from "./ingest-gate.ts";
 import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
-import { readBody, readText } from "./read-body.ts";
+import { readBuffer, readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
 import { readMultipart } from "./read-multipart.ts";
 
@@ -86,8 +86,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           async (held) => {
-            const body = readBody(c.req.raw, settings.maxBodyBytes, held);
-            const parts = await readMultipart(c.req.header("content-type") ?? "", body);
+            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
+            const parts = readMultipart(c.req.header("content-type") ?? "", body);
             await ingestRuns(deps, principal, collectParts(parts));
           },
           "Runs batch ingested",

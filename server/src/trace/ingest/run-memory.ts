@@ -110,6 +110,6 @@ export function patchedBy(row: Partial<RunRow>): number {
 export function withoutPatched(row: RunRow, patched: number): void {
   if (patched === 0) return;
   PATCHABLE.forEach((fields, i) => {
-    if (patched & (1 << i)) for (const field of fields) delete row[field];
+    if (patched & (1 << i)) for (const field of fields) (row as unknown as Record<string, unknown>)[field] = undefined;
   });
 }

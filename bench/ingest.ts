@@ -1,0 +1,168 @@
+// npm run bench -- ingest: how many runs of 2 kB a second the trace platform takes, each durable before its answer.
+// Options: --quick, --seconds N, --patches (half of the requests update runs). Ends with 1 when a target is missed.
+import { execFile } from "node:child_process";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+
+import { Pool } from "undici";
+
+import { BATCH, multipartBody } from "./ingest-load.ts";
+import { residentMemory } from "./processes.ts";
+import { removeDirectory, startTrace, temporaryDirectory, type TraceUnderTest } from "./servers.ts";
+import { median, percentile } from "./statistics.ts";
+
+const { values: options } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false }, seconds: { type: "string" } },
+});
+const SECONDS = Number(options.seconds ?? (options.quick ? 10 : 60));
+const CONNECTIONS = 8;
+const TARGETS = { perSecond: 5000, memory: 1e9, p99: 500 };
+
+interface Outcome {
+  /** Processor time in ms: the server's, and that of this client. */
+  server: number;
+  client: number;
+  runs: number;
+  seconds: number;
+  latencies: number[];
+  peak: number;
+  refused: number;
+}
+
+/** Sends for so long, as fast as answers come, or `rate` requests a second whatever comes back. */
+async function load(server: TraceUnderTest, key: string, seconds: number, rate?: number): Promise<Outcome> {
+  const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
+  const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };
+  const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, refused: 0 };
+  const began = performance.now();
+  const deadline = began + seconds * 1000;
+  const send = async () => {
+    const { body, type } = multipartBody("bench");
+    const sent = performance.now();
+    const headers = { "content-type": type, "x-api-key": key };
+    const answer = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
+    const text = await answer.body.text();
+    outcome.latencies.push(performance.now() - sent);
+    if (answer.statusCode === 202) outcome.runs += BATCH;
+    else if (answer.statusCode === 429 || answer.statusCode === 503) outcome.refused++;
+    else throw new Error(`${answer.statusCode} ${text}`);
+  };
+  let watching = true;
+  const watch = (async () => {
+    while (watching) {
+      outcome.peak = Math.max(outcome.peak, residentMemory(server.pid).own);
+      await sleep(1000);
+    }
+  })();
+  try {
+    if (rate === undefined) {
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, async () => {
+          while (performance.now() < deadline) await send();
+        }),
+      );
+    } else {
+      const sent: Promise<void>[] = [];
+      for (let n = 0; performance.now() < deadline; n++) {
+        const wait = began + (n * 1000) / rate - performance.now();
+        if (wait > 0) await sleep(wait);
+        sent.push(send());
+      }
+      await Promise.all(sent);
+    }
+  } finally {
+    watching = false;
+    await watch;
+    await pool.close();
+  }
+  outcome.seconds = (performance.now() - began) / 1000;
+  outcome.server = (await processorMs(server.url)) - cpuBefore.server;
+  const { user, system } = process.cpuUsage(cpuBefore.client);
+  outcome.client = (user + system) / 1000;
+  return outcome;
+}
+
+async function processorMs(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1]) * 1000;
+}
+
+const rows: [string, string, string, boolean | undefined][] = [];
+const busyBefore = loadavg()[0]!;
+const directory = await temporaryDirectory();
+const size = multipartBody("bench").body.length / BATCH;
+try {
+  const server = await startTrace(directory, "ingest", { HEDDLE_RATE_LIMITS: "off", UV_THREADPOOL_SIZE: "8" });
+  const idle = residentMemory(server.pid).own;
+  try {
+    await load(server, server.firstKey, 3);
+    const full = await load(server, server.firstKey, SECONDS);
+    const perSecond = full.runs / full.seconds;
+    const half = await load(server, server.firstKey, SECONDS / 3, TARGETS.perSecond / 2 / BATCH);
+    rows.push(
+      ["runs a second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
+      [
+        "answer at full load, median / p99",
+        `${median(full.latencies).toFixed(0)} / ${percentile(full.latencies, 0.99).toFixed(0)} ms`,
+        "",
+        undefined,
+      ],
+      [
+        "resident memory, idle / peak",
+        `${mb(idle)} / ${mb(Math.max(full.peak, half.peak))} MB`,
+        "< 1000 MB",
+        Math.max(full.peak, half.peak) < TARGETS.memory,
+      ],
+      [
+        "answer at half the load, median / p99",
+        `${median(half.latencies).toFixed(0)} / ${percentile(half.latencies, 0.99).toFixed(0)} ms`,
+        `< ${TARGETS.p99} ms`,
+        percentile(half.latencies, 0.99) < TARGETS.p99,
+      ],
+      [
+        "processor time a run, server / client",
+        `${(full.server / full.runs).toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
+        "",
+        undefined,
+      ],
+      ["refused for overload", String(full.refused + half.refused), "0", full.refused + half.refused === 0],
+    );
+    await server.stop();
+    const raw = await rawInsert(join(directory, "data-ingest", "chdb"));
+    rows.push(["the engine alone, from a file", `${raw.toFixed(0)} runs/s`, "", undefined]);
+    rows.push(["ratio to it", (perSecond / raw).toFixed(2), "", undefined]);
+  } finally {
+    await server.stop();
+  }
+} finally {
+  await removeDirectory(directory);
+}
+
+async function rawInsert(chdb: string): Promise<number> {
+  const script = fileURLToPath(new URL("raw-insert.ts", import.meta.url));
+  const args = ["--import", "tsx", script, chdb, options.quick ? "20000" : "100000"];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { rows: count, seconds } = JSON.parse(stdout.trim().split("\n").at(-1)!) as { rows: number; seconds: number };
+  return count / seconds;
+}
+
+function mb(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
+}
+
+console.log(
+  `Ingest: multipart requests of ${BATCH} runs, ${(size / 1000).toFixed(1)} kB a run, ${CONNECTIONS} connections, ${SECONDS} s. ` +
+    `Node ${process.version}, ${cpus().length} cores, client on the same machine.\n`,
+);
+for (const [what, value, target, pass] of rows) {
+  console.log(
+    `${what.padEnd(40)} ${value.padEnd(22)} ${target.padEnd(12)} ${pass === undefined ? "" : pass ? "ok" : "MISSED"}`,
+  );
+}
+if (busyBefore > 1)
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+process.exitCode = rows.some(([, , , pass]) => pass === false) ? 1 : 0;
