@@ -8,8 +8,8 @@ export type Client = ClientV1;
 export const url = inject("url");
 
 /** A client that does not retry: 5xx answers are to be seen. */
-export function connectTo(sdk: string, apiUrl: string): Client {
-  const options = { apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } };
+export function connectTo(sdk: string, apiUrl: string, apiKey: string | null = null): Client {
+  const options = { apiUrl, apiKey, callerOptions: { maxRetries: 0 } };
   return sdk === "2.0.0" ? (new ClientV2(options) as unknown as Client) : new ClientV1(options);
 }
 

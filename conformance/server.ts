@@ -11,6 +11,10 @@ const STOP_MS = 20_000;
 
 export interface RunningServer {
   url: string;
+  /** Its data directory. */
+  directory: string;
+  /** What it has printed so far. */
+  printed(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -22,8 +26,17 @@ export const startServer = (): Promise<RunningServer> =>
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);
 
+/** The same for a network: nobody gets in without a key. */
+export const startLockedServer = (): Promise<RunningServer> =>
+  start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"], {
+    HEDDLE_AUTH: "required",
+  });
+
 /** Any of heddle's commands that serve. */
-async function start(command: (port: string) => string[]): Promise<RunningServer> {
+async function start(
+  command: (port: string) => string[],
+  settings: Record<string, string> = {},
+): Promise<RunningServer> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "heddle-conformance-"));
   // Postgres does not run as root, and the user it runs as has to reach the data directory.
@@ -31,7 +44,8 @@ async function start(command: (port: string) => string[]): Promise<RunningServer
   const logFile = join(directory, "server.log");
   const log = await open(logFile, "w");
   const args = ["cli/bin/heddle.js", ...command(String(port)), "--data-dir", join(directory, "data")];
-  const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd] });
+  const env = { ...process.env, ...settings };
+  const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", log.fd, log.fd], env });
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
   await log.close();
 
@@ -44,6 +58,8 @@ async function start(command: (port: string) => string[]): Promise<RunningServer
   }
   return {
     url,
+    directory: join(directory, "data"),
+    printed: () => readFile(logFile, "utf8"),
     stop: async () => {
       await stop(child, exited);
       if (process.env["HEDDLE_CONFORMANCE_KEEP"]) console.log(`server log: ${logFile}`);
