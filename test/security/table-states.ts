@@ -6,7 +6,11 @@ export type TableStates = Map<string, string>;
 /** What changes without anybody's request: heartbeats, when keys were used, and what counts and records refused attempts. */
 const RESTLESS = new Set(["servers", "sign_in_attempts", "audit_log"]);
 
-export async function tableStates(sql: Sql): Promise<TableStates> {
+/**
+ * @param of only rows that name one of these ids; all rows when left out
+ * @param but rows that name this id are somebody else's
+ */
+export async function tableStates(sql: Sql, of: string[] = [""], but: string | null = null): Promise<TableStates> {
   const tables = await sql<{ name: string }[]>`
     select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'public' and c.relkind in ('r', 'p') order by 1`;
@@ -14,7 +18,9 @@ export async function tableStates(sql: Sql): Promise<TableStates> {
   for (const { name } of tables.filter((table) => !RESTLESS.has(table.name))) {
     const [row] = await sql<{ state: string }[]>`
       select count(*) || ' ' || coalesce(md5(string_agg(line, ',' order by line)), '') as state
-      from (select (to_jsonb(t) - 'last_used_at')::text as line from ${sql(name)} t) lines`;
+      from (select (to_jsonb(t) - 'last_used_at')::text as line from ${sql(name)} t) lines
+      where exists (select 1 from unnest(${of}::text[]) as id where strpos(line, id) > 0 or id = '')
+        and (${but}::text is null or strpos(line, ${but}) = 0)`;
     states.set(name, row!.state);
   }
   return states;

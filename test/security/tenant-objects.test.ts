@@ -1,0 +1,110 @@
+/**
+ * Two tenants on one platform: B asks for A's things by their ids, on every route, in the path, in the query and in
+ * the body. B gets nothing of A's, and nothing of A's changes. Ids come by the names of parameters; a route with a
+ * parameter that nobody has made an A's thing for fails, so that this grows with the routes.
+ */
+import type { Hono } from "hono";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+import type { Route } from "../../server/src/base/http/route.ts";
+import { testGuard, testTenants } from "../../server/test/identity.ts";
+import { startSpaces } from "./spaces.ts";
+import { fillTenant, MARK } from "./tenant-things.ts";
+import { changedTables, tableStates } from "./table-states.ts";
+
+const { db, all } = await startSpaces();
+const { a, b } = await testTenants(db);
+const trace = all.find((space) => space.name === "trace")!;
+const app: Hono = trace.mount(await testGuard(db));
+const things = await fillTenant(app, { "x-api-key": a.org, "x-tenant-id": a.workspaceId }, a.workspaceId);
+const ids = [...new Set(Object.values(things).flat())];
+
+const asB = { "x-api-key": b.org, "x-tenant-id": b.workspaceId, "content-type": "application/json" };
+/** What only reads goes first: B may make things of its own under ids that A has, and would then be shown those. */
+const routes = trace.routes
+  .filter((route) => route.permission !== "public")
+  .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
+const parametersOf = (route: Route): string[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+/** Parameters that name nothing of a tenant's, with the reason. */
+const HARMLESS: Record<string, string> = {
+  name: "a name of the caller's own",
+  version: "of a dataset, which is named too",
+};
+
+test("every parameter that leads to a thing has one of A's to be tried with", () => {
+  const names = new Set(routes.flatMap(parametersOf));
+  expect([...names].filter((name) => !(name in HARMLESS) && (things[name] ?? []).length === 0)).toEqual([]);
+});
+
+const allNames = (schema: z.ZodType | undefined): string[] => {
+  if (!schema) return [];
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const variants = [json, ...(json.anyOf ?? []), ...(json.oneOf ?? [])] as { properties?: object }[];
+  return [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))];
+};
+
+/** What is A's by name; a property that is nobody's id stays away. */
+const idOf = (name: string): string | undefined => (things[name] ?? things[name.replace(/s$/, "")] ?? [])[0];
+
+function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
+  const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, (_, name: string) => idOf(name) ?? "x");
+  const query = allNames(route.query).flatMap((name) => (idOf(name) ? [`${name}=${idOf(name)}`] : []));
+  const paths = [
+    path,
+    ...(query.length > 0 ? [`${path}?${query.join("&")}`] : []),
+    ...query.map((one) => `${path}?${one}`),
+  ];
+  if (route.method === "GET") {
+    for (const one of paths) yield { path: one };
+    return;
+  }
+  const names = allNames(route.body).filter((name) => idOf(name) !== undefined);
+  for (const one of paths) {
+    yield { path: one, body: "{}" };
+    for (const wrap of [(id: string): unknown => id, (id: string) => [id]]) {
+      const whole = Object.fromEntries(names.map((name) => [name, wrap(idOf(name)!)]));
+      yield { path: one, body: JSON.stringify(whole) };
+      for (const name of names) yield { path: one, body: JSON.stringify({ [name]: wrap(idOf(name)!) }) };
+    }
+  }
+}
+
+test("B sees and changes nothing of A's, whatever ids B has", { timeout: 60_000 }, async () => {
+  const before = await tableStates(db.sql, ids, b.workspaceId);
+  const wrong: string[] = [];
+  let asked = 0;
+  for (const route of routes) {
+    for (const { path, body } of requestsTo(route)) {
+      asked += 1;
+      const answer = await app.request(path, {
+        method: route.method,
+        headers: asB,
+        ...(body !== undefined && { body }),
+      });
+      const text = await answer.text();
+      const what = `${route.method} ${path} ${body ?? ""}: ${answer.status} ${text.slice(0, 300)}`;
+      if (text.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
+      const named = parametersOf(route).some((name) => things[name] !== undefined);
+      if (route.method === "GET" && named && answer.ok) wrong.push(`is answered: ${what}`);
+      if (answer.status >= 500) wrong.push(`breaks: ${what}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(changedTables(before, await tableStates(db.sql, ids, b.workspaceId))).toEqual([]);
+  expect(asked).toBeGreaterThan(150);
+  console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+});
+
+test("A sees them all, or the test above would pass for the wrong reason", async () => {
+  const asA = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
+  let seen = 0;
+  for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
+    const [{ path }] = [...requestsTo(route)] as [{ path: string }];
+    const answer = await app.request(path, { headers: asA });
+    await answer.body?.cancel();
+    if (answer.ok) seen += 1;
+  }
+  expect(seen).toBeGreaterThan(5);
+});

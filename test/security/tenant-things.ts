@@ -1,0 +1,74 @@
+import type { Hono } from "hono";
+
+/** Stands in everything that tenant A writes down, and must be in nothing that B reads. */
+export const MARK = "of-tenant-A-alone";
+
+/** One of everything a tenant can have on the trace platform: ids by the names that parameters have. */
+export async function fillTenant(
+  app: Hono,
+  headers: Record<string, string>,
+  workspaceId: string,
+): Promise<Record<string, string[]>> {
+  async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const answer = await app.request(path, {
+      method,
+      headers: { ...headers, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+  }
+  const idOf = async (...given: Parameters<typeof ask>) => String((await ask(...given))["id"]);
+
+  const now = new Date().toISOString();
+  const run = crypto.randomUUID();
+  const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run}`;
+  const text = { inputs: { text: MARK }, outputs: { text: MARK } };
+  const one = { id: run, trace_id: run, name: MARK, run_type: "chain", start_time: now, end_time: now, ...text };
+  await ask("POST", "/api/v1/runs/batch", { post: [{ ...one, dotted_order: dotted, session_name: MARK }] });
+  const dataset = await idOf("POST", "/api/v1/datasets", { name: MARK, description: MARK });
+  const example = await idOf("POST", "/api/v1/examples", { dataset_id: dataset, ...text });
+  const experiments: string[] = [];
+  for (const name of [`${MARK} 1`, `${MARK} 2`]) {
+    experiments.push(await idOf("POST", "/api/v1/sessions", { name, reference_dataset_id: dataset }));
+  }
+  const comparison = await idOf("POST", "/api/v1/datasets/comparative", {
+    experiment_ids: experiments,
+    reference_dataset_id: dataset,
+    name: MARK,
+  });
+  const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
+  const feedback = await idOf("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: MARK });
+  const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
+  const key = await idOf("POST", "/api/v1/api-key", { description: MARK });
+  const role = await idOf("POST", "/api/v1/orgs/current/roles", {
+    display_name: MARK,
+    description: MARK,
+    permissions: [],
+  });
+  const invitation = await ask("POST", "/api/v1/orgs/current/members", { email: `${MARK.toLowerCase()}@a.example` });
+  return {
+    run_id: [run],
+    trace_id: [run],
+    id: [run],
+    session_id: experiments,
+    session: experiments,
+    project_id: experiments,
+    experiment_id: experiments,
+    comparative_experiment_id: [comparison],
+    dataset_id: [dataset],
+    dataset: [dataset],
+    example_id: [example],
+    share_token: [String(share)],
+    feedback_id: [feedback],
+    token: [String(token["id"])],
+    api_key_id: [key],
+    key_id: [key],
+    pat_id: [key],
+    role_id: [role],
+    identity_id: [String(invitation["id"])],
+    workspace_id: [workspaceId],
+    tenant_id: [workspaceId],
+  };
+}
