@@ -1,0 +1,188 @@
+/**
+ * Real servers as a user starts them, at the most talkative log level, and everything secret that they get to see:
+ * keys, sessions, passwords, tokens in URLs, settings. Nothing of it may be in what they log or in what they answer
+ * when something goes wrong. What is meant to be shown (a key on its first start) is on stdout and not looked at.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "heddle-secrets-"));
+chmodSync(directory, 0o755);
+
+const secrets: Record<string, string> = {
+  "a client secret": "oidc-Zq8-client-secret-1",
+  "a password": "correct horse battery 77",
+  "a wrong password": "not-the-right-one-88",
+  "a token in a webhook's URL": "hook-token-Zq8-2",
+  "a foreign key": "sk-ant-Zq8-foreign-key-3",
+  "a password in a URL": "url-password-Zq8-4",
+  "a header of the user's app": "Zq8-header-secret-5",
+};
+const USER = "anna@a.example";
+
+let child: ChildProcess;
+let [stdout, stderr] = ["", ""];
+const refused: string[] = [];
+let [agent, trace] = ["", ""];
+
+const heddle = (...args: string[]): string =>
+  execFileSync(process.execPath, ["cli/bin/heddle.js", ...args, "--data-dir", join(directory, "data")], {
+    cwd: root,
+    encoding: "utf8",
+    input: secrets["a password"]!,
+  });
+
+beforeAll(async () => {
+  const args = [
+    "cli/bin/heddle.js",
+    "dev",
+    "--config",
+    "server/test/fixtures/agent-project/langgraph.json",
+    "--no-reload",
+  ];
+  args.push("--port", "0", "--trace-port", "0", "--data-dir", join(directory, "data"));
+  const env = {
+    ...process.env,
+    HEDDLE_AUTH: "required",
+    HEDDLE_LOG_LEVEL: "trace",
+    HEDDLE_HOSTS: "1",
+    HEDDLE_PUBLIC_URL: "http://127.0.0.1:1",
+    HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1",
+    HEDDLE_OIDC_CLIENT_ID: "heddle",
+    HEDDLE_OIDC_CLIENT_SECRET: secrets["a client secret"],
+  };
+  child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout!.on("data", (chunk) => (stdout += chunk));
+  child.stderr!.on("data", (chunk) => (stderr += chunk));
+  for (const deadline = Date.now() + 60_000; !stdout.includes("Stop with Ctrl-C"); await sleep(100)) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the servers did not start: ${stderr}`);
+  }
+  const found = (pattern: RegExp) => pattern.exec(stdout)![1]!;
+  [agent, trace] = [found(/API\s+(http\S+)/), found(/Traces\s+(http\S+)/)];
+  secrets["the first key"] = found(/Key\s+(lsv2_\S+)/);
+  heddle("users", "create", "--email", USER, "--password-stdin");
+}, 90_000);
+
+afterAll(async () => {
+  await stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function stop(): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
+}
+
+async function ask(
+  url: string,
+  init: RequestInit & { json?: unknown } = {},
+): Promise<{ status: number; text: string }> {
+  const { json, ...rest } = init;
+  const headers = { ...(json !== undefined && { "content-type": "application/json" }), ...(init.headers as object) };
+  const body = json === undefined ? init.body : JSON.stringify(json);
+  const answer = await fetch(url, { redirect: "manual", ...rest, headers, ...(body != null && { body }) });
+  const text = await answer.text();
+  if (answer.status >= 400) refused.push(text);
+  return { status: answer.status, text };
+}
+
+test("no secret is in the logs or in an answer to what went wrong", { timeout: 60_000 }, async () => {
+  const first = secrets["the first key"]!;
+  const key = { "x-api-key": first };
+  const post = (json: unknown, headers: Record<string, string> = key) => ({ method: "POST", json, headers });
+
+  // keys: made, used, wrong, revoked
+  const made = JSON.parse((await ask(`${trace}/api/v1/api-key`, post({ description: "x" }))).text) as Record<
+    string,
+    string
+  >;
+  secrets["another key"] = made["key"]!;
+  await ask(`${agent}/threads/search`, post({}, { authorization: `Bearer ${made["key"]}` }));
+  await ask(`${trace}/api/v1/api-key/${made["id"]}`, { method: "DELETE", headers: key });
+  await ask(`${agent}/threads/search`, post({}, { "x-api-key": made["key"]! }));
+  for (const base of [agent, trace]) {
+    await ask(`${base}/api/v1/sessions`, { headers: { "x-api-key": secrets["a foreign key"]! } });
+    await ask(`${base}/threads`, post("{", { authorization: `Bearer ${secrets["a foreign key"]}` }));
+    await ask(`${base}/no/such/path?token=${secrets["a token in a webhook's URL"]}`, { headers: key });
+  }
+
+  // people: signed in, not signed in, signed in at a provider that is not there
+  const password = secrets["a password"]!;
+  const session = JSON.parse((await ask(`${trace}/login`, post({ email: USER, password }, {}))).text) as {
+    access_token: string;
+  };
+  secrets["a session"] = session.access_token;
+  const bearer = { authorization: `Bearer ${session.access_token}` };
+  await ask(`${trace}/api/v1/workspaces`, { headers: bearer });
+  await ask(`${trace}/api/v1/workspaces`, { headers: { cookie: `heddle_session=${session.access_token}` } });
+  await ask(`${trace}/api/v1/workspaces`, {
+    method: "POST",
+    headers: { cookie: `heddle_session=${session.access_token}` },
+  });
+  const wrong = secrets["a wrong password"]!;
+  await ask(`${trace}/login`, post({ email: USER, password: wrong }, {}));
+  await ask(`${trace}/login`, post({ email: { password: wrong }, password: [wrong] }, {}));
+  await ask(`${trace}/login`, { method: "POST", body: `{"password": "${wrong}"` });
+  const basic = Buffer.from(`${USER}:${wrong}`).toString("base64");
+  secrets["HTTP Basic"] = basic;
+  await ask(`${trace}/login`, { method: "POST", headers: { authorization: `Basic ${basic}` } });
+  await ask(`${trace}/auth/password`, post({ current_password: wrong, new_password: "x" }, bearer));
+  await ask(`${trace}/auth/oidc/login`);
+  await ask(`${trace}/auth/oidc/callback?code=${secrets["a token in a webhook's URL"]}&state=x`);
+  await ask(`${trace}/logout`, post({}, bearer));
+  await ask(`${trace}/api/v1/workspaces`, { headers: bearer });
+
+  // runs: with secrets in a webhook's address, in headers, in a graph that fails
+  const webhook = `https://hooks.example/run?token=${secrets["a token in a webhook's URL"]}`;
+  const away = `https://user:${secrets["a password in a URL"]}@hooks.example/`;
+  const headers = { ...key, "x-api-token": secrets["a header of the user's app"]! };
+  for (const assistant of ["trail", "broken", "nobody"]) {
+    await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook }, headers));
+    await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {}, webhook: away }, headers));
+    await ask(`${agent}/runs/wait`, post({ assistant_id: assistant, input: {} }, headers));
+  }
+
+  // links that are credentials
+  const run = crypto.randomUUID();
+  const link = JSON.parse(
+    (await ask(`${trace}/api/v1/feedback/tokens`, post({ run_id: run, feedback_key: "k" }))).text,
+  ) as { url: string };
+  secrets["a feedback link"] = /tokens\/([^/?]+)/.exec(link.url)![1]!;
+  await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}?score=not-a-number`);
+  await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}`, post({ score: { wrong: 1 } }, {}));
+
+  expect(refused.length).toBeGreaterThan(20);
+  await stop();
+  const log = stderr + afterBanner(stdout);
+  expect(log).toContain("request failed");
+  for (const [name, secret] of Object.entries(secrets)) {
+    expect(log.includes(secret), `${name} is in the log: ${around(log, secret)}`).toBe(false);
+    const told = refused.find((text) => text.includes(secret));
+    expect(told, `${name} is in an error's body`).toBeUndefined();
+  }
+});
+
+test("the data directory holds no key, session or password that could be used", () => {
+  const own = ["the first key", "another key", "a session", "a password"].map((name) => secrets[name]!);
+  const patterns = own.flatMap((secret) => ["-e", secret]);
+  const grep = () => execFileSync("grep", ["-rlaF", ...patterns, join(directory, "data")], { encoding: "utf8" });
+  // grep ends with 1 when it finds nothing
+  expect(grep).toThrow(expect.objectContaining({ status: 1 }));
+});
+
+/** What the first start shows, it shows once. */
+const afterBanner = (text: string): string => text.slice(text.indexOf("Stop with Ctrl-C"));
+
+function around(text: string, secret: string): string {
+  const at = text.indexOf(secret);
+  return at === -1 ? "" : text.slice(Math.max(0, at - 300), at + 100);
+}
