@@ -48,7 +48,8 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   if (options.url !== "") return connectServer(options);
   const { directory, database = "default", connections } = options;
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
-  const settings = { ...SETTINGS, max_insert_threads: 1 };
+  // parsing with several threads takes 10 MB a thread, and inserts are too small to gain by it
+  const settings = { ...SETTINGS, max_insert_threads: 1, input_format_parallel_parsing: 0 };
   const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory });
   const client = createClient({
     connection: new ChdbConnection(sessions),
