@@ -1,0 +1,174 @@
+/** What a call of an S3-compatible store failed for. The first four are the causes that the contract (§7) names. */
+export type StorageReason =
+  | "access_denied"
+  | "bucket_not_valid"
+  | "key_not_known"
+  | "invalid_endpoint"
+  /** No credentials were given, and none are in the places where the client looks. */
+  | "no_credentials"
+  /** The store, or the way to it, does not work at the moment. */
+  | "unavailable"
+  /** What we sent or got was refused for another cause. */
+  | "refused";
+
+/** Whether a later attempt, with nothing changed, can succeed. */
+const CAN_HEAL: Record<StorageReason, boolean> = {
+  access_denied: false,
+  bucket_not_valid: false,
+  key_not_known: false,
+  // found out at the first write: later the same symptoms are an outage
+  invalid_endpoint: false,
+  no_credentials: false,
+  unavailable: true,
+  refused: false,
+};
+
+/**
+ * A store's refusal or failure. The message may be shown to whoever owns the destination: it holds the store's own
+ * code, the call and the key, and never a credential.
+ */
+export class StorageError extends Error {
+  override name = "StorageError";
+  readonly reason: StorageReason;
+  readonly canHeal: boolean;
+  /** The store's own word, such as NoSuchBucket; or the system's, such as ECONNREFUSED. */
+  readonly code: string;
+  /** The HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  /** Nobody reached, or no answer that is S3's: at the first write of a destination its endpoint is to blame. */
+  readonly isForeign: boolean;
+
+  constructor(reason: StorageReason, message: string, about: { code: string; status?: number; isForeign?: boolean }) {
+    super(message);
+    this.reason = reason;
+    this.canHeal = CAN_HEAL[reason];
+    this.code = about.code;
+    this.status = about.status ?? 0;
+    this.isForeign = about.isForeign ?? false;
+  }
+}
+
+/** As the SDK throws: a service's exception, a parser's SyntaxError, or node's error with a code. */
+interface Thrown {
+  name?: string;
+  message?: string;
+  code?: string;
+  Code?: string;
+  Region?: string;
+  cause?: unknown;
+  status?: number;
+  $metadata?: { httpStatusCode?: number };
+  $response?: { statusCode?: number; headers?: Record<string, string | undefined> };
+}
+
+const REASONS: Record<string, StorageReason> = {
+  AccessDenied: "access_denied",
+  AllAccessDisabled: "access_denied",
+  AccountProblem: "access_denied",
+  Forbidden: "access_denied",
+  SignatureDoesNotMatch: "access_denied",
+  ExpiredToken: "access_denied",
+  TokenRefreshRequired: "access_denied",
+  InvalidToken: "access_denied",
+  InvalidSecurity: "access_denied",
+  NotSignedUp: "access_denied",
+  InvalidAccessKeyId: "key_not_known",
+  InvalidClientTokenId: "key_not_known",
+  NoSuchBucket: "bucket_not_valid",
+  InvalidBucketName: "bucket_not_valid",
+  PermanentRedirect: "bucket_not_valid",
+  TemporaryRedirect: "unavailable",
+  AuthorizationHeaderMalformed: "bucket_not_valid",
+  IllegalLocationConstraintException: "bucket_not_valid",
+  CredentialsProviderError: "no_credentials",
+  SlowDown: "unavailable",
+  SlowDownRead: "unavailable",
+  SlowDownWrite: "unavailable",
+  RequestTimeout: "unavailable",
+  RequestTimeTooSkewed: "unavailable",
+  OperationAborted: "unavailable",
+  InternalError: "unavailable",
+  ServiceUnavailable: "unavailable",
+  Throttling: "unavailable",
+  ThrottlingException: "unavailable",
+  RequestLimitExceeded: "unavailable",
+  TimeoutError: "unavailable",
+  // what was uploaded is gone from the store: the next attempt uploads anew
+  NoSuchUpload: "unavailable",
+  BadDigest: "unavailable",
+  IncompleteBody: "unavailable",
+};
+
+/** What more is to be said of a code, for who has to repair it. */
+const HINTS: Record<string, string> = {
+  SignatureDoesNotMatch: "the secret access key is not the one of this access key ID",
+  ExpiredToken: "the session token has expired",
+  InvalidToken: "the session token is not valid",
+  CredentialsProviderError:
+    "there are no credentials in the environment, the profile, a web identity or an instance role",
+};
+
+/** Turns whatever a call threw into a StorageError. `secrets` are cut out of everything that comes from the store. */
+export function toStorageError(thrown: unknown, call: string, secrets: readonly string[]): StorageError {
+  if (thrown instanceof StorageError) return thrown;
+  const error = thrown as Thrown;
+  const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode ?? 0;
+  const code = codeOf(error, status);
+  const blocked = refusalOf(error);
+  if (blocked) return new StorageError("invalid_endpoint", `${call}: ${blocked}`, { code, isForeign: true });
+  const known = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
+  const isForeign = known === undefined && isNotS3(error, status);
+  const reason = known ?? reasonOfStatus(status, isForeign);
+  const said = isForeign && status !== 0 ? "the answer is not S3's" : (HINTS[code] ?? wordsOf(error, code));
+  const place = error.Region ? `; the bucket is in the region ${error.Region}` : "";
+  const answer = status === 0 ? code : `${code}, HTTP ${status}`;
+  const message = clean(`${call}: ${said === "" ? "" : `${said} `}(${answer})${place}`, secrets);
+  return new StorageError(reason, message, { code: clean(code, secrets), status, isForeign });
+}
+
+function codeOf(error: Thrown, status: number): string {
+  const named =
+    error.name && !/^(Error|UnknownError|Unknown|SyntaxError|TypeError|AggregateError|\d+)$/.test(error.name);
+  // a HEAD has no body to tell a code
+  const byStatus: Record<number, string> = { 301: "PermanentRedirect", 403: "AccessDenied", 503: "SlowDown" };
+  const code = error.Code ?? (named ? error.name : undefined) ?? error.code;
+  if (code === "NotFound" || (code === undefined && status === 404)) return "NotFound";
+  return code ?? byStatus[status] ?? (status === 0 ? "NoAnswer" : "NoCode");
+}
+
+/** Our own refusal to connect there (base/outbound), which lies below what the client throws. */
+function refusalOf(error: Thrown): string | undefined {
+  for (let one: Thrown | undefined = error, depth = 0; one && depth < 5; one = one.cause as Thrown, depth++) {
+    if (one.name === "OutboundError" && one.status === 422) return one.message;
+  }
+  return undefined;
+}
+
+/** No answer at all, or one without the error code that S3 gives. */
+function isNotS3({ Code, name }: Thrown, status: number): boolean {
+  if (status === 0) return true;
+  if (status >= 500 || status === 429 || status === 408) return false;
+  return (
+    Code === undefined && (name === undefined || /^(Error|UnknownError|Unknown|SyntaxError|TypeError|\d+)$/.test(name))
+  );
+}
+
+function reasonOfStatus(status: number, isForeign: boolean): StorageReason {
+  if (status === 0 || status >= 500 || status === 429 || status === 408) return "unavailable";
+  // a proxy before the store that is down may answer anything
+  if (isForeign) return "unavailable";
+  return status === 403 || status === 401 ? "access_denied" : "refused";
+}
+
+function wordsOf({ message }: Thrown, code: string): string {
+  const words = (message ?? "").split("\n")[0]!.slice(0, 300);
+  return words === "UnknownError" || words === code ? "" : words;
+}
+
+function clean(text: string, secrets: readonly string[]): string {
+  // control characters would forge lines of a log
+  // oxlint-disable-next-line no-control-regex
+  let cleaned = text.replaceAll(/[\u0000-\u001f\u007f]+/g, " ");
+  for (const secret of secrets) if (secret.length > 0) cleaned = cleaned.replaceAll(secret, "***");
+  return cleaned;
+}

@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+
+import type { StoredObject, UploadOptions } from "./bucket.ts";
+import { StorageError } from "./s3-error.ts";
+
+/** The calls that an upload is made of; each throws StorageError. */
+export interface UploadCalls {
+  put(key: string, content: Uint8Array, options: UploadOptions): Promise<string>;
+  start(key: string, options: UploadOptions): Promise<string>;
+  part(key: string, uploadId: string, number: number, content: Uint8Array, signal: AbortSignal): Promise<string>;
+  complete(key: string, uploadId: string, etags: string[], signal: AbortSignal): Promise<string>;
+  /** Nothing of the upload is left when it resolves. */
+  abort(key: string, uploadId: string): Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+/** S3 takes 10,000 parts of 5 MiB to 5 GiB, all but the last of one size for some stores. */
+const MOST_PARTS = 10_000;
+const SMALLEST_PART = 8 * MIB;
+/** Parts under way at once: with the one that is filled, memory is bounded by (this + 1) parts. */
+const PARTS_AT_ONCE = 3;
+
+/** Whole MiB, and with room to spare below the greatest number of parts. */
+export const partSize = (size = 0): number => Math.max(SMALLEST_PART, Math.ceil(size / (MOST_PARTS - 100) / MIB) * MIB);
+
+/** See Bucket.upload. */
+export async function uploadStream(
+  calls: UploadCalls,
+  key: string,
+  content: AsyncIterable<Uint8Array>,
+  options: UploadOptions = {},
+): Promise<StoredObject> {
+  const hash = createHash("sha256");
+  const pieces = inParts(content, partSize(options.size), hash);
+  const first = (await pieces.next()).value ?? Buffer.alloc(0);
+  const second = (await pieces.next()).value;
+  if (!second) {
+    requireSize(key, first.length, options.size);
+    const etag = await calls.put(key, first, options);
+    options.onProgress?.(first.length);
+    return { bytes: first.length, etag, sha256: hash.digest("hex") };
+  }
+  const uploadId = await calls.start(key, options);
+  // one failure ends the others
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const underWay = new Set<Promise<void>>();
+  try {
+    await options.onStart?.(uploadId);
+    const etags: string[] = [];
+    let parts = 0;
+    let bytes = 0;
+    let acknowledged = 0;
+    let failure: { error: unknown } | undefined;
+    const send = (part: Uint8Array) => {
+      const number = ++parts;
+      if (number > MOST_PARTS) throw tooLong(key);
+      bytes += part.length;
+      const sending = calls
+        .part(key, uploadId, number, part, signal)
+        .then((etag) => {
+          etags[number - 1] = etag;
+          acknowledged += part.length;
+          options.onProgress?.(acknowledged);
+        })
+        .catch((error: unknown) => {
+          failure ??= { error };
+          stop.abort();
+        })
+        .finally(() => underWay.delete(sending));
+      underWay.add(sending);
+    };
+    send(first);
+    send(second);
+    for await (const part of pieces) {
+      while (underWay.size >= PARTS_AT_ONCE) await Promise.race(underWay);
+      if (failure) break;
+      send(part);
+    }
+    await Promise.all(underWay);
+    if (failure) throw failure.error;
+    options.signal?.throwIfAborted();
+    requireSize(key, bytes, options.size);
+    const etag = await calls.complete(key, uploadId, etags, signal);
+    return { bytes, etag, sha256: hash.digest("hex") };
+  } catch (error) {
+    stop.abort();
+    // a part that arrives after the abort would keep its storage
+    await Promise.all(underWay);
+    await calls.abort(key, uploadId).catch(() => {});
+    throw error;
+  }
+}
+
+/** Cuts into pieces of exactly `size`, the last one may be shorter. Nothing for an empty stream. */
+async function* inParts(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+  hash: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Buffer, undefined> {
+  let part = Buffer.allocUnsafe(size);
+  let filled = 0;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    for (let at = 0; at < chunk.length;) {
+      const taken = Math.min(size - filled, chunk.length - at);
+      part.set(chunk.subarray(at, at + taken), filled);
+      filled += taken;
+      at += taken;
+      if (filled < size) continue;
+      yield part;
+      part = Buffer.allocUnsafe(size);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield part.subarray(0, filled);
+}
+
+/** What shrank or grew while it was sent must not stand for what was to be sent. */
+function requireSize(key: string, bytes: number, expected: number | undefined): void {
+  if (expected === undefined || bytes === expected) return;
+  const message = `upload of ${key}: ${bytes} bytes came, ${expected} were announced`;
+  throw new StorageError("unavailable", message, { code: "SizeMismatch" });
+}
+
+const tooLong = (key: string): StorageError =>
+  new StorageError("refused", `upload of ${key}: longer than ${MOST_PARTS} parts of its size`, {
+    code: "EntityTooLarge",
+  });
