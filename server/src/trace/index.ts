@@ -18,9 +18,12 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { runDeleteRoutes } from "./runs/delete-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
+import { publicRunRoutes } from "./sharing/public-routes.ts";
+import { sharingRoutes } from "./sharing/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
@@ -30,6 +33,9 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...otelRoutes(deps),
     ...runQueryRoutes(deps),
     ...runV2Routes(deps),
+    ...runDeleteRoutes(deps),
+    ...sharingRoutes(deps),
+    ...publicRunRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
     // before /feedback/:feedback_id, which would take "tokens" for an id

@@ -130,6 +130,14 @@ const REQUIRED: FieldV1[] = [
   "app_path",
 ];
 
+/** What a stranger is shown of a shared run: nothing of where it lies in its workspace. */
+export const planShared = (): PrintPlan =>
+  planV1(SHARED, { required: REQUIRED.filter((name) => name !== "session_id" && name !== "app_path") });
+
+const SHARED = `end_time error extra events inputs outputs inputs_preview outputs_preview parent_run_id parent_run_ids
+  serialized total_tokens prompt_tokens completion_tokens total_cost prompt_cost completion_cost first_token_time
+  feedback_stats tags thread_id s3_urls`.split(/\s+/);
+
 /** What is sent when nothing is selected. */
 const DEFAULT = [
   ...`end_time error extra events inputs outputs parent_run_id parent_run_ids manifest_id manifest_s3_id serialized
@@ -160,9 +168,12 @@ export interface PrintPlan {
 }
 
 /** What to read for these fields, and how a run with them is printed as JSON. */
-export function planV1(selected: readonly string[] | undefined, more: readonly string[] = []): PrintPlan {
+export function planV1(
+  selected: readonly string[] | undefined,
+  { more = [], required = REQUIRED }: { more?: readonly string[]; required?: readonly FieldV1[] } = {},
+): PrintPlan {
   const wanted = [...(selected ?? DEFAULT), ...more].flatMap((name) => SYNONYMS[name] ?? [name as FieldV1]);
-  const names = [...new Set([...REQUIRED, ...wanted])];
+  const names = [...new Set([...required, ...wanted])];
   const fields = names.map((name): [string, RunField] => [`${JSON.stringify(name)}:`, FIELDS[name]]);
   return {
     columns: [...new Set([...ALWAYS, ...fields.flatMap(([, one]) => one.columns)])],

@@ -82,7 +82,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
         const projects = query.session_id === undefined ? undefined : [query.session_id];
-        const plan = planV1(undefined, [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])]);
+        const plan = planV1(undefined, { more: [...ONE_RUN, ...(query.include_messages ? ["messages"] : [])] });
         const selection = { ids: [params.run_id], projects };
         const { rows } = await selectPage(deps.clickhouse, scope, selection, {
           columns: plan.columns,

@@ -4,15 +4,15 @@ import { readFilter } from "../filter/read-filter.ts";
 import type { TraceDeps } from "../deps.ts";
 import { printCursor, readCursor } from "./cursor.ts";
 import type { PrintContext } from "./run-fields.ts";
-import { planV1 } from "./print-v1.ts";
+import { planV1, type PrintPlan } from "./print-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
-import { selectPage } from "./select-page.ts";
+import { type Position, selectPage } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
-/** Runs of a trace that are read and sent at once. */
-const TRACE_PAGE = 500;
+/** Of a list without pages, the runs that are read and sent at once. */
+const AT_ONCE = 500;
 
 /** What a v1 body selects. Throws FilterError (400). */
 export function selectionOf(body: SelectionBody): RunSelection {
@@ -58,26 +58,38 @@ export async function* queryRuns(
 ): AsyncGenerator<string> {
   const selection = selectionOf(body);
   // a trace is sent whole (contract §3.1)
-  const isWhole = selection.traces !== undefined;
-  const plan = planV1(body.select);
-  let after = isWhole ? undefined : readCursor(body.cursor);
-  let separator = '{"runs":[';
+  const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
+  yield '{"runs":';
+  const end = yield* printRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
+  const next = end && !body.skip_pagination ? printCursor(end) : null;
+  yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
+}
+
+/** A list of runs as chunks of JSON text: a page, or without one all there are. @returns where a page ended */
+export async function* printRuns(
+  deps: TraceDeps,
+  scope: RunScope,
+  context: PrintContext,
+  selection: RunSelection,
+  plan: PrintPlan,
+  descending: boolean,
+  page?: { limit: number; after: Position | undefined },
+): AsyncGenerator<string, Position | undefined> {
+  let after = page?.after;
+  let separator = "[";
   for (;;) {
-    const page = await selectPage(deps.clickhouse, scope, selection, {
-      columns: plan.columns,
-      descending: body.order === "desc",
-      limit: isWhole ? TRACE_PAGE : body.limit,
-      after,
-    });
-    const related = await lookUp(deps, scope, page.rows, plan.lookups);
-    for (const row of page.rows) {
+    const { columns } = plan;
+    const request = { columns, descending, limit: page?.limit ?? AT_ONCE, after };
+    const { rows, next } = await selectPage(deps.clickhouse, scope, selection, request);
+    const related = await lookUp(deps, scope, rows, plan.lookups);
+    for (const row of rows) {
       yield separator + plan.print(row, related, context);
       separator = ",";
     }
-    after = page.next;
-    if (!isWhole || !after) break;
+    if (page || !next) {
+      yield separator === "[" ? "[]" : "]";
+      return next;
+    }
+    after = next;
   }
-  if (separator !== ",") yield separator;
-  const next = isWhole || !after || body.skip_pagination ? null : printCursor(after);
-  yield `],"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }

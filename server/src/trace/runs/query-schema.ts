@@ -134,6 +134,8 @@ export const run = z
       .partial().shape,
   );
 
+export const sharedRun = run.omit({ session_id: true, app_path: true });
+
 export const queryAnswer = z.object({
   runs: z.array(run),
   cursors: z.object({ next: text, prev: text }),

@@ -3,17 +3,15 @@ import { z } from "zod";
 import { v2 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { around, jsonFrom } from "./json-stream.ts";
 import { printContext } from "./print-context.ts";
 import { planV2 } from "./print-v2.ts";
-import { checkProjects } from "./query-runs.ts";
-import { filtersOf, pageText, printPage, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
+import { checkProjects, printRuns } from "./query-runs.ts";
+import { filtersOf, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
 import { RunScope } from "./run-scope.ts";
 import * as schema from "./v2-schema.ts";
 
 const shared = { tag: "Runs (v2)", permission: "runs:read", errorFamily: "problem" } as const;
-
-/** Runs of one trace in an answer that has no pages. */
-const MAX_TRACE_RUNS = 20_000;
 
 export function runV2Routes(deps: TraceDeps): Route[] {
   return [
@@ -95,10 +93,9 @@ export function runV2Routes(deps: TraceDeps): Route[] {
           until: query.max_start_time,
           filters: filtersOf(query.filter),
         };
-        const page = { descending: false, limit: MAX_TRACE_RUNS };
         const context = printContext(deps.settings, scope, c);
-        const { items } = await printPage(deps, scope, context, selection, planV2(query.selects), page);
-        return rawJson(`{"items":[${items.join(",")}]}`);
+        const runs = printRuns(deps, scope, context, selection, planV2(query.selects), false);
+        return jsonFrom(around('{"items":', runs, "}"));
       },
     }),
   ];

@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+import { uuid } from "../../base/http/fields.ts";
+
+/** Contract trace-platform §3.4. */
+
+const trace_ids = z.array(uuid).min(1).max(10_000);
+
+export const deleteTracesBody = z.object({ session_id: uuid, trace_ids });
+
+export const deleteBody = z
+  .object({
+    session_id: uuid.nullish(),
+    trace_ids: trace_ids.nullish(),
+    /** Traces with a run that has all of these. */
+    metadata: z.record(z.string(), z.string()).nullish(),
+  })
+  .refine((body) => body.trace_ids || (body.metadata && Object.keys(body.metadata).length > 0), {
+    path: ["trace_ids"],
+    message: "traces by id, or metadata of theirs, are needed",
+  });
+export type DeleteBody = z.output<typeof deleteBody>;

@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+
+import { conflict, notFound } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { findRunKeys, type RunKey } from "../runs/clickhouse.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { findShare, insertShare, type Share } from "./sql.ts";
+
+type Deps = Pick<TraceDeps, "sql" | "clickhouse">;
+
+/** Where the run is. 404 when the workspace has none of this id. */
+export async function locateRun({ clickhouse }: Deps, scope: RunScope, runId: string): Promise<RunKey> {
+  const [key] = await findRunKeys(clickhouse, scope.tenantId, [runId]);
+  if (!key || key.deleted) throw notFound("Run not found");
+  return key;
+}
+
+/** Shares the trace of a run. A trace that is shared already keeps its token. */
+export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wanted?: string | null): Promise<string> {
+  const { project_id, trace_id } = key;
+  const share_token = wanted ?? randomUUID();
+  const token = await insertShare(deps.sql, { share_token, tenant_id: scope.tenantId, project_id, trace_id });
+  if (token === undefined) throw conflict("This share token is taken; choose another or none");
+  return token;
+}
+
+/** What a token shows. 404 when it shows nothing. */
+export async function openShare({ sql }: Pick<Deps, "sql">, token: string): Promise<Share> {
+  const share = await findShare(sql, token);
+  if (!share) throw notFound("Nothing is shared under this token");
+  return share;
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+
+import { expect, test } from "vitest";
+
+import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call, platform } = await testTracePlatform();
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+const TENANT = "00000000-0000-7000-8000-000000000001";
+
+const root = sampleRun("shared", { inputs: { secret: "of the trace" } });
+const child = sampleRun("shared", { run_type: "llm" }, { parent: root });
+const other = sampleRun("shared");
+await sendRuns(call, [root, child, other]);
+await call("POST", "/feedback", { run_id: child.id, trace_id: root.id, key: "good", score: 1 });
+
+test("a shared trace can be read by whoever knows the token, and nothing else", async () => {
+  expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
+  const wanted = randomUUID();
+  // as the client sends it: JSON without its content type
+  const put = await call("PUT", `/runs/${root.id}/share`, JSON.stringify({ run_id: root.id, share_token: wanted }), {
+    "Content-Type": "text/plain;charset=UTF-8",
+  });
+  expect(put).toMatchObject({ status: 200, json: { run_id: root.id, share_token: wanted } });
+  // a child shares its root, and a second sharing changes nothing
+  expect((await call("GET", `/runs/${child.id}/share`)).json).toEqual({ run_id: child.id, share_token: wanted });
+  expect((await call("PUT", `/runs/${child.id}/share`, { share_token: randomUUID() })).json.share_token).toBe(wanted);
+
+  expect((await call("GET", `/public/${wanted}/run`)).json).toMatchObject({ id: root.id, inputs: root["inputs"] });
+  expect((await call("GET", `/public/${wanted}/run/${child.id}`)).json).toMatchObject({
+    id: child.id,
+    run_type: "llm",
+  });
+  const ids = (runs: { id: string }[]) => runs.map((run) => run.id);
+  const query = await call("POST", `/api/v1/public/${wanted}/runs/query`, {});
+  expect(ids(query.json.runs)).toEqual([root.id, child.id]);
+  expect(ids((await call("POST", `/public/${wanted}/runs/query`, { id: [child.id, other.id] })).json.runs)).toEqual([
+    child.id,
+  ]);
+  // the JavaScript client's address, without a question mark
+  const listed = await call("GET", `/public/${wanted}/runsshare_token=${wanted}&id=${child.id}`);
+  expect(ids(listed.json)).toEqual([child.id]);
+  expect(ids((await call("GET", `/public/${wanted}/runs`)).json)).toEqual([root.id, child.id]);
+  expect((await call("GET", `/public/${wanted}/feedbacks`)).json).toMatchObject([
+    { key: "good", score: 1, run_id: child.id },
+  ]);
+
+  expect((await call("GET", `/public/${wanted}/run/${other.id}`)).status).toBe(404);
+  // nothing tells where the trace lies
+  const project = await platform.deps.projects.ensureProject(TENANT, "shared");
+  for (const path of ["run", `run/${child.id}`, "feedbacks"]) {
+    const { text } = await call("GET", `/public/${wanted}/${path}`);
+    expect(text).not.toContain(TENANT);
+    expect(text).not.toContain(project);
+  }
+  expect(query.text).not.toContain(TENANT);
+
+  expect((await call("GET", `/runs/${child.id}`)).json.share_token).toBe(wanted);
+  expect((await call("DELETE", `/runs/${child.id}/share`)).status).toBe(200);
+  expect((await call("GET", `/public/${wanted}/run`)).status).toBe(404);
+  expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
+});
+
+test("sharing by v2", async () => {
+  const project_id = await platform.deps.projects.ensureProject(TENANT, "shared");
+  const body = { session_id: project_id, trace_id: root.id };
+  const { share_token } = (await call("POST", `/api/v2/runs/${child.id}/share`, body)).json;
+  expect((await call("POST", `/api/v2/runs/${root.id}/share`, body)).json).toEqual({ share_token });
+  const shareUrl = await call("GET", `/v2/runs/${root.id}?project_id=${project_id}&selects=SHARE_URL`);
+  expect(shareUrl.json).toEqual({ share_url: `http://localhost:3000/public/${share_token}/r` });
+
+  const runs = await call("POST", `/api/v2/public/${share_token}/runs/query`, {
+    selects: ["NAME", "PROJECT_ID", "APP_PATH"],
+  });
+  expect(runs.json).toEqual({ items: [{ name: "sample" }, { name: "sample" }] });
+  const one = `/api/v2/public/${share_token}/run/${child.id}?selects=ID&start_time=${encodeURIComponent(child.start_time)}`;
+  expect((await call("GET", one)).json).toEqual({ id: child.id });
+
+  for (let i = 0; i < 2; i++) {
+    expect((await call("DELETE", `/api/v2/runs/${root.id}/share`, { session_id: project_id })).status).toBe(204);
+  }
+  expect((await call("GET", one)).status).toBe(404);
+});
+
+test("what is not there, not ours or not random can't be shared", async () => {
+  expect((await call("PUT", `/runs/${randomUUID()}/share`, {})).status).toBe(404);
+  for (const [method, body] of [["PUT", {}], ["GET"], ["DELETE"]] as [string, object?][]) {
+    expect((await call(method, `/runs/${root.id}/share`, body, OTHER)).status).toBe(404);
+  }
+  const weak = "00000000-0000-7000-8000-000000000000";
+  expect((await call("PUT", `/runs/${root.id}/share`, { share_token: weak })).status).toBe(422);
+  const { share_token } = (await call("PUT", `/runs/${root.id}/share`, {})).json;
+  expect((await call("PUT", `/runs/${other.id}/share`, { share_token })).status).toBe(409);
+  expect((await call("GET", `/public/${randomUUID()}/run`)).status).toBe(404);
+});
