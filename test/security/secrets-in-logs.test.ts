@@ -4,7 +4,7 @@
  * when something goes wrong. What is meant to be shown (a key on its first start) is on stdout and not looked at.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -56,6 +56,7 @@ beforeAll(async () => {
     HEDDLE_PUBLIC_URL: "http://127.0.0.1:1",
     HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1",
     HEDDLE_OIDC_CLIENT_ID: "heddle",
+    HEDDLE_OUTBOUND_ALLOW: "127.0.0.1",
     HEDDLE_OIDC_CLIENT_SECRET: secrets["a client secret"],
   };
   child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -67,6 +68,7 @@ beforeAll(async () => {
   const found = (pattern: RegExp) => pattern.exec(stdout)![1]!;
   [agent, trace] = [found(/API\s+(http\S+)/), found(/Traces\s+(http\S+)/)];
   secrets["the first key"] = found(/Key\s+(lsv2_\S+)/);
+  secrets["the database's password"] = readFileSync(join(directory, "data/postgres/password"), "utf8").trim();
   heddle("users", "create", "--email", USER, "--password-stdin");
 }, 90_000);
 
@@ -159,6 +161,22 @@ test("no secret is in the logs or in an answer to what went wrong", { timeout: 6
   secrets["a feedback link"] = /tokens\/([^/?]+)/.exec(link.url)![1]!;
   await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}?score=not-a-number`);
   await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}`, post({ score: { wrong: 1 } }, {}));
+
+  // without a database everything fails, and is logged with its cause
+  process.kill(
+    Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]),
+    "SIGKILL",
+  );
+  await sleep(300);
+  await Promise.all(
+    [agent, trace].flatMap((base) => [
+      ask(`${base}/threads/search?token=${secrets["a token in a webhook's URL"]}`, post({}, headers)),
+      ask(`${base}/api/v1/workspaces`, { headers: { "x-api-key": secrets["another key"]! } }),
+      ask(`${base}/threads`, post({ metadata: { webhook } }, headers)),
+    ]),
+  );
+  await ask(`${trace}/login`, post({ email: USER, password }, {}));
+  await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}`);
 
   expect(refused.length).toBeGreaterThan(20);
   await stop();
