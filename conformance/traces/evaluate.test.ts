@@ -64,6 +64,17 @@ test("evaluate() runs a target over a dataset and leaves an experiment with feed
   expect((await client.readRun(evaluator)).id).toBe(evaluator);
   expect(await client.readDataset({ datasetId: id })).toMatchObject({ session_count: 1 });
   const experiments = await all(client.listProjects({ referenceDatasetId: id }));
+  const rows = await all(
+    client.datasets.experimentRuns.query(id, {
+      experiment_ids: [project.id],
+      selects: ["ID", "OUTPUTS"],
+      page_size: 2,
+    }),
+  );
+  expect(rows.map((row) => row.runs?.map((run) => run.id))).toEqual(
+    rows.map((row) => runs.filter((run) => run.reference_example_id === row.id).map((run) => run.id)),
+  );
+  expect(rows).toHaveLength(3);
   expect(experiments.map((one) => one.name)).toEqual([projectName]);
 });
 

@@ -1,67 +1,73 @@
-import type { Principal } from "../../base/auth/principal.ts";
-import { ch, bind, render } from "../../base/clickhouse/fragment.ts";
+import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
+import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { planV1 } from "../runs/print-v1.ts";
-import type { PrintContext } from "../runs/run-fields.ts";
+import type { PrintPlan } from "../runs/print-v1.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { lookUp } from "../runs/related.ts";
-import { RunScope } from "../runs/run-scope.ts";
+import type { PrintContext } from "../runs/run-fields.ts";
+import type { RunScope } from "../runs/run-scope.ts";
 import { type Row, selectPage } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
-import type { ExperimentRunsQuery } from "./experiment-schema.ts";
 import { type ExampleItem, listExamples } from "./example-sql.ts";
 
-/** Runs of a page's examples that are read at once; each example has one a repetition and experiment. */
+/** Runs that are read at once, and those that an answer holds: an example has one a repetition and experiment. */
 const RUN_PAGE = 500;
 const MAX_RUNS = 5000;
-
-/** Examples that filters may leave; beyond, the answer would lack some without saying so. */
 const MAX_FILTERED = 100_000;
 
-const FIELDS = `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
-  completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);
+export interface ExperimentQuery {
+  experiments: string[];
+  examples?: string[] | null | undefined;
+  /** Filter expressions by experiment: only examples that have a run that passes all of them. */
+  filters?: Record<string, string[]> | null | undefined;
+  limit: number;
+  offset: number;
+}
+
+export interface ExampleWithRuns {
+  example: ExampleItem;
+  /** Each as JSON text. */
+  runs: string[];
+}
 
 /**
- * A page of a dataset's examples, each with the runs that experiments made of it, and those with their feedback.
+ * A page of a dataset's examples, each with the runs that experiments made of it. With `feedback` the runs have
+ * theirs: all of it, or that of a comparison.
  *
- * @returns a JSON array, in chunks
  * @throws 404 for an experiment that is not the workspace's, 400 for a filter that cannot be read
  */
-export async function* experimentRuns(
+export async function experimentRuns(
   deps: TraceDeps,
-  principal: Principal,
-  context: PrintContext,
+  scope: RunScope,
   datasetId: string,
-  query: ExperimentRunsQuery,
-  exampleText: (item: ExampleItem) => string,
-): AsyncGenerator<string> {
-  const scope = RunScope.of(principal);
-  await checkProjects(deps, scope, [...query.session_ids, ...Object.keys(query.filters ?? {})]);
-  const ids = await filteredExamples(deps, scope, query);
-  const filter = { dataset: datasetId, as_of: "latest", id: ids } as const;
-  const page = { order: "recent", select: undefined, limit: query.limit, offset: query.offset } as const;
-  const examples = await listExamples(deps.sql, scope.tenantId, filter, { ...page, descending: undefined });
-  const exampleIds = examples.map(({ item }) => (JSON.parse(item) as { id: string }).id);
-  const texts = query.preview ? ["inputs_preview", "outputs_preview"] : ["inputs", "outputs"];
-  const plan = planV1([...FIELDS, ...texts]);
-  const runs = new Map<string, string[]>(exampleIds.map((id) => [id, []]));
-  for await (const rows of runsOf(deps, scope, query.session_ids, exampleIds, plan.columns)) {
+  query: ExperimentQuery,
+  { plan, context }: { plan: PrintPlan; context: PrintContext },
+  feedback?: { comparison: string | null | undefined },
+): Promise<ExampleWithRuns[]> {
+  await checkProjects(deps, scope, [...query.experiments, ...Object.keys(query.filters ?? {})]);
+  const id = await filteredExamples(deps, scope, query);
+  const page = { order: "recent", descending: undefined, select: undefined } as const;
+  const found = await listExamples(
+    deps.sql,
+    scope.tenantId,
+    { dataset: datasetId, as_of: "latest", id },
+    { ...page, limit: query.limit, offset: query.offset },
+  );
+  const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
+  for await (const rows of runsOf(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
-    const runIds = rows.map((row) => row.id);
-    const feedback = await listFeedbackOfRuns(deps.sql, scope.tenantId, runIds, query.comparative_experiment_id);
+    const ids = rows.map((row) => row.id);
+    const said = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
     for (const row of rows) {
-      const text = plan.print(row, related, context).slice(0, -1);
-      runs.get(row.reference_example_id!)?.push(`${text},"feedbacks":${feedback.get(row.id) ?? "[]"}}`);
+      const text = plan.print(row, related, context);
+      const whole = said ? `${text.slice(0, -1)},"feedbacks":${said.get(row.id) ?? "[]"}}` : text;
+      runs.get(row.reference_example_id!)?.push(whole);
     }
   }
-  let separator = "[";
-  for (const [i, one] of examples.entries()) {
-    yield `${separator}${exampleText(one).slice(0, -1)},"runs":[${runs.get(exampleIds[i]!)!.join(",")}]}`;
-    separator = ",";
-  }
-  yield separator === "[" ? "[]" : "]";
+  const lists = [...runs.values()];
+  return found.map((example, i) => ({ example, runs: lists[i]! }));
 }
 
 async function* runsOf(
@@ -73,29 +79,32 @@ async function* runsOf(
 ): AsyncGenerator<Row[]> {
   if (examples.length === 0) return;
   const selection = { projects, reference_examples: examples, is_root: true };
-  let sent = 0;
-  for (let after: Awaited<ReturnType<typeof selectPage>>["next"]; sent < MAX_RUNS; sent += RUN_PAGE) {
-    const page = await selectPage(clickhouse, scope, selection, { columns, descending: false, limit: RUN_PAGE, after });
+  // which example a run is of is needed to put it there, whether it was selected or not
+  const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
+  let after: Awaited<ReturnType<typeof selectPage>>["next"];
+  for (let sent = 0; sent < MAX_RUNS; sent += RUN_PAGE) {
+    const page = await selectPage(clickhouse, scope, selection, { ...request, after });
     yield page.rows;
     if (!page.next) return;
     after = page.next;
   }
+  throw unprocessable(`These examples have more than ${MAX_RUNS} runs in the experiments. Ask for fewer at once.`);
 }
 
-/** The examples that have, in each experiment with filters, a run that passes; undefined without filters. */
+/** Undefined: all of them. */
 async function filteredExamples(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
-  { filters, example_ids: wanted }: ExperimentRunsQuery,
+  { filters, examples }: ExperimentQuery,
 ): Promise<string[] | undefined> {
-  let left = wanted ? new Set(wanted) : undefined;
+  let left = examples ? new Set(examples) : undefined;
   for (const [project, texts] of Object.entries(filters ?? {})) {
     const selection = { projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) };
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(scope, selection)}
       limit ${bind("UInt32", MAX_FILTERED)}`;
     const rows = await clickhouse.rows<{ id: string | null }>({ name: "datasets.filtered", ...render(statement) });
-    const passing = rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true);
-    left = new Set(passing);
+    if (rows.length === MAX_FILTERED) throw unprocessable(`filters: more than ${MAX_FILTERED} examples pass.`);
+    left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
   }
   return left && [...left];
 }

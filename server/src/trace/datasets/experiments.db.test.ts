@@ -94,6 +94,26 @@ test("examples come with the runs that experiments made of them, and with their 
   expect((await call("POST", `/datasets/${id}/runs`, { session_ids: [uuid7()] })).status).toBe(404);
   expect((await call("POST", `/datasets/${id}/runs`, body, OTHER)).status).toBe(404);
   expect((await call("POST", `/datasets/${id}/runs`, { ...body, sort_params: { sort_by: "x" } })).status).toBe(422);
+  const v2 = (more: object) =>
+    call("POST", `/api/v2/datasets/${id}/experiment-runs`, { experiment_ids: [a.id], ...more });
+  const selected = await v2({ selects: ["ID", "STATUS", "ERROR"], page_size: 2, example_ids: examples });
+  expect(selected.json.items).toHaveLength(2);
+  const rest = await v2({ selects: ["ID"], page_size: 2, cursor: selected.json.next_cursor });
+  expect(rest.json.items).toHaveLength(1);
+  expect(rest.json).not.toHaveProperty("next_cursor");
+  const all = [...selected.json.items, ...rest.json.items].flatMap((item: { runs: { id: string }[] }) => item.runs);
+  expect(all.map((each) => each.id).sort()).toEqual([good, bad].sort());
+  expect(selected.json.items.flatMap((item: { runs: object[] }) => item.runs)).toContainEqual({
+    id: bad,
+    status: "ERROR",
+    error: "boom",
+  });
+  expect((await v2({ cursor: "x" })).status).toBe(422);
+  expect((await v2({ sort: { by: "x" } })).json).toMatchObject({
+    status: 422,
+    detail: expect.stringContaining("sort"),
+  });
+
   expect((await call("GET", `/datasets/${id}`)).json).toMatchObject({
     session_count: 2,
     last_session_start_time: expect.any(String),

@@ -8,14 +8,15 @@ import { datasetParams } from "./schema.ts";
 import { reviseExamples, uploadExamples } from "./upload-examples.ts";
 import { deleteExamples, eraseExamplesForGood } from "./write-examples.ts";
 
-const tag = "Examples";
+/** The contract has these with the ingest endpoints, whose errors are {"error": …} (§0.3). */
+const shared = { tag: "Examples", errorFamily: "error" } as const;
 const params = datasetParams;
 
 /** Examples by multipart bodies, which is how the SDKs send them (contract §4.5). */
 export function exampleUploadRoutes(deps: TraceDeps): Route[] {
   return [
     route({
-      tag,
+      ...shared,
       params,
       method: "POST",
       ...platform("/datasets/:dataset_id/examples"),
@@ -28,7 +29,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
       },
     }),
     route({
-      tag,
+      ...shared,
       params,
       method: "PATCH",
       ...platform("/datasets/:dataset_id/examples"),
@@ -41,7 +42,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
       },
     }),
     route({
-      tag,
+      ...shared,
       method: "POST",
       ...platform("/datasets/examples/delete"),
       permission: "datasets:delete",

@@ -66,7 +66,8 @@ export const createBody = z
     feedback_group_id: uuid.nullish(),
     error: z.boolean().nullish(),
     extra: jsonObject.nullish(),
-    extend_trace_retention: z.boolean().nullish(),
+    // feedback does not move its trace to another tier; nobody is to believe that it did
+    extend_trace_retention: z.literal(false, "is not supported yet; leave it out").nullish(),
     created_at: timestamp.nullish(),
     modified_at: timestamp.nullish(),
   })
