@@ -62,10 +62,19 @@ async function start(
     printed: () => readFile(logFile, "utf8"),
     stop: async () => {
       await stop(child, exited);
+      refuseSecrets(await readFile(logFile, "utf8"));
       if (process.env["HEDDLE_CONFORMANCE_KEEP"]) console.log(`server log: ${logFile}`);
       else await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** What a server logs in a whole run of the suite holds no key and no session. (The banner shows the first key.) */
+function refuseSecrets(log: string): void {
+  const secret =
+    /(?:lsv2_(?:pt|sk)|heddle_session)_[0-9a-f]{16}|(?:bearer|basic) [\w.=+/-]{12}|:\/\/[^:/\s]+:[^@/\s]+@/i;
+  const leaking = log.split("\n").filter((line) => line.startsWith("{") && secret.test(line));
+  if (leaking.length > 0) throw new Error(`the server has logged secrets:\n${leaking.slice(0, 5).join("\n")}`);
 }
 
 async function untilOk(url: string, child: ChildProcess): Promise<void> {
