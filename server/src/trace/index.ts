@@ -17,6 +17,7 @@ import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { runDeleteRoutes } from "./runs/delete-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
@@ -25,13 +26,16 @@ import { otelRoutes } from "./otel/routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
+import { threadRoutes } from "./threads/routes.ts";
 
 /** All endpoints of the trace platform. The system's come last: its document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
     ...otelRoutes(deps),
+    ...priceRoutes(deps),
     ...runQueryRoutes(deps),
+    ...threadRoutes(deps),
     ...runV2Routes(deps),
     ...runDeleteRoutes(deps),
     ...sharingRoutes(deps),

@@ -29,15 +29,23 @@ export type NewPrice = Omit<ModelPriceRow, "id" | "tenant_id">;
 
 const json = (value: object | null): string | null => value && JSON.stringify(value);
 
-export async function insertPrice(sql: Sql, tenantId: string, id: string, price: NewPrice): Promise<ModelPriceRow> {
+/** @returns undefined when the workspace has `max` already */
+export async function insertPrice(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+  price: NewPrice,
+  max: number,
+): Promise<ModelPriceRow | undefined> {
   const [row] = await sql<ModelPriceRow[]>`
     insert into model_prices (id, tenant_id, name, start_time, match_pattern, match_path, provider, prompt_cost,
       completion_cost, prompt_cost_details, completion_cost_details)
-    values (${id}, ${tenantId}, ${price.name}, ${price.start_time}::timestamptz, ${price.match_pattern},
+    select ${id}, ${tenantId}, ${price.name}, ${price.start_time}::timestamptz, ${price.match_pattern},
       ${price.match_path}::text[], ${price.provider}, ${price.prompt_cost}::numeric, ${price.completion_cost}::numeric,
-      ${json(price.prompt_cost_details)}::text::jsonb, ${json(price.completion_cost_details)}::text::jsonb)
+      ${json(price.prompt_cost_details)}::text::jsonb, ${json(price.completion_cost_details)}::text::jsonb
+    where (select count(*) from model_prices where tenant_id = ${tenantId}) < ${max}
     returning ${sql.unsafe(COLUMNS)}`;
-  return row!;
+  return row;
 }
 
 export async function updatePrice(
