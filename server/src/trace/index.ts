@@ -4,6 +4,7 @@ import { auditRoutes } from "../identity/audit/routes.ts";
 import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
+import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { comparativeRoutes } from "./datasets/comparative-routes.ts";
 import { exampleRoutes } from "./datasets/example-routes.ts";
 import { experimentRoutes } from "./datasets/experiment-routes.ts";
@@ -54,6 +55,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
+    ...destinationRoutes(deps),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

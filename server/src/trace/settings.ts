@@ -3,6 +3,7 @@ import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
+import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
 import { sharingOptions } from "./sharing/settings.ts";
@@ -78,6 +79,7 @@ export const traceOptions = {
   ...rateLimitOptions,
   ...retentionOptions,
   ...sharingOptions,
+  ...destinationOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

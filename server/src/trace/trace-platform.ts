@@ -10,18 +10,21 @@ import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
+import { openSecrets, type Secrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { type IdentitySettings, isLoopback, needsKeys } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import type { TraceDeps } from "./deps.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { ProjectDirectory } from "./projects/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
+import { RetentionSweep } from "./retention/retention-sweep.ts";
 import type { TraceSettings } from "./settings.ts";
 
 export interface TracePlatformOptions {
-  settings: TraceSettings & IdentitySettings;
+  settings: TraceSettings & IdentitySettings & SecretsOptions["settings"];
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
@@ -46,8 +49,10 @@ export async function startTracePlatform({
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
   let clickhouse = given;
+  let secrets: Secrets;
   try {
     await migrate(sql);
+    secrets = await openSecrets({ sql, log, dataDir, settings });
     clickhouse ??= await openClickHouse({
       url: settings.clickhouseUrl,
       cluster: settings.clickhouseCluster,
@@ -80,17 +85,24 @@ export async function startTracePlatform({
     metrics,
     rateLimits,
     outbound,
+    secrets,
     signIn: signIn.deps,
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log }),
   };
   deps.feedback.start();
+  const destinationTester = new DestinationTester(deps);
+  await destinationTester.start();
+  const retention = new RetentionSweep(deps);
+  retention.start();
   return {
     deps,
     async stop() {
+      await retention.stop();
       await ingest.writer.stop();
       await rateLimits.stop();
       await signIn.stop();
+      await destinationTester.stop();
       await outbound.close();
       await deps.feedback.stop();
       if (!given) await clickhouse.close();

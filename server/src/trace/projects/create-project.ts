@@ -17,8 +17,7 @@ export async function createProject(
   if (made) return made;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
   if (upsert && known) {
-    const { name: _, ...change } = given;
-    return (await rows.updateProject(sql, tenantId, known.id, change)) ?? known;
+    return (await rows.updateProject(sql, tenantId, known.id, given)) ?? known;
   }
   throw conflict(known ? `Session with name "${given.name}" already exists` : `Session with ID ${id} already exists`);
 }

@@ -36,8 +36,7 @@ export async function listProjects(
   }
   const all = { ...query, sort_by: "start_time", descending: true, limit: MAX_SORTED, offset: 0 } as const;
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
-  const { stats_select: _, ...request } = query;
-  const stats = await projectStats(deps, scope, ids(projects), request);
+  const stats = await projectStats(deps, scope, ids(projects), { ...query, stats_select: undefined });
   const figure = (item: Item): unknown => {
     if (sort_by !== "feedback") return item[FIGURES[sort_by]!];
     const feedback = item["feedback_stats"] as Record<string, { avg: number | null }> | undefined;

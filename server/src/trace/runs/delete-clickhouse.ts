@@ -45,6 +45,16 @@ export function deleteRunRows(clickhouse: ClickHouse, scope: RunScope, { project
   return deleteFrom(clickhouse, "runs", conditions);
 }
 
+/** Whether anything is still on the disk that no query sees. Of a cluster each server tells for itself. */
+export async function hasDeletedRows(clickhouse: ClickHouse): Promise<boolean> {
+  const [row] = await clickhouse.rows<{ n: number }>({
+    name: "runs.has_deleted",
+    query: `select count() as n from system.parts
+      where active and database = currentDatabase() and has_lightweight_delete`,
+  });
+  return clickhouse.cluster !== "" || row!.n > 0;
+}
+
 /** Rewrites what still holds deleted rows, so that they are on the disk no more. */
 export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
   for (const table of ["runs", "run_attachments", "run_keys"]) {

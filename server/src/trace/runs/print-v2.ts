@@ -41,7 +41,7 @@ const details = (name: string): RunField =>
   });
 
 /** The fields of a run in v2, by the property's name; selected in upper case (contract §3.5). */
-const FIELDS: Record<string, RunField> = {
+export const FIELDS_V2: Record<string, RunField> = {
   id: plain("id"),
   name: plain("name"),
   run_type: field(["r.run_type"], (row) => text((row.run_type ?? "chain").toUpperCase())),
@@ -102,7 +102,7 @@ const FIELDS: Record<string, RunField> = {
   feedback_stats: field([], (row, { feedback }) => feedbackOf(feedback?.get(row.id)), ["feedback"]),
 };
 
-export const SELECTABLE_V2 = Object.keys(FIELDS).map((name) => name.toUpperCase());
+export const SELECTABLE_V2 = Object.keys(FIELDS_V2).map((name) => name.toUpperCase());
 
 function metadataOf(extra: string | null | undefined): string {
   if (extra == null) return "null";
@@ -123,10 +123,13 @@ export const feedbackOf = (stats: Record<string, object> | undefined): string =>
         ),
       );
 
-/** Without a value a property is left out; the end alone is null while a run goes on. */
 export function planV2(selected: readonly string[] | undefined): PrintPlan {
   const names = [...new Set((selected ?? ["ID"]).map((name) => name.toLowerCase()))];
-  const fields = names.map((name): [string, RunField] => [name, FIELDS[name]!]);
+  return planOf(names.map((name) => [name, FIELDS_V2[name]!]));
+}
+
+/** Without a value a property is left out; the end alone is null while a run goes on. */
+export function planOf(fields: readonly (readonly [name: string, field: RunField])[]): PrintPlan {
   return {
     columns: [...new Set([...ALWAYS, ...fields.flatMap(([, one]) => one.columns)])],
     lookups: new Set(fields.flatMap(([, one]) => one.lookups)),

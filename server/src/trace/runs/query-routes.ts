@@ -9,7 +9,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./print-v1.ts";
 import { printContext } from "./print-context.ts";
-import { checkProjects, queryRuns } from "./query-runs.ts";
+import { checkProjects, queryRuns, selectionOf } from "./query-runs.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { RunScope } from "./run-scope.ts";
@@ -67,7 +67,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        return c.json(await statsOfRuns(deps, scope, body));
+        return c.json(await statsOfRuns(deps, scope, selectionOf(body), body));
       },
     }),
     route({

@@ -22,6 +22,8 @@ export interface RunSelection {
   at?: readonly MicroTime[] | undefined;
   is_root?: boolean | undefined;
   error?: boolean | undefined;
+  /** Belongs to a thread. */
+  has_thread?: boolean | undefined;
   /** On the run itself, on the root of its trace, on any run of its trace (contract §3.2). */
   filters?: readonly Expression[] | undefined;
   trace_filter?: Expression | undefined;
@@ -78,6 +80,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (threads) conditions.push(ch`r.thread_id in ${texts(threads)}`);
   if (is_root !== undefined) conditions.push(raw(`r.parent_run_id is ${is_root ? "" : "not "}null`));
   if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
+  if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope));
   if (trace_filter) conditions.push(inTraceOf(scope, selection, trace_filter, [raw("r.parent_run_id is null")]));
   if (tree_filter) conditions.push(inTraceOf(scope, selection, tree_filter, []));

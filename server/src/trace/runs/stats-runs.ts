@@ -1,8 +1,8 @@
 import type { TraceDeps } from "../deps.ts";
-import { selectionOf } from "./query-runs.ts";
 import { naive } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
 import { computeFeedbackStats, computeStats, type Figures, type Grouping, type Metric, METRIC_NAMES } from "./stats.ts";
+import type { RunSelection } from "./selection.ts";
 import type { Stats, StatsBody } from "./stats-schema.ts";
 
 /** Money, which ClickHouse prints as text and this endpoint tells as a number. */
@@ -14,7 +14,8 @@ const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
 export async function statsOfRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
-  body: StatsBody,
+  selection: RunSelection,
+  body: Pick<StatsBody, "select" | "group_by" | "groups"> = {},
 ): Promise<Stats | Record<string, Stats>> {
   const wanted = body.select ?? [...METRIC_NAMES, "feedback_stats" as const];
   const metrics = METRIC_NAMES.filter(
@@ -24,7 +25,7 @@ export async function statsOfRuns(
       (wanted.includes("all_token_stats") && TOKENS.includes(name)),
   );
   const request = {
-    selection: selectionOf(body),
+    selection,
     metrics,
     grouping: groupingOf(body),
     maxGroups: body.group_by?.max_groups ?? 1,
@@ -42,7 +43,7 @@ export async function statsOfRuns(
     return {
       ...printed,
       feedback_stats: Object.fromEntries(
-        keys.map(({ group_name: _, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
+        keys.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
       ),
     };
   };
@@ -50,7 +51,7 @@ export async function statsOfRuns(
   return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
 }
 
-function groupingOf({ group_by }: StatsBody): Grouping | undefined {
+function groupingOf({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
   if (!group_by) return undefined;
   const { attribute, path } = group_by;
   return attribute === "metadata" ? { attribute, path: path! } : { attribute };

@@ -1,0 +1,63 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import { type MicroTime, parseTime } from "../filter/literals.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { fromRuns, time } from "../runs/selection.ts";
+import type { TraceSettings } from "../settings.ts";
+import type { ProjectTier } from "./sql.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Start times before which a trace's time is over, by its own tier; undefined: never. */
+export interface Cutoffs {
+  longlived: MicroTime | undefined;
+  shortlived: MicroTime | undefined;
+  /** Of traces that bear no tier themselves. */
+  project: MicroTime | undefined;
+}
+
+export function cutoffsOf(
+  project: Pick<ProjectTier, "trace_tier" | "retention_days">,
+  settings: Pick<TraceSettings, "traceTier" | "longlivedDays" | "shortlivedDays">,
+  now: number,
+): Cutoffs {
+  const cutoff = (days: number) => (days === 0 ? undefined : parseTime(now - days * DAY_MS));
+  const longlived = cutoff(settings.longlivedDays);
+  const shortlived = cutoff(settings.shortlivedDays);
+  const tier = project.trace_tier ?? settings.traceTier;
+  const own = project.retention_days === null ? { longlived, shortlived }[tier] : cutoff(project.retention_days);
+  return { longlived, shortlived, project: own };
+}
+
+/** The latest of the cutoffs: nothing after it is looked at. */
+export const latest = (cutoffs: Cutoffs): MicroTime | undefined =>
+  Object.values(cutoffs)
+    .filter((one): one is MicroTime => one !== undefined)
+    .toSorted()
+    .at(-1);
+
+/**
+ * Traces of a project that began before their cutoff. A trace begins with its first run, so that it goes as a whole,
+ * and goes also when its root never came.
+ */
+export async function findExpired(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  projectId: string,
+  cutoffs: Cutoffs,
+  limit: number,
+): Promise<string[]> {
+  const before = latest(cutoffs);
+  if (before === undefined) return [];
+  const orNever = (cutoff: MicroTime | undefined): Fragment =>
+    cutoff === undefined ? raw("false") : ch`first < ${time(cutoff)}`;
+  const statement = ch`
+    select r.trace_id as trace, min(r.start_time) as first, any(r.trace_tier) as tier
+    ${fromRuns(scope, { projects: [projectId], before })}
+    group by trace
+    having multiIf(ifNull(tier, '') = 'longlived', ${orNever(cutoffs.longlived)},
+      ifNull(tier, '') = 'shortlived', ${orNever(cutoffs.shortlived)}, ${orNever(cutoffs.project)})
+    limit ${bind("UInt32", limit)}`;
+  const rows = await clickhouse.rows<{ trace: string }>({ name: "retention.expired", ...render(statement) });
+  return rows.map((row) => row.trace);
+}

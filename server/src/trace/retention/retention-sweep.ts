@@ -1,0 +1,103 @@
+/**
+ * What is to go, goes here: traces whose time is over, runs that came for a project while it was deleted, marks of
+ * deleted runs, and at last the rows on the disk that no query sees any more. One server does it at a time; it can
+ * end at any point, and the next sweep goes on.
+ */
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
+import { type DeleteDeps, deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import type { TraceSettings } from "../settings.ts";
+import { cutoffsOf, findExpired, latest } from "./expired-traces.ts";
+import { alone, findDeletions, forgetDeletion, listTiers } from "./sql.ts";
+
+export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
+
+/** Longer than any replica believes in a deleted project (projects/project-directory.ts) and writes what it has. */
+const GRACE_SECONDS = 60;
+const FIRST_MS = 60_000;
+const PROJECTS = 500;
+/** Traces that are found and deleted at once. */
+const TRACES = 10_000;
+
+const NIL = "00000000-0000-0000-0000-000000000000";
+
+export class RetentionSweep {
+  readonly #deps: SweepDeps;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<unknown> | undefined;
+  #stopped = false;
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#schedule(FIRST_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  /** One sweep. Resolves to how many traces' time was over; 0 when another server is at it. */
+  async sweep(now = Date.now()): Promise<number> {
+    const { sql, clickhouse } = this.#deps;
+    let expired = 0;
+    await alone(sql, async () => {
+      await this.#finishDeletions();
+      expired = await this.#deleteExpired(now);
+      await deleteOldMarks(clickhouse);
+      if (await hasDeletedRows(clickhouse)) await applyDeletions(clickhouse);
+    });
+    return expired;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.sweep()
+        .then((expired) => expired > 0 && this.#deps.log.info({ expired }, "traces whose time was over were deleted"))
+        .catch((error: unknown) => {
+          const level = isDatabaseAway(error) ? "warn" : "error";
+          this.#deps.log[level]({ err: error }, "the retention sweep failed; it will be tried again");
+        })
+        .finally(() => this.#schedule(this.#deps.settings.retentionSweepMinutes * 60_000));
+    }, ms).unref();
+  }
+
+  async #finishDeletions(): Promise<void> {
+    const { sql } = this.#deps;
+    for (const { tenant_id, project_id } of await findDeletions(sql, GRACE_SECONDS)) {
+      if (this.#stopped) return;
+      await deleteRunsOfProjects(this.#deps, RunScope.ofTenant(tenant_id), [project_id]);
+      await forgetDeletion(sql, tenant_id, project_id);
+    }
+  }
+
+  async #deleteExpired(now: number): Promise<number> {
+    const { sql, settings, clickhouse } = this.#deps;
+    let expired = 0;
+    let last = { tenant_id: NIL, project_id: NIL };
+    for (;;) {
+      const projects = await listTiers(sql, last, PROJECTS);
+      for (const project of projects) {
+        const scope = RunScope.ofTenant(project.tenant_id);
+        const cutoffs = cutoffsOf(project, settings, now);
+        if (latest(cutoffs) === undefined) continue;
+        for (;;) {
+          if (this.#stopped) return expired;
+          const traces = await findExpired(clickhouse, scope, project.project_id, cutoffs, TRACES);
+          if (traces.length > 0) await deleteTraces(this.#deps, scope, traces, [project.project_id]);
+          expired += traces.length;
+          if (traces.length < TRACES) break;
+        }
+      }
+      if (projects.length < PROJECTS) return expired;
+      last = projects.at(-1)!;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+
+import { readOptions } from "../../base/config/options.ts";
+import { microseconds, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { traceOptions } from "../settings.ts";
+import { RetentionSweep } from "./retention-sweep.ts";
+
+const { call, platform, sql, clickhouse } = await testTracePlatform();
+
+const DAY_MS = 86_400_000;
+const now = Date.now();
+const daysAgo = (days: number) => ({ start_time: microseconds(now - days * DAY_MS) });
+
+const sweepWith = (env: Record<string, string>) =>
+  new RetentionSweep({ ...platform.deps, settings: readOptions(traceOptions, env) });
+const status = async (id: string) => (await call("GET", `/runs/${id}`)).status;
+const onDisk = async (id: string) => {
+  const query = "select count() as n from runs where id = {id:UUID}";
+  return (await clickhouse.rows<{ n: number }>({ name: "test", query, params: { id } }))[0]!.n;
+};
+
+test("by default nothing of a long-lived project goes, and a short-lived one keeps two weeks", async () => {
+  await call("POST", "/sessions", { name: "short", trace_tier: "shortlived" });
+  const [old, recent, long] = [
+    sampleRun("short", daysAgo(15)),
+    sampleRun("short", daysAgo(13)),
+    sampleRun("long", daysAgo(2000)),
+  ];
+  await sendRuns(call, [old, recent, long]);
+  expect((await call("GET", `/runs/${recent.id}`)).json).toMatchObject({
+    trace_tier: "shortlived",
+    ttl_seconds: 14 * 86_400,
+  });
+  expect((await call("GET", `/runs/${long.id}`)).json).toMatchObject({ trace_tier: "longlived", ttl_seconds: null });
+  expect(await sweepWith({}).sweep(now)).toBe(1);
+  expect([await status(old.id), await status(recent.id), await status(long.id)]).toEqual([404, 200, 200]);
+  expect(await onDisk(old.id)).toBe(0);
+  expect(await sweepWith({}).sweep(now)).toBe(0);
+});
+
+test("a trace goes as a whole, when its first run is old enough", async () => {
+  const root = sampleRun("whole", daysAgo(31));
+  const child = sampleRun("whole", daysAgo(29), { parent: root });
+  const young = sampleRun("whole", daysAgo(29));
+  await sendRuns(call, [root, child, young]);
+  expect(await sweepWith({ HEDDLE_RETENTION_LONGLIVED_DAYS: "30" }).sweep(now)).toBeGreaterThan(0);
+  expect([await status(root.id), await status(child.id), await status(young.id)]).toEqual([404, 404, 200]);
+});
+
+test("a project's own days go before those of its tier", async () => {
+  await call("POST", "/sessions", { name: "own", retention_days: 5 });
+  const [gone, kept] = [sampleRun("own", daysAgo(6)), sampleRun("own", daysAgo(4))];
+  await sendRuns(call, [gone, kept]);
+  expect((await call("GET", `/runs/${kept.id}`)).json.ttl_seconds).toBe(5 * 86_400);
+  expect(await sweepWith({}).sweep(now)).toBe(1);
+  expect([await status(gone.id), await status(kept.id)]).toEqual([404, 200]);
+});
+
+test("runs that came for a project while it was deleted go too", async () => {
+  const run = sampleRun("late");
+  await sendRuns(call, [run]);
+  const [project] = (await call("GET", "/sessions?name=late")).json;
+  await call("DELETE", `/sessions/${project.id}`);
+  // what another replica, which believed in the project for a second, stored meanwhile
+  await clickhouse.command({
+    name: "test",
+    query: `insert into runs (tenant_id, project_id, start_time, id, trace_id, updated_at)
+      values ({tenant:UUID}, {project:UUID}, now64(6), {id:UUID}, {id:UUID}, now64(6))`,
+    params: { tenant: project.tenant_id, project: project.id, id: run.id },
+  });
+  expect(await onDisk(run.id)).toBe(1);
+  await sweepWith({}).sweep(now);
+  expect(await onDisk(run.id)).toBe(1);
+  await sql`update project_deletions set deleted_at = now() - interval '2 minutes'`;
+  await sweepWith({}).sweep(now);
+  expect(await onDisk(run.id)).toBe(0);
+  expect(await sql`select 1 from project_deletions`).toHaveLength(0);
+});
+
+test("what was deleted is on the disk no more after a sweep", async () => {
+  const run = sampleRun("disk");
+  await sendRuns(call, [run, sampleRun("disk")]);
+  await call("POST", "/runs/delete", { trace_ids: [run.id] });
+  const masked = "select count() as n from system.parts where active and has_lightweight_delete";
+  expect(await clickhouse.rows({ name: "test", query: masked })).not.toEqual([{ n: 0 }]);
+  await sweepWith({}).sweep(now);
+  expect(await clickhouse.rows({ name: "test", query: masked })).toEqual([{ n: 0 }]);
+});
+
+test("two servers do not sweep at once", async () => {
+  const sweeps = Array.from({ length: 4 }, () => sweepWith({ HEDDLE_RETENTION_LONGLIVED_DAYS: "30" }).sweep(now));
+  expect((await Promise.all(sweeps)).filter((n) => n > 0).length).toBeLessThanOrEqual(1);
+});

@@ -1,0 +1,51 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { Tier } from "../projects/sql.ts";
+
+/** Deletions whose late runs have had time to arrive, oldest first. */
+export async function findDeletions(
+  sql: Sql,
+  graceSeconds: number,
+): Promise<{ tenant_id: string; project_id: string }[]> {
+  return sql<{ tenant_id: string; project_id: string }[]>`
+    select tenant_id, project_id from project_deletions
+    where deleted_at < now() - make_interval(secs => ${graceSeconds})
+    order by deleted_at limit 1000`;
+}
+
+export async function forgetDeletion(sql: Sql, tenantId: string, projectId: string): Promise<void> {
+  await sql`delete from project_deletions where tenant_id = ${tenantId} and project_id = ${projectId}`;
+}
+
+export type ProjectTier = Tier & { tenant_id: string; project_id: string };
+
+/** A page of all projects, in the order of their keys. */
+export async function listTiers(
+  sql: Sql,
+  after: { tenant_id: string; project_id: string },
+  limit: number,
+): Promise<ProjectTier[]> {
+  return sql<ProjectTier[]>`
+    select tenant_id, project_id, trace_tier, retention_days from projects
+    where (tenant_id, project_id) > (${after.tenant_id}::uuid, ${after.project_id}::uuid)
+    order by tenant_id, project_id limit ${limit}`;
+}
+
+/** An arbitrary number, ours alone. */
+const LOCK = 7_236_519;
+
+/** Runs `work` unless another server is at it. @returns whether it ran */
+export async function alone(sql: Sql, work: () => Promise<void>): Promise<boolean> {
+  const connection = await sql.reserve();
+  try {
+    const [row] = await connection<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as mine`;
+    if (!row!.mine) return false;
+    try {
+      await work();
+      return true;
+    } finally {
+      await connection`select pg_advisory_unlock(${LOCK})`;
+    }
+  } finally {
+    connection.release();
+  }
+}

@@ -1,0 +1,139 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import type { MicroTime } from "../filter/literals.ts";
+import { RUN_LATENCY } from "../runs/clickhouse.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
+import { TRACE_SUMS } from "../runs/trace-totals.ts";
+
+/** A conversation: the traces of a project whose roots bear the same thread id. Times as ClickHouse prints them. */
+export interface ThreadRow {
+  thread: string;
+  turns: number;
+  errored_turns: number;
+  first_start: MicroTime;
+  last_start: MicroTime;
+  last_end: MicroTime | null;
+  first_trace: string;
+  last_trace: string;
+  latency_p50: number | null;
+  latency_p99: number | null;
+  first_inputs: string | null;
+  last_outputs: string | null;
+  last_error: string | null;
+}
+
+/** Where a page ended. */
+export interface ThreadPosition {
+  last_start: MicroTime;
+  thread: string;
+}
+
+/** Roots with a thread, of one project. */
+export type ThreadSelection = RunSelection & { projects: [string] };
+
+const rootsOf = (scope: RunScope, selection: ThreadSelection): Fragment =>
+  fromRuns(scope, { ...selection, is_root: true, has_thread: true });
+
+/** The threads with the latest turn first. */
+export async function selectThreads(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: ThreadSelection,
+  page: { limit: number; offset?: number; after?: ThreadPosition | undefined },
+): Promise<ThreadRow[]> {
+  const { after } = page;
+  const beyond = after
+    ? ch`having (last_start < ${time(after.last_start)}
+        or (last_start = ${time(after.last_start)} and thread > ${bind("String", after.thread)}))`
+    : raw("");
+  const statement = ch`
+    select assumeNotNull(r.thread_id) as thread, count() as turns, countIf(r.error is not null) as errored_turns,
+      min(r.start_time) as first_start, max(r.start_time) as last_start, max(r.end_time) as last_end,
+      argMin(r.trace_id, r.start_time) as first_trace, argMax(r.trace_id, r.start_time) as last_trace,
+      quantileExactInclusive(0.5)(${raw(RUN_LATENCY)}) as latency_p50,
+      quantileExactInclusive(0.99)(${raw(RUN_LATENCY)}) as latency_p99,
+      tupleElement(argMin(tuple(r.inputs_preview), r.start_time), 1) as first_inputs,
+      tupleElement(argMax(tuple(r.outputs_preview), r.start_time), 1) as last_outputs,
+      left(argMaxIf(r.error, r.start_time, r.error is not null), 250) as last_error
+    ${rootsOf(scope, selection)}
+    group by thread ${beyond}
+    order by last_start desc, thread limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
+  return clickhouse.rows<ThreadRow>({ name: "threads.select", ...render(statement) });
+}
+
+export async function countThreads(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: ThreadSelection,
+): Promise<number> {
+  const statement = ch`select uniqExact(r.thread_id) as n ${rootsOf(scope, selection)}`;
+  const [row] = await clickhouse.rows<{ n: number }>({ name: "threads.count", ...render(statement) });
+  return row!.n;
+}
+
+/** What a thread's traces consumed together; costs are decimal text, details by category. */
+export interface ThreadTotals {
+  thread: string;
+  total_tokens: number | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  total_cost: string | null;
+  prompt_cost: string | null;
+  completion_cost: string | null;
+  prompt_token_details: Record<string, number>;
+  completion_token_details: Record<string, number>;
+  prompt_cost_details: Record<string, number>;
+  completion_cost_details: Record<string, number>;
+}
+
+const SUMS = ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"]
+  .map((name) => `sum(sums.trace_${name}) as ${name}`)
+  .join(", ");
+
+/** Details are JSON objects of numbers or of decimal text; their categories are the client's. */
+const DETAILS = ["prompt_token_details", "completion_token_details", "prompt_cost_details", "completion_cost_details"];
+const DETAIL_SUMS = DETAILS.map(
+  (name) => `sumMap(JSONExtract(ifNull(r.${name}, '{}'), 'Map(String, Float64)')) as trace_${name}`,
+).join(", ");
+const DETAIL_TOTALS = DETAILS.map((name) => `sumMap(sums.trace_${name}) as ${name}`).join(", ");
+
+/** Of the threads that the selection names. */
+export async function readThreadTotals(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: ThreadSelection,
+): Promise<Map<string, ThreadTotals>> {
+  const { projects, since } = selection;
+  const statement = ch`
+    select roots.thread as thread, ${raw(SUMS)}, ${raw(DETAIL_TOTALS)}
+    from (select r.trace_id as trace, assumeNotNull(r.thread_id) as thread ${rootsOf(scope, selection)}) as roots
+    inner join (
+      select r.trace_id as trace, ${raw(TRACE_SUMS)}, ${raw(DETAIL_SUMS)}
+      ${fromRuns(scope, { projects, since }, [ch`r.trace_id in (select r.trace_id ${rootsOf(scope, selection)})`])}
+      group by r.trace_id
+    ) as sums on sums.trace = roots.trace
+    group by thread`;
+  const rows = await clickhouse.rows<ThreadTotals>({
+    name: "threads.totals",
+    ...render(statement),
+    settings: { use_skip_indexes: 0 },
+  });
+  return new Map(rows.map((row) => [row.thread, row]));
+}
+
+/** The turns of a thread: its roots' messages, oldest first, of the latest ones. */
+export async function readTurns(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: ThreadSelection,
+  limit: number,
+): Promise<{ inputs: string | null; outputs: string | null }[]> {
+  const statement = ch`select r.inputs, r.outputs ${rootsOf(scope, selection)}
+    order by r.start_time desc limit ${bind("UInt32", limit)}`;
+  const rows = await clickhouse.rows<{ inputs: string | null; outputs: string | null }>({
+    name: "threads.turns",
+    ...render(statement),
+  });
+  return rows.toReversed();
+}

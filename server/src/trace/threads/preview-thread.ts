@@ -1,0 +1,42 @@
+import { contentOf, inputMessages, type Message, messagesOf, outputMessages, roleOf } from "../runs/messages.ts";
+import type { Format } from "./schema.ts";
+
+export interface Turn {
+  inputs: string | null;
+  outputs: string | null;
+}
+
+/** What was said in a thread, as text for people and for models that judge it. */
+export function previewThread(turns: readonly Turn[], format: Format): string {
+  if (format === "human_ai_pairs") return lines(turns.flatMap(pairOf));
+  const messages = transcript(turns);
+  if (format === "all_messages") return lines(messages);
+  const first = messages.find((message) => roleOf(message) === "human");
+  const last = messages.findLast((message) => roleOf(message) === "ai");
+  return lines([first, last].filter((message) => message !== undefined));
+}
+
+/** Agents with a memory send all that was said before with each turn: that is told once. */
+function transcript(turns: readonly Turn[]): Message[] {
+  let told: Message[] = [];
+  for (const { inputs, outputs } of turns) {
+    const messages = messagesOf(inputs, outputs) ?? [];
+    const repeats = told.length > 0 && told.every((one, i) => isSame(one, messages[i]));
+    told = repeats ? messages : [...told, ...messages];
+  }
+  return told;
+}
+
+/** What the person said last in a turn, and what the agent answered last. */
+function pairOf({ inputs, outputs }: Turn): Message[] {
+  const human = inputMessages(inputs).findLast((message) => roleOf(message) === "human");
+  const ai = outputMessages(outputs).findLast((message) => roleOf(message) === "ai");
+  return [human, ai].filter((message) => message !== undefined);
+}
+
+/** Ids may be given to messages on the way. */
+const isSame = (one: Message, other: Message | undefined): boolean =>
+  other !== undefined && roleOf(one) === roleOf(other) && contentOf(one) === contentOf(other);
+
+const lines = (messages: readonly Message[]): string =>
+  messages.map((message) => `${roleOf(message)}: ${contentOf(message)}`).join("\n\n");

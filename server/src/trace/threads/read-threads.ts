@@ -1,0 +1,183 @@
+import { AppError, notFound } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { parseTime } from "../filter/literals.ts";
+import { feedbackOf } from "../runs/print-v2.ts";
+import { naive, zulu } from "../runs/run-fields.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { computeFeedbackStats } from "../runs/stats.ts";
+import {
+  countThreads,
+  readThreadTotals,
+  selectThreads,
+  type ThreadPosition,
+  type ThreadRow,
+  type ThreadSelection,
+  type ThreadTotals,
+} from "./clickhouse.ts";
+import type { STATS } from "./schema.ts";
+
+/** What belongs to each of a page's threads besides its turns. */
+interface About {
+  totals: ThreadTotals | undefined;
+  feedback: Record<string, object>;
+}
+
+async function about(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  selection: ThreadSelection,
+  threads: ThreadRow[],
+): Promise<(thread: string) => About> {
+  if (threads.length === 0) return () => ({ totals: undefined, feedback: {} });
+  const ofPage: ThreadSelection = { ...selection, threads: threads.map((one) => one.thread) };
+  const [totals, feedback] = await Promise.all([
+    readThreadTotals(clickhouse, scope, ofPage),
+    computeFeedbackStats(clickhouse, scope, {
+      selection: { ...ofPage, is_root: true },
+      grouping: { attribute: "thread" },
+    }),
+  ]);
+  return (thread) => ({
+    totals: totals.get(thread),
+    feedback: Object.fromEntries(
+      feedback
+        .filter((one) => one.group_name === thread)
+        .map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
+    ),
+  });
+}
+
+const money = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
+
+/** The answer to `POST /runs/group`, latest turn first. */
+export async function groupByThread(
+  deps: TraceDeps,
+  scope: RunScope,
+  selection: ThreadSelection,
+  page: { limit: number; offset: number },
+): Promise<{ groups: object[]; total: number }> {
+  const [threads, total] = await Promise.all([
+    selectThreads(deps.clickhouse, scope, selection, page),
+    countThreads(deps.clickhouse, scope, selection),
+  ]);
+  const tell = await about(deps, scope, selection, threads);
+  const groups = threads.map((row) => {
+    const { totals, feedback } = tell(row.thread);
+    return {
+      thread_id: row.thread,
+      group_key: row.thread,
+      filter: `eq(thread_id, ${JSON.stringify(row.thread)})`,
+      count: row.turns,
+      total_tokens: totals?.total_tokens ?? null,
+      total_cost: money(totals?.total_cost),
+      min_start_time: naive(row.first_start),
+      max_start_time: naive(row.last_start),
+      latency_p50: row.latency_p50,
+      latency_p99: row.latency_p99,
+      feedback_stats: feedback,
+      first_inputs: row.first_inputs,
+      last_outputs: row.last_outputs,
+      last_error: row.last_error,
+    };
+  });
+  return { groups, total };
+}
+
+/** A page of `POST /v2/threads/query`; what has no value is left out. */
+export async function queryThreads(
+  deps: TraceDeps,
+  scope: RunScope,
+  selection: ThreadSelection,
+  page: { limit: number; cursor: string | undefined },
+): Promise<{ items: object[]; has_more: boolean; next_cursor?: string }> {
+  const found = await selectThreads(deps.clickhouse, scope, selection, {
+    limit: page.limit + 1,
+    after: readThreadCursor(page.cursor),
+  });
+  const threads = found.slice(0, page.limit);
+  const tell = await about(deps, scope, selection, threads);
+  const items = threads.map((row) => {
+    const { totals, feedback } = tell(row.thread);
+    return present({
+      thread_id: row.thread,
+      count: row.turns,
+      trace_id: row.last_trace,
+      first_trace_id: row.first_trace,
+      last_trace_id: row.last_trace,
+      start_time: zulu(row.last_start),
+      min_start_time: zulu(row.first_start),
+      max_start_time: zulu(row.last_start),
+      latency_p50: row.latency_p50,
+      latency_p99: row.latency_p99,
+      total_tokens: totals?.total_tokens,
+      total_cost: money(totals?.total_cost),
+      total_token_details: together(totals?.prompt_token_details, totals?.completion_token_details),
+      total_cost_details: together(totals?.prompt_cost_details, totals?.completion_cost_details),
+      feedback_stats: JSON.parse(feedbackOf(feedback)) as object,
+      first_inputs: row.first_inputs,
+      last_outputs: row.last_outputs,
+      last_error: row.last_error,
+      num_errored_turns: row.errored_turns,
+    });
+  });
+  const last = found.length > threads.length ? threads.at(-1) : undefined;
+  return { items, has_more: last !== undefined, ...(last && { next_cursor: printThreadCursor(last) }) };
+}
+
+/** Figures over one thread, by the names under which they are selected. 404 when there is no such thread. */
+export async function statsOfThread(
+  deps: TraceDeps,
+  scope: RunScope,
+  selection: ThreadSelection,
+  selects: readonly string[] | undefined,
+): Promise<object> {
+  const [row] = await selectThreads(deps.clickhouse, scope, selection, { limit: 1 });
+  if (!row) throw notFound("Thread not found");
+  const { totals, feedback } = (await about(deps, scope, selection, [row]))(row.thread);
+  const raw = (details: Record<string, number> | undefined) => ({ raw: details ?? {} });
+  const figures: Record<(typeof STATS)[number], [string, unknown]> = {
+    TURNS: ["turns", row.turns],
+    FIRST_START_TIME: ["first_start_time", zulu(row.first_start)],
+    LAST_START_TIME: ["last_start_time", zulu(row.last_start)],
+    LAST_END_TIME: ["last_end_time", row.last_end === null ? null : zulu(row.last_end)],
+    LATENCY_P50: ["latency_p50_seconds", row.latency_p50],
+    LATENCY_P99: ["latency_p99_seconds", row.latency_p99],
+    PROMPT_TOKENS: ["prompt_tokens", totals?.prompt_tokens],
+    PROMPT_COST: ["prompt_cost", money(totals?.prompt_cost)],
+    COMPLETION_TOKENS: ["completion_tokens", totals?.completion_tokens],
+    COMPLETION_COST: ["completion_cost", money(totals?.completion_cost)],
+    TOTAL_TOKENS: ["total_tokens", totals?.total_tokens],
+    TOTAL_COST: ["total_cost", money(totals?.total_cost)],
+    PROMPT_TOKEN_DETAILS: ["prompt_token_details", raw(totals?.prompt_token_details)],
+    COMPLETION_TOKEN_DETAILS: ["completion_token_details", raw(totals?.completion_token_details)],
+    PROMPT_COST_DETAILS: ["prompt_cost_details", raw(totals?.prompt_cost_details)],
+    COMPLETION_COST_DETAILS: ["completion_cost_details", raw(totals?.completion_cost_details)],
+    FEEDBACK_STATS: ["feedback_stats", JSON.parse(feedbackOf(feedback))],
+  };
+  const wanted = Object.entries(figures).filter(([name]) => selects?.includes(name) ?? false);
+  return present(Object.fromEntries(wanted.map(([, entry]) => entry)));
+}
+
+const present = (values: Record<string, unknown>): object =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
+
+function together(a: Record<string, number> = {}, b: Record<string, number> = {}): Record<string, number> {
+  const sums = { ...a };
+  for (const [key, value] of Object.entries(b)) sums[key] = (sums[key] ?? 0) + value;
+  return sums;
+}
+
+const printThreadCursor = ({ last_start, thread }: ThreadPosition): string =>
+  Buffer.from(JSON.stringify([last_start, thread])).toString("base64url");
+
+function readThreadCursor(text: string | undefined): ThreadPosition | undefined {
+  if (text === undefined || text === "") return undefined;
+  try {
+    const [at, thread] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, string];
+    const last_start = parseTime(at);
+    if (last_start !== undefined && typeof thread === "string") return { last_start, thread };
+  } catch {
+    // falls through
+  }
+  throw new AppError(400, "Invalid cursor: it must be one that an earlier answer gave");
+}
