@@ -10,6 +10,7 @@ import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import type { Guard } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
+import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { traceOptions } from "../src/trace/settings.ts";
 import { startTracePlatform, type TracePlatform } from "../src/trace/trace-platform.ts";
@@ -41,7 +42,8 @@ export async function testTracePlatform(
   const db = options.db ?? (await testDatabase());
   const clickhouse = await testClickHouse();
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-trace-"));
-  const settings = readOptions({ ...traceOptions, ...identityOptions }, { HEDDLE_LOG_LEVEL: "error", ...env });
+  const declared = { ...traceOptions, ...identityOptions, ...secretsOptions };
+  const settings = readOptions(declared, { HEDDLE_LOG_LEVEL: "error", ...env });
   const platform = await startTracePlatform({
     settings,
     log: createLog(settings.logLevel),

@@ -4,6 +4,7 @@ import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
+import type { Secrets } from "../base/secrets/secrets.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
@@ -25,6 +26,8 @@ export interface TraceDeps {
   rateLimits: RateLimits;
   /** The one way out. */
   outbound: Outbound;
+  /** What is encrypted at rest. */
+  secrets: Secrets;
   signIn: Omit<SignInDeps, "audit">;
   projects: ProjectDirectory;
   feedback: FeedbackMirror;

@@ -38,7 +38,13 @@ export interface RoleRights {
 export function permissionsOf(role: RoleRights | null): readonly Permission[] {
   if (!role) return [];
   if (role.built_in) return Object.hasOwn(PERMISSIONS_OF, role.name) ? PERMISSIONS_OF[role.name as BuiltInRole] : [];
-  return role.permissions.filter(isPermission);
+  return withImplied(role.permissions.filter(isPermission));
 }
+
+/** Whoever manages the workspace manages its exports (service-interface §5), also by a role that does not list them. */
+const withImplied = (permissions: Permission[]): Permission[] =>
+  permissions.includes("workspaces:manage")
+    ? [...new Set<Permission>([...permissions, "bulk-exports:read", "bulk-exports:manage"])]
+    : permissions;
 
 export const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSIONS, name);

@@ -1,0 +1,103 @@
+import { conflict, notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { TraceDeps } from "../deps.ts";
+import { DESTINATION_SECRET, type ExportDestination, printCredentials } from "./destination-bucket.ts";
+import type { DestinationCreate, DestinationCredentials } from "./destination-schema.ts";
+import * as rows from "./destination-sql.ts";
+import { testFailed, testWrite } from "./destination-test-write.ts";
+import { testInWorker } from "./destination-worker-test.ts";
+
+type Deps = Pick<TraceDeps, "sql" | "secrets" | "outbound" | "log" | "settings">;
+
+const FOREIGN_KEY_VIOLATION = "23503";
+
+/** Nothing is kept of a destination that cannot be written to. */
+export async function createDestination(deps: Deps, tenantId: string, body: DestinationCreate): Promise<string> {
+  const credentials = body.credentials ?? null;
+  if (!credentials && !deps.settings.exportEnvironmentCredentials) {
+    throw unprocessable(
+      "Invalid body: credentials: are needed; this installation does not lend its own (HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS)",
+    );
+  }
+  const { config, display_name } = body;
+  if (config.endpoint_url !== null) refuseEndpoint(deps, config.endpoint_url);
+  await test(deps, { tenant_id: tenantId, config, credentials });
+  const id = uuid7();
+  return deps.sql.begin(async (tx) => {
+    if (credentials) await putCredentials(deps, tenantId, id, credentials, tx);
+    const credentials_keys = keysOf(credentials);
+    return rows.insertDestination(tx, { id, tenant_id: tenantId, display_name, config, credentials_keys });
+  });
+}
+
+/** New runs use the new ones as soon as this resolves. When the test fails the old ones stay. */
+export async function rotateCredentials(
+  deps: Deps,
+  tenantId: string,
+  id: string,
+  credentials: DestinationCredentials,
+): Promise<string> {
+  const found = await rows.selectDestination(deps.sql, tenantId, id);
+  if (!found) throw unknown(id);
+  await test(deps, { tenant_id: tenantId, config: found.config, credentials });
+  const item = await deps.sql.begin(async (tx) => {
+    const updated = await rows.updateCredentialsKeys(tx, tenantId, id, keysOf(credentials));
+    // not for one that was deleted meanwhile
+    if (updated !== undefined) await putCredentials(deps, tenantId, id, credentials, tx);
+    return updated;
+  });
+  if (item === undefined) throw unknown(id);
+  return item;
+}
+
+export async function deleteDestination(deps: Deps, tenantId: string, id: string): Promise<void> {
+  try {
+    await deps.sql.begin(async (tx) => {
+      if (!(await rows.deleteDestinationRow(tx, tenantId, id))) throw unknown(id);
+      await deps.secrets.delete({ purpose: DESTINATION_SECRET, id }, tx);
+    });
+  } catch (error) {
+    if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
+    throw conflict(`Destination ${id} is in use: there are exports to it.`);
+  }
+}
+
+export const unknown = (id: string) => notFound(`Destination ${id} not found.`);
+
+/** What can be known of an endpoint before anybody is called. */
+function refuseEndpoint({ outbound }: Deps, endpoint: string): void {
+  try {
+    const { search, hash } = outbound.check(endpoint);
+    if (search !== "" || hash !== "") throw unprocessable("The URL must not have a query or a fragment.");
+  } catch (error) {
+    if (!(error instanceof OutboundError) && (error as { status?: number }).status !== 422) throw error;
+    throw unprocessable(
+      `Failed to validate S3 destination: Invalid endpoint: config.endpoint_url: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** Both processes that will write have to be able to (contract §4.4 rule 7). Throws 400. */
+async function test(
+  deps: Deps,
+  destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,
+): Promise<void> {
+  const here = await testWrite(destination, deps.outbound, deps.settings.exportTestTimeoutMs);
+  if (here !== null) throw testFailed("the API", here);
+  const there = await testInWorker(deps, destination);
+  if (there !== null) throw testFailed("a worker", there);
+}
+
+type Tx = Parameters<Parameters<TraceDeps["sql"]["begin"]>[1]>[0];
+
+const putCredentials = (
+  { secrets }: Deps,
+  workspaceId: string,
+  id: string,
+  credentials: DestinationCredentials,
+  tx: Tx,
+): Promise<void> => secrets.put({ purpose: DESTINATION_SECRET, id, workspaceId }, printCredentials(credentials), tx);
+
+const keysOf = (credentials: DestinationCredentials | null): string[] =>
+  Object.entries(credentials ?? {}).flatMap(([name, value]) => (value ? [name] : []));

@@ -1,0 +1,89 @@
+import { z } from "zod";
+
+import { v1 } from "../../base/http/aliases.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import type { TraceDeps } from "../deps.ts";
+import { createDestination, deleteDestination, rotateCredentials, unknown } from "./destination-changes.ts";
+import * as schema from "./destination-schema.ts";
+import * as rows from "./destination-sql.ts";
+import { requireExports } from "./export-plan.ts";
+
+const tag = "Bulk exports";
+
+/** Where exports go (contract trace-platform §5.1). Mounted before /bulk-exports/:id, which would take the word for an id. */
+export function destinationRoutes(deps: TraceDeps): Route[] {
+  const { sql } = deps;
+  return [
+    route({
+      tag,
+      method: "GET",
+      ...v1("/bulk-exports/destinations"),
+      permission: "bulk-exports:read",
+      summary: "List export destinations",
+      query: schema.listDestinationsQuery,
+      out: { 200: z.array(schema.destination) },
+      async handler({ query, principal }) {
+        requireExports(principal);
+        return rawJson(await rows.listDestinations(sql, principal.workspaceId, query));
+      },
+    }),
+    route({
+      tag,
+      method: "POST",
+      ...v1("/bulk-exports/destinations"),
+      permission: "bulk-exports:manage",
+      summary: "Create an export destination, after a test write to it",
+      body: schema.createDestinationBody,
+      out: { 200: schema.destination },
+      async handler({ body, principal }) {
+        requireExports(principal);
+        return rawJson(await createDestination(deps, principal.workspaceId, body));
+      },
+    }),
+    route({
+      tag,
+      method: "GET",
+      ...v1("/bulk-exports/destinations/:destination_id"),
+      permission: "bulk-exports:read",
+      summary: "Get an export destination",
+      params: schema.destinationPath,
+      out: { 200: schema.destination },
+      async handler({ params, principal }) {
+        requireExports(principal);
+        const item = await rows.getDestination(sql, principal.workspaceId, params.destination_id);
+        if (item === undefined) throw unknown(params.destination_id);
+        return rawJson(item);
+      },
+    }),
+    route({
+      tag,
+      method: "PATCH",
+      ...v1("/bulk-exports/destinations/:destination_id"),
+      permission: "bulk-exports:manage",
+      summary: "Replace an export destination's credentials, after a test write with the new ones",
+      params: schema.destinationPath,
+      body: schema.updateDestinationBody,
+      out: { 200: schema.destination },
+      async handler({ params, body, principal }) {
+        requireExports(principal);
+        const { workspaceId } = principal;
+        return rawJson(await rotateCredentials(deps, workspaceId, params.destination_id, body.credentials));
+      },
+    }),
+    route({
+      tag,
+      method: "DELETE",
+      ...v1("/bulk-exports/destinations/:destination_id"),
+      permission: "bulk-exports:manage",
+      summary: "Delete an export destination that no export refers to, and its credentials",
+      params: schema.destinationPath,
+      out: { 204: null },
+      errors: [409],
+      async handler({ params, principal, c }) {
+        requireExports(principal);
+        await deleteDestination(deps, principal.workspaceId, params.destination_id);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}

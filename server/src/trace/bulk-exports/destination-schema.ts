@@ -1,0 +1,135 @@
+import { z } from "zod";
+
+import { notBuilt, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+
+/** Characters of which a host's name or a path's segment can be made, so that no name leads elsewhere. */
+const bucketName = z
+  .string()
+  .min(3)
+  .max(63)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]$/, "must be the name of a bucket: letters, digits, dots and dashes");
+
+const region = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$/, "must be the name of a region, such as eu-central-1");
+
+/** Slashes around it count for nothing; empty: the bucket's root. */
+const prefix = storableText
+  .max(2048)
+  .transform((text) => text.replace(/^\/+|\/+$/g, ""))
+  .refine(
+    // oxlint-disable-next-line no-control-regex
+    (text) => !/[\u0000-\u001f\u007f]/.test(text) && !text.split("/").some((part) => /^\.{0,2}$/.test(part) && text),
+    'must not have empty segments, "." or "..", nor control characters',
+  );
+
+/** Of the S3 API's parameters those that say how an object is kept. */
+const objectOptions = z.strictObject({
+  ACL: z.string().max(100).optional(),
+  BucketKeyEnabled: z.boolean().optional(),
+  CacheControl: z.string().max(500).optional(),
+  ExpectedBucketOwner: z.string().max(100).optional(),
+  RequestPayer: z.string().max(100).optional(),
+  ServerSideEncryption: z.string().max(100).optional(),
+  SSEKMSEncryptionContext: z.string().max(4096).optional(),
+  SSEKMSKeyId: z.string().max(2048).optional(),
+  StorageClass: z.string().max(100).optional(),
+  Tagging: z.string().max(2048).optional(),
+});
+
+const clientOptions = z.strictObject({
+  addressing_style: z.enum(["auto", "virtual", "path"]).nullish(),
+  use_accelerate_endpoint: z.boolean().nullish(),
+  // bodies are always signed, and the region's own endpoint is always used
+  payload_signing_enabled: z.literal(true, "only true: what is sent is always signed").nullish(),
+  us_east_1_regional_endpoint: z.literal("regional", 'only "regional"').nullish(),
+});
+
+export const destinationConfig = z
+  .strictObject({
+    bucket_name: bucketName.nullish().transform((name) => name ?? null),
+    prefix: prefix.default(""),
+    region: region.nullish().transform((name) => name ?? null),
+    endpoint_url: z
+      .string()
+      .min(1)
+      .max(2048)
+      .nullish()
+      .transform((url) => url ?? null),
+    include_bucket_in_prefix: z.boolean().default(true),
+    s3_additional_kwargs: objectOptions.nullish(),
+    config_kwargs_s3: clientOptions.nullish(),
+    aws_role_arn: notBuilt("aws_role_arn"),
+  })
+  .superRefine((config, issues) => {
+    const say = (path: string, message: string) => issues.addIssue({ code: "custom", path: [path], message });
+    if (config.endpoint_url === null && config.region === null) {
+      say("region", "is needed for AWS; for another store give endpoint_url");
+    }
+    if (config.bucket_name === null && (config.include_bucket_in_prefix || config.endpoint_url === null)) {
+      say("bucket_name", "is needed, unless endpoint_url is the bucket's own and include_bucket_in_prefix is false");
+    }
+  })
+  .meta({ id: "BulkExportDestinationS3Config" });
+
+const printable = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
+
+export const destinationCredentials = z
+  .strictObject({
+    access_key_id: printable(255),
+    secret_access_key: printable(2048),
+    session_token: printable(2048).nullish(),
+  })
+  .meta({ id: "BulkExportDestinationS3Credentials" });
+
+export const createDestinationBody = z
+  .object({
+    destination_type: z.literal("s3").default("s3"),
+    display_name: z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[a-zA-Z0-9\-_ ']+$/, "may have letters, digits, spaces, -, _ and '"),
+    config: destinationConfig,
+    credentials: destinationCredentials.nullish(),
+  })
+  .meta({ id: "BulkExportDestinationCreate" });
+
+/** Nothing else of a destination can change: files that are written already would belong to another place. */
+export const updateDestinationBody = z
+  .strictObject({ credentials: destinationCredentials })
+  .meta({ id: "BulkExportDestinationUpdate" });
+
+export const destination = z
+  .object({
+    destination_type: z.literal("s3"),
+    display_name: z.string(),
+    config: z.object({
+      bucket_name: z.string().nullable(),
+      prefix: z.string(),
+      region: z.string().nullable(),
+      endpoint_url: z.string().nullable(),
+      include_bucket_in_prefix: z.boolean(),
+      s3_additional_kwargs: z.record(z.string(), z.unknown()).nullish(),
+      config_kwargs_s3: z.record(z.string(), z.unknown()).nullish(),
+    }),
+    id: z.guid(),
+    tenant_id: z.guid(),
+    created_at: z.iso.datetime({ offset: true }),
+    updated_at: z.iso.datetime({ offset: true }),
+    credentials_keys: z.array(z.string()),
+  })
+  .meta({ id: "BulkExportDestination" });
+
+export const destinationPath = z.object({ destination_id: uuid });
+export const listDestinationsQuery = z.object({ limit: queryLimit(100), offset: queryOffset });
+
+export type DestinationConfig = z.output<typeof destinationConfig>;
+export type DestinationCredentials = z.output<typeof destinationCredentials>;
+export type DestinationCreate = z.output<typeof createDestinationBody>;

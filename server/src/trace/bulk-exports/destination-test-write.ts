@@ -1,0 +1,51 @@
+import { StorageError, type StorageReason } from "../../base/blob/s3-error.ts";
+import { AppError, coerceError } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import { type ExportDestination, keyIn, openBucket } from "./destination-bucket.ts";
+
+/** The causes that the contract (§7) documents, in its words, and those beyond. */
+const WORDS: Record<StorageReason, string> = {
+  access_denied: "Access denied",
+  bucket_not_valid: "Bucket is not valid",
+  key_not_known: "Key ID you provided does not exist",
+  invalid_endpoint: "Invalid endpoint",
+  no_credentials: "No credentials",
+  unavailable: "The store does not work at the moment",
+  refused: "The store refused",
+};
+
+/**
+ * Writes a file under `<prefix>/tmp/`, and deletes it when it may: where it may not, the file stays (contract §4.4
+ * rule 5). Resolves to what went wrong, in words for whoever owns the destination, or to null.
+ */
+export async function testWrite(
+  destination: Pick<ExportDestination, "config" | "credentials">,
+  outbound: Outbound,
+  timeoutMs: number,
+): Promise<string | null> {
+  const key = keyIn(destination.config, "tmp", `heddle-test-${uuid7()}.txt`);
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const bucket = await openBucket(destination, outbound, { attempts: 2, requestMs: timeoutMs, silenceMs: timeoutMs });
+    const text = "Heddle wrote this to see whether it can write here. It may be deleted.\n";
+    await bucket.put(key, Buffer.from(text), { contentType: "text/plain; charset=utf-8", signal });
+    // not to be allowed to delete is no mistake, and neither is a store that is slow about it
+    await bucket.delete(key, signal).catch(() => {});
+    return null;
+  } catch (thrown) {
+    return explain(coerceError(thrown), timeoutMs);
+  }
+}
+
+function explain(error: Error, timeoutMs: number): string {
+  if (error instanceof OutboundError) return `${WORDS.invalid_endpoint}: ${error.message}`;
+  if (error.name === "TimeoutError") return `${WORDS.invalid_endpoint}: no answer within ${timeoutMs} ms`;
+  if (!(error instanceof StorageError)) throw error;
+  return `${WORDS[error.isForeign ? "invalid_endpoint" : error.reason]}: ${error.message}`;
+}
+
+/** Contract trace-platform §5.5. */
+export const testFailed = (where: string, failure: string): AppError =>
+  new AppError(400, `Failed to validate S3 destination: ${failure} [tested in ${where}]`);

@@ -1,0 +1,123 @@
+/**
+ * The second half of a destination's test: the write out of a process that exports. It may sit in another network,
+ * behind another proxy and under another role than the API, so that only its own attempt proves anything. The API
+ * leaves a row, a worker claims and does it, and writes down how it went; any process may be either.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { unavailable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import { type ExportDestination, printCredentials, readCredentials } from "./destination-bucket.ts";
+import { testWrite } from "./destination-test-write.ts";
+import * as rows from "./destination-test-sql.ts";
+
+const PURPOSE = "export-destination-test";
+/** How often it is looked whether a worker is done. */
+const POLL_MS = 50;
+/** How often a worker looks by itself, should an announcement have been lost. */
+const LOOK_MS = 5_000;
+/** What a worker may take beyond the write itself, to notice and to claim. */
+const SPARE_MS = 10_000;
+
+interface WorkerTestDeps {
+  sql: Sql;
+  secrets: Secrets;
+  outbound: Outbound;
+  log: Log;
+  settings: { exportTestTimeoutMs: number };
+}
+
+/** Resolves to what went wrong in a worker, or to null. Throws 503 when no worker took it up. */
+export async function testInWorker(
+  { sql, secrets, settings }: WorkerTestDeps,
+  destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,
+): Promise<string | null> {
+  const id = uuid7();
+  const { tenant_id: workspaceId, config, credentials } = destination;
+  const ref = { purpose: PURPOSE, id };
+  await sql.begin(async (tx) => {
+    if (credentials) await secrets.put({ ...ref, workspaceId }, printCredentials(credentials), tx);
+    await rows.insertTest(tx, { id, tenant_id: workspaceId, config });
+  });
+  try {
+    const until = performance.now() + settings.exportTestTimeoutMs + SPARE_MS;
+    while (performance.now() < until) {
+      const test = await rows.selectTest(sql, id);
+      if (test?.finished_at) return test.failure;
+      await sleep(POLL_MS);
+    }
+    throw unavailable("No exporting process answered, which has to test the destination too. Is one running?", 10);
+  } finally {
+    await rows.deleteTest(sql, id);
+    await secrets.delete(ref);
+  }
+}
+
+/** Does the tests that are asked for, one after the other. Runs wherever exports run. */
+export class DestinationTester {
+  readonly #deps: WorkerTestDeps;
+  #listening: { unlisten(): Promise<void> } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+
+  constructor(deps: WorkerTestDeps) {
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {
+    this.#timer = setInterval(() => this.#wake(), LOOK_MS).unref();
+    // on every new connection too: what was announced meanwhile is lost
+    this.#listening = await this.#deps.sql.listen(
+      rows.CHANNEL,
+      () => this.#wake(),
+      () => this.#wake(),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#listening?.unlisten();
+    await this.#running;
+  }
+
+  #wake(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#running ??= this.#work()
+      .catch((error: unknown) => this.#deps.log.warn({ err: error }, "export destinations could not be tested"))
+      .finally(() => (this.#running = undefined));
+  }
+
+  async #work(): Promise<void> {
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      // of askers that died
+      for (const id of await rows.deleteOldTests(this.#deps.sql)) {
+        await this.#deps.secrets.delete({ purpose: PURPOSE, id });
+      }
+      for (let test = await this.#claim(); test && !this.#stopped; test = await this.#claim()) await this.#answer(test);
+    }
+  }
+
+  #claim = (): Promise<rows.ClaimedTest | undefined> => rows.claimTest(this.#deps.sql);
+
+  async #answer({ id, config }: rows.ClaimedTest): Promise<void> {
+    const { sql, secrets, outbound, settings, log } = this.#deps;
+    let failure: string | null;
+    try {
+      const credentials = readCredentials(await secrets.get({ purpose: PURPOSE, id }));
+      failure = await testWrite({ config, credentials }, outbound, settings.exportTestTimeoutMs);
+    } catch (error) {
+      log.error({ err: error }, "an export destination could not be tested");
+      failure = "The test could not be made; the server's log says why";
+    }
+    await rows.finishTest(sql, id, failure);
+  }
+}
