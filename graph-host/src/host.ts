@@ -8,6 +8,7 @@ import type { FactoryRuntime, LoadedGraph } from "./graphs/load-graphs.ts";
 import {
   PROTOCOL_VERSION,
   type HostCalls,
+  type LostTrace,
   type RunKwargs,
   type RunStart,
   type ServerFrame,
@@ -18,6 +19,7 @@ import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
 import { describeError, outcomeOf } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
+import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
 import { errorName, toJson } from "./serialise.ts";
 
@@ -30,6 +32,9 @@ interface HostInput {
 /** EX_SOFTWARE of sysexits.h. */
 const EXIT_SOFTWARE = 70;
 
+/** How long the last traces may keep a process that is not needed any more. */
+const FLUSH_MS = 5000;
+
 type Waiting = { resolve(results: unknown[]): void; reject(error: Error): void };
 
 /** Answers the server's frames: runs and calls go on side by side, each in its own async context. */
@@ -41,6 +46,7 @@ export class Host {
   #runs = new Map<string, ActiveRun>();
   #storeCalls = new Map<number, Waiting>();
   #nextStoreCall = 1;
+  readonly #tracing = new RunTracing();
   #draining = false;
   #exitCode = 0;
 
@@ -63,6 +69,7 @@ export class Host {
       openGraph: (id, config, runtime) => this.#openGraph(id, config, runtime),
       sendEvent: (run_id, event, body) => this.connection.send({ t: "event", run_id, event }, body),
       pause: () => this.connection.drained,
+      tracing: this.#tracing,
     };
     const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
     this.connection.send({
@@ -107,6 +114,12 @@ export class Host {
         return void this.#answer(header.id, header.method, JSON.parse(body.toString()) as never);
       case "store.result":
         return this.#storeAnswered(header.id, header.error, body);
+      case "trace.to":
+        return this.#tracing.direct(header.to);
+      case "trace.close":
+        return this.#tracing.close(JSON.parse(body.toString()) as LostTrace);
+      case "trace.flush":
+        return void this.#tracing.flush(header.ms).then(() => this.connection.send({ t: "trace.flushed" }));
       case "drain":
         this.#draining = true;
         return void this.#exitIfDrained();
@@ -170,7 +183,7 @@ export class Host {
 
   async #exitIfDrained(): Promise<void> {
     if (!this.#draining || this.#runs.size > 0) return;
-    await this.#deps?.savers.close();
+    await Promise.all([this.#deps?.savers.close(), this.#tracing.flush(FLUSH_MS)]);
     await this.connection.end();
     process.exit(0);
   }

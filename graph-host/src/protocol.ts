@@ -35,6 +35,12 @@ export type ServerFrame =
   | { t: "call"; id: number; method: keyof HostCalls }
   /** Answer to `store.call`. Body: JSON array of results, one an operation, or nothing on error. */
   | { t: "store.result"; id: number; error?: WireError }
+  /** Where the traces of runs go from now on. Without this frame runs are not traced. */
+  | { t: "trace.to"; to: TraceDestination }
+  /** Body: {@link LostTrace} as JSON. The run is over, and the process that traced it could not say so. */
+  | { t: "trace.close" }
+  /** Answered by `trace.flushed` when the traces of what has run are delivered, or after `ms`. */
+  | { t: "trace.flush"; ms: number }
   /** Take nothing new, finish what runs, exit with 0. */
   | { t: "drain" };
 
@@ -53,6 +59,7 @@ export type HostFrame =
   | { t: "result"; id: number; error?: WireError }
   /** Body: JSON array of store operations, see {@link StoreOperation}. */
   | { t: "store.call"; id: number }
+  | { t: "trace.flushed" }
   /** User code broke outside of any run's promise and the host cannot tell whose; it exits after this. */
   | { t: "fault"; message: string };
 
@@ -80,6 +87,22 @@ export interface RunStart {
   fresh_thread: boolean;
   /** Whether other servers must be told of the run's end. */
   notify: boolean;
+}
+
+/** `waiting`: a trace platform is on its way up; what is traced meanwhile is kept for it, within bounds. */
+export type TraceDestination = { state: "off" | "waiting" } | { state: "on"; url: string; key: string | null };
+
+/** The end of a run that its own tracer did not tell, or its whole story when that had told nothing. */
+export interface LostTrace {
+  run_id: string;
+  name: string;
+  /** ISO 8601 in UTC; of the run itself, when its tracer has told nothing. */
+  start_time: string;
+  inputs: unknown;
+  error: string | null;
+  /** The project that the run asked for, instead of the usual one. */
+  project?: string;
+  metadata: Record<string, unknown>;
 }
 
 /** What a run does, as stored in `runs.kwargs`. Contract §7 and §7.1 name the fields. */

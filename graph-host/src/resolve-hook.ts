@@ -38,5 +38,10 @@ export async function resolve(specifier: string, context: ResolveContext, next: 
     const langgraph = await next("@langchain/langgraph", fromProject);
     return next(specifier, { ...context, parentURL: langgraph.url });
   }
+  // LangChain's tracer is to get the client that it was made for, and few projects list that package themselves.
+  if (specifier === "langsmith" || specifier.startsWith("langsmith/")) {
+    const core = await next("@langchain/core/tracers/tracer_langchain", fromProject);
+    return next(specifier, { ...context, parentURL: core.url });
+  }
   return next(specifier, fromProject);
 }

@@ -24,7 +24,8 @@ export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, 
   const graph = rehearsalGraph();
   const triggers = triggersOf(graph);
   const rehearsal: RunDeps = {
-    ...deps,
+    store: deps.store,
+    langgraphVersion: deps.langgraphVersion,
     savers: {
       forRun: ({ runId, attempt, threadId, freshThread }) =>
         new HeddleSaver(nowhere, {

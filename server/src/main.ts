@@ -1,7 +1,7 @@
 /** The servers as programs: port, database, what they do, who gets in; and the way back. */
 import type { Hono } from "hono";
 
-import type { GraphStatus } from "../../graph-host/src/protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../graph-host/src/protocol.ts";
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
 import { readProject } from "./agent/hosts/project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
@@ -35,6 +35,10 @@ export interface AgentServerSettings extends ServerSettings {
   config: string;
   reload?: boolean | undefined;
   jobs?: number | undefined;
+  /** Where the traces of runs go; nowhere by default. */
+  traces?: TraceDestination | undefined;
+  /** Stops what else uses this server's database and has to outlive its runs. */
+  stopOthers?: () => Promise<unknown>;
   /** Told when graphs were loaded, at start and after each change. */
   onGraphs?: (graphs: Record<string, GraphStatus>) => void;
 }
@@ -54,6 +58,13 @@ export interface RunningAgentServer extends RunningServer {
   /** Which graphs loaded and which did not, with the reason; resolves when the first host is ready. */
   graphs: Promise<Record<string, GraphStatus>>;
   warnings: string[];
+  /** From now on. Settings of the operator and of the project win. */
+  sendTracesTo(destination: TraceDestination): void;
+}
+
+export interface TraceServerSettings extends ServerSettings {
+  /** Of the agent server that sends the traces of its runs. */
+  tracingKey?: string | undefined;
 }
 
 /** Resolves when requests are answered; graphs may still be loading. */
@@ -67,6 +78,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const project = await readProject(settings.config);
     const graphs = deferred<Record<string, GraphStatus>>();
     const { http, log, database } = await openPort(settings, options, started);
+    started.add(() => settings.stopOthers?.() ?? Promise.resolve());
     const agent = await startAgent({
       settings: options,
       log,
@@ -75,6 +87,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
       dataDir: settings.dataDir,
       internalUrl: http.url,
       reload: options.reload,
+      traces: settings.traces,
       onGraphs(loaded) {
         graphs.resolve(loaded);
         settings.onGraphs?.(loaded);
@@ -88,22 +101,22 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     started.add(() => identity.stop());
     answer(http, createAgentApp(agent.deps, identity.guard), started);
     const { warnings } = project;
-    return { ...running(http, database, identity, started), graphs: graphs.promise, warnings };
+    const { sendTracesTo } = agent;
+    return { ...running(http, database, identity, started), graphs: graphs.promise, warnings, sendTracesTo };
   });
 }
 
 /** Resolves when requests are answered. */
-export function startTraceServer(settings: ServerSettings): Promise<RunningServer> {
+export function startTraceServer(settings: TraceServerSettings): Promise<RunningServer> {
   const started = new Started();
   return started.orStop(async () => {
     const options = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, process.env);
     const { http, log, database } = await openPort(settings, options, started);
-    const { host, dataDir } = settings;
+    const { host, dataDir, tracingKey } = settings;
     const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
     started.add(() => platform.stop());
-    const { sql } = platform.deps;
-    const { keyring } = await openSecrets({ sql, log, dataDir, settings: options });
-    const who = { host, ofOneWorkspace: false, sealKey: sealKeyOf(keyring.newest) };
+    const { sql, secrets } = platform.deps;
+    const who = { host, ofOneWorkspace: false, sealKey: sealKeyOf(secrets.keyring.newest), tracingKey };
     const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
     answer(http, createTraceApp(platform.deps, identity.guard), started);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -70,6 +71,7 @@ export async function run(args: string[]): Promise<void> {
   const dataDir = resolve(given["data-dir"] ?? join(dirname(config), ".heddle"));
 
   const { startAgentServer } = await import("../../../server/src/main.ts");
+  let trace: TraceProcess | undefined;
   // The first time is part of the banner.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
@@ -80,13 +82,14 @@ export async function run(args: string[]): Promise<void> {
     database: given["postgres-uri"],
     reload: given.reload,
     jobs: given["n-jobs-per-worker"],
+    traces: { state: given.trace ? "waiting" : "off" },
+    // after the runs, whose traces it gets, and before the database that it shares
+    stopOthers: async () => trace?.stop(),
     onGraphs: (graphs) => announce(graphs),
   });
-  let trace: TraceProcess | undefined;
   // At once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile.
   onStopSignal(async () => {
     const { close } = await starting;
-    await trace?.stop();
     await close();
   });
   const { host, port } = given;
@@ -103,8 +106,12 @@ export async function run(args: string[]): Promise<void> {
   let traces: TraceOutcome | undefined;
   if (given.trace) {
     const say = (message: string) => console.error(`heddle: ${message}`);
-    const { database } = server;
-    trace = new TraceProcess({ launcher: launcherPath(), host, port: given["trace-port"], dataDir, database, say });
+    const { database, sendTracesTo } = server;
+    const tracingKey = randomBytes(32).toString("base64url");
+    const onUrl = (url: string | null) =>
+      sendTracesTo(url === null ? { state: "off" } : { state: "on", url, key: tracingKey });
+    const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database };
+    trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
     traces = await Promise.race([trace.start(), sleep(PATIENCE_MS, { problem: "It takes long to start." })]);
   }
   process.stdout.write(

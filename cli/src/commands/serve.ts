@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
@@ -7,7 +8,7 @@ import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
-const ROLES = ["agent", "trace"] as const;
+const ROLES = ["trace", "agent"] as const;
 type Role = (typeof ROLES)[number];
 
 const flags = {
@@ -65,6 +66,8 @@ interface Place {
   given: Flags<typeof flags>;
   dataDir: string;
   database: string | FromParent["database"] | undefined;
+  /** What the trace platform knows the agent server's traces by. */
+  tracingKey: string;
 }
 
 /** Of what was started. */
@@ -83,9 +86,11 @@ export async function run(args: string[]): Promise<void> {
   }
   const home = roles.includes("agent") ? dirname(config) : process.cwd();
   const dataDir = resolve(given["data-dir"] ?? join(home, ".heddle"));
-  if (given.supervised) return runSupervised({ given, dataDir, database: undefined });
+  const tracingKey = randomBytes(32).toString("base64url");
+  const place = { given, dataDir, database: given["postgres-uri"], tracingKey };
+  if (given.supervised) return runSupervised(place);
 
-  const starting = startRoles(roles, { given, dataDir, database: given["postgres-uri"] });
+  const starting = startRoles(roles, place);
   onStopSignal(async () => stopAll(await starting));
   for (const { url, firstKey, role } of await starting) {
     process.stdout.write(`${NAMES[role]} ${url}\n`);
@@ -106,8 +111,13 @@ function readRoles(text: string | undefined): Role[] {
 async function startRoles(roles: Role[], place: Place): Promise<(Running & { role: Role })[]> {
   const running: (Running & { role: Role })[] = [];
   try {
-    // one after the other, so that they do not both start the embedded Postgres
-    for (const role of roles) running.push({ ...(await startRole(role, place)), role });
+    // one after the other, so that they do not both start the embedded Postgres; what gets the traces comes first
+    let tracesUrl: string | undefined;
+    for (const role of ROLES.filter((one) => roles.includes(one))) {
+      const started = await startRole(role, place, tracesUrl);
+      if (role === "trace") tracesUrl = started.url;
+      running.push({ ...started, role });
+    }
   } catch (error) {
     await stopAll(running);
     throw error;
@@ -115,14 +125,16 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
   return running;
 }
 
-async function startRole(role: Role, { given, dataDir, database }: Place): Promise<Running> {
+async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<Running> {
+  const { given, dataDir, database, tracingKey } = place;
   const { startAgentServer, startTraceServer } = await import("../../../server/src/main.ts");
   const { host, reload, "n-jobs-per-worker": jobs } = given;
   const port = role === "agent" ? given.port : given["trace-port"];
   const common = { host, port, dataDir, database };
   try {
-    if (role === "trace") return await startTraceServer(common);
-    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs });
+    if (role === "trace") return await startTraceServer({ ...common, tracingKey });
+    const traces = tracesUrl === undefined ? undefined : ({ state: "on", url: tracesUrl, key: tracingKey } as const);
+    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs, traces });
     for (const warning of server.warnings) console.error(`heddle: ${warning}`);
     return server;
   } catch (error) {
@@ -159,9 +171,9 @@ async function runSupervised(place: Place): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("disconnect", stop);
 
-  const { database } = await new Promise<FromParent>((received) => process.once("message", received));
+  const { database, tracingKey } = await new Promise<FromParent>((received) => process.once("message", received));
   const tell = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));
-  const starting = startRole("trace", { ...place, database });
+  const starting = startRole("trace", { ...place, database, tracingKey });
   close = async () => (await starting).close();
   try {
     const { url } = await starting;

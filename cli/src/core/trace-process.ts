@@ -2,7 +2,7 @@
  * `heddle dev` runs the trace platform as a child, `heddle serve --role trace --supervised`: it weighs as much as
  * the rest, so it must not share the agent server's event loop and memory, nor start before it.
  *
- *     parent -> child   {"type":"start","database":{...}}     the Postgres that the parent has started
+ *     parent -> child   {"type":"start","database":{...}}     the Postgres that the parent has started, and a key
  *     child -> parent   {"type":"ready","url":...}  or  {"type":"failed","message":...,"code":...}
  *
  * both over Node's own channel, whose end tells each side that the other is gone, however it died. A child that
@@ -11,7 +11,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type FromParent = { type: "start"; database: { uri: string; socket: string | null } };
+export type FromParent = {
+  type: "start";
+  database: { uri: string; socket: string | null };
+  /** Of the agent server that sends the traces of its runs. */
+  tracingKey: string;
+};
 export type FromChild = { type: "ready"; url: string } | { type: "failed"; message: string; code: string };
 
 /** Where it answers, or why it does not. */
@@ -32,6 +37,9 @@ export interface TraceProcessOptions {
   port: number;
   dataDir: string;
   database: { uri: string; socket: string | null };
+  tracingKey: string;
+  /** Told of each start where it answers; null when there will be no further one. */
+  onUrl(url: string | null): void;
   /** Told what happens after the first start. */
   say(message: string): void;
 }
@@ -69,7 +77,7 @@ export class TraceProcess {
   }
 
   async #supervise(onFirst: (outcome: TraceOutcome) => void): Promise<void> {
-    const { say } = this.#options;
+    const { say, onUrl } = this.#options;
     let pause = FIRST_PAUSE_MS;
     let hasAnswered = false;
     let told = "";
@@ -83,6 +91,7 @@ export class TraceProcess {
         hasAnswered = true;
         // one that took any port that was free keeps it
         this.#port = Number(new URL(result.url).port);
+        onUrl(result.url);
         onFirst(result);
       } else {
         onFirst({ problem: result.problem });
@@ -92,8 +101,8 @@ export class TraceProcess {
       const how = await exited;
       if (this.#stopping.signal.aborted) return;
       // what another program holds, and what the operator has set, is there at the next try too
-      if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return;
-      if (!hasAnswered && ++failures === MAX_FAILURES) return;
+      if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
+      if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
       pause = Date.now() - began > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
@@ -101,7 +110,7 @@ export class TraceProcess {
   }
 
   #spawn(): { exited: Promise<string>; outcome: Promise<{ url: string } | { problem: string; code: string }> } {
-    const { launcher, host, dataDir, database } = this.#options;
+    const { launcher, host, dataDir, database, tracingKey } = this.#options;
     const args = ["serve", "--role", "trace", "--supervised"];
     args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
     const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
@@ -116,7 +125,7 @@ export class TraceProcess {
         else resolve({ problem: message.message, code: message.code });
       });
     });
-    const start: FromParent = { type: "start", database };
+    const start: FromParent = { type: "start", database, tracingKey };
     // a child that is gone by now is told of by its exit
     child.send(start, () => {});
     return { exited, outcome };

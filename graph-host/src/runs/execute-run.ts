@@ -3,9 +3,10 @@ import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
 import { omit } from "../omit.ts";
-import type { RunEnd, RunKwargs, RunResult, RunStart } from "../protocol.ts";
+import type { LostTrace, RunEnd, RunKwargs, RunResult, RunStart } from "../protocol.ts";
 import type { Saver, Savers } from "../savers.ts";
 import { toJson } from "../serialise.ts";
+import type { RunTracing } from "../tracing/run-tracing.ts";
 import type { ActiveRun, Stop } from "./active-run.ts";
 import { retryStart } from "./retry-run.ts";
 import { outcomeOf } from "./run-outcome.ts";
@@ -21,6 +22,8 @@ export interface RunDeps {
   openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
   sendEvent(runId: string, event: string, body: string): void;
   pause: () => Promise<void> | undefined;
+  /** Absent where runs are rehearsals. */
+  tracing?: RunTracing;
 }
 
 /** How long the final state may take to read once the run is over. */
@@ -33,7 +36,10 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
     // after its end is told, code that a run left behind may still try
     if (!run.closed) deps.sendEvent(start.run_id, event, toJson(data));
   };
+  const trace = deps.tracing?.start(start, kwargs);
   const options = runOptions(start, kwargs, deps.langgraphVersion);
+  if (trace) options.callbacks = trace.callbacks;
+  let begun = false;
   let graph: Graph | undefined;
   let saver: Saver | undefined;
   const execute = async (): Promise<void> => {
@@ -43,7 +49,10 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
     graph = bindGraph(original, saver, deps.store);
     const prepared = await prepare(graph, run, kwargs, options);
     if (prepared === "stopped") emitStop(emit, kwargs, await graph.getState(threadConfig(start.thread_id)));
-    else await streamRun({ graph, kwargs, runId: start.run_id, emit, pause: deps.pause, ...prepared });
+    else {
+      begun = true;
+      await streamRun({ graph, kwargs, runId: start.run_id, emit, pause: deps.pause, ...prepared });
+    }
   };
   const execution = outcomeAfter(
     execute,
@@ -54,10 +63,28 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   const end: Stop & Partial<Conclusion> = await Promise.race([execution, run.abandoned]);
   if (end.outcome === "error" && end.error) emit("error", { error: end.error.error, message: end.error.message });
   run.close();
+  trace?.ended();
+  // no tracer has heard of a run that failed before its graph began, or had come to its stop in an earlier attempt
+  if (trace && !begun && isOver(end)) deps.tracing?.close(lostTrace(start, kwargs, options, end.error));
   if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
   if (end.result !== undefined) return { ...end, result: end.result };
   const kept = saver.flush().then(() => runResult(graph!, start.thread_id));
   return { ...end, result: await bestEffort(kept, start.thread_id) };
+}
+
+const isOver = ({ outcome }: Stop): boolean => outcome !== "fenced" && outcome !== "retry";
+
+function lostTrace(start: RunStart, kwargs: RunKwargs, options: RunOptions, error: Stop["error"]): LostTrace {
+  const { langsmith_project: project } = options.configurable;
+  return {
+    run_id: start.run_id,
+    name: typeof kwargs.config.run_name === "string" ? kwargs.config.run_name : "LangGraph",
+    start_time: new Date().toISOString(),
+    inputs: kwargs.input,
+    error: error ? `${error.error}: ${error.message}` : null,
+    ...(typeof project === "string" && { project }),
+    metadata: { ...options.metadata, ...omit(options.configurable, "langsmith_project", "langsmith_example_id") },
+  };
 }
 
 /** What the run came to, where this is written already. */

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { GraphStatus } from "../../../graph-host/src/protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../../graph-host/src/protocol.ts";
 import { connect, type DatabaseAddress, type Sql } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
@@ -16,6 +16,7 @@ import { registerSystemAssistants } from "./assistants/register-system-assistant
 import { systemAssistantId } from "./assistants/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
 import { HostPool } from "./hosts/host-pool.ts";
+import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
 import type { Project } from "./hosts/project.ts";
 import { watchProject } from "./hosts/watch-project.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
@@ -36,12 +37,16 @@ export interface AgentServerOptions {
   /** Where other servers reach this one. */
   internalUrl: string;
   reload: boolean;
+  /** Where the traces of runs go, unless a setting says it; nowhere by default. */
+  traces?: TraceDestination | undefined;
   /** Told when graphs were loaded, at start and after each reload. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
 
 export interface AgentServer {
   deps: AgentDeps;
+  /** From now on, unless a setting says where, or the project that there are to be none. */
+  sendTracesTo(destination: TraceDestination): void;
   /** Stops claiming, waits for runs within the grace period, hands the others back, ends all hosts. */
   stop(): Promise<void>;
 }
@@ -128,6 +133,9 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 
   registerAgentMetrics(metrics.registry, deps);
 
+  let traces: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
+  const directTraces = () => hosts.sendTracesTo(isTracingRefused(settings, deps.project) ? { state: "off" } : traces);
+  directTraces();
   // user code takes longest to start, so it starts first
   hosts.start();
   await registerSystemAssistants(deps);
@@ -141,12 +149,17 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
         deps.project = project;
         void registerSystemAssistants(deps)
           .then(() => hosts.reload(project))
+          .then(directTraces)
           .catch((error: unknown) => log.error({ err: error }, "the project could not be loaded again"));
       })
     : undefined;
 
   return {
     deps,
+    sendTracesTo(destination) {
+      traces = configuredDestination(settings) ?? destination;
+      directTraces();
+    },
     async stop() {
       await watcher?.close();
       await queue.stop();

@@ -112,6 +112,23 @@ export const agentOptions = {
     default: undefined,
     description: "JSON by graph id: config and context of the default assistants.",
   }),
+  langsmithTracing: text<string | undefined>({
+    env: ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"],
+    default: undefined,
+    description:
+      "LangChain's own switch. false: runs are not traced. true: traces go to LANGSMITH_ENDPOINT too, besides ours.",
+  }),
+  tracingUrl: text<string | undefined>({
+    env: ["HEDDLE_TRACING_URL"],
+    default: undefined,
+    description: "Where the traces of runs are sent: a trace platform. heddle dev sends them to its own.",
+  }),
+  tracingKey: text<string | undefined>({
+    env: ["HEDDLE_TRACING_KEY"],
+    default: undefined,
+    secret: true,
+    description: "Key for that platform, with the permission to send traces.",
+  }),
   ...clientIpOptions,
   ...connectionOptions,
   ...crossOriginOptions,

@@ -14,6 +14,7 @@ import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
 import { IdentityCache } from "./identity-cache.ts";
 import { type IdentitySettings, needsKeys } from "./settings.ts";
 import { createSessionSource } from "./sign-in/session-source.ts";
+import { withTracingKey } from "./tracing-key.ts";
 import { selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
 
 export interface IdentityOptions {
@@ -24,6 +25,8 @@ export interface IdentityOptions {
   host: string;
   /** Whether the server is about one workspace, as an agent server is. */
   ofOneWorkspace: boolean;
+  /** Lets in the agent server that was started with this one, for sending traces. */
+  tracingKey?: string | undefined;
   /** What lines of the audit log are sealed with. */
   sealKey?: SealKey;
 }
@@ -57,7 +60,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
   const lastUsed = new LastUsed(sql, log);
   await cache.start();
-  const authenticator = createAuthenticator({
+  const keys = createAuthenticator({
     sql,
     cache,
     lastUsed,
@@ -65,6 +68,9 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     local: () => local,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
   });
+  const { organization_id: organizationId, id: workspaceId, plan } = workspace;
+  const { tracingKey } = options;
+  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, { organizationId, workspaceId, plan }) : keys;
   const audit = createAuditLog(sql, log, {
     retentionDays: settings.auditRetentionDays,
     sealKey: options.sealKey,

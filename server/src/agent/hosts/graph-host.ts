@@ -9,11 +9,13 @@ import {
   type GraphStatus,
   type HostCalls,
   type HostFrame,
+  type LostTrace,
   PROTOCOL_VERSION,
   type RunEnd,
   type RunStart,
   type ServerFrame,
   type StoreOperation,
+  type TraceDestination,
 } from "../../../../graph-host/src/protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
@@ -75,6 +77,7 @@ export class GraphHost {
   #watchdog: Socket | undefined;
   #calls = new Map<number, { method: string; done: Deferred<Buffer> }>();
   #nextCall = 1;
+  #flushed: (() => void)[] = [];
   #startedAt = Date.now();
   #lastPing = 0;
   #lastPong = 0;
@@ -179,6 +182,27 @@ export class GraphHost {
     return done.promise.finally(() => clearTimeout(timer));
   }
 
+  sendTracesTo(to: TraceDestination): void {
+    this.#send({ t: "trace.to", to });
+  }
+
+  closeTrace(trace: LostTrace): void {
+    this.#send({ t: "trace.close" }, JSON.stringify(trace));
+  }
+
+  /** Resolves when the traces of its runs are delivered, but after `ms` at the latest. */
+  flushTraces(ms: number): Promise<void> {
+    if (this.state !== "ready" && this.state !== "draining") return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#flushed.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#send({ t: "trace.flush", ms });
+    });
+  }
+
   /** Takes nothing new, finishes what runs, exits. */
   drain(): void {
     if (this.state === "dead" || this.state === "draining") return;
@@ -264,6 +288,8 @@ export class GraphHost {
       }
       case "store.call":
         return void this.#answerStore(frame.id, body);
+      case "trace.flushed":
+        return this.#flushed.shift()?.();
       case "fault":
         this.#killReason ??= `threw outside of any run's promise: ${frame.message}`;
         return;
@@ -300,6 +326,7 @@ export class GraphHost {
       done.reject(unavailable(`The graph host ${reason} during ${method}.`));
     }
     this.#calls.clear();
+    for (const done of this.#flushed.splice(0)) done();
     this.#events.onExit(this, reason);
   }
 }

@@ -1,12 +1,14 @@
 import type { OptionSpec } from "../../base/config/options.ts";
 import { secretsOptions } from "../../base/secrets/settings.ts";
 import { identityOptions } from "../../identity/settings.ts";
+import { agentOptions } from "../settings.ts";
 
 type Environment = Record<string, string | undefined>;
 
 const SERVER_ONLY: Record<string, Pick<OptionSpec<unknown>, "env" | "secret">> = {
   ...secretsOptions,
   ...identityOptions,
+  tracingKey: agentOptions.tracingKey,
 };
 
 /**

@@ -8,11 +8,19 @@
  * reload a whole new generation starts; work goes to it as soon as one of its hosts is ready, and the old
  * generation finishes what it has.
  */
-import type { GraphStatus, HostCalls, RunStart } from "../../../../graph-host/src/protocol.ts";
+import type {
+  GraphStatus,
+  HostCalls,
+  LostTrace,
+  RunStart,
+  TraceDestination,
+} from "../../../../graph-host/src/protocol.ts";
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
 
 const TICK_MS = 250;
+/** How long the last traces may hold up the end of the server. */
+const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
 /** A host that exits with this has told what the project lacks; trying again changes nothing before that does. */
 const EXIT_CONFIG = 78;
@@ -42,6 +50,7 @@ export class HostPool {
   #lastFailure = "";
   /** Hosts wanted beyond the usual number, for runs that must be alone. */
   #spawnFor = 0;
+  #traces: TraceDestination = { state: "off" };
 
   constructor(options: HostOptions & { count: number }, events: HostPoolEvents) {
     this.#options = options;
@@ -105,6 +114,21 @@ export class HostPool {
     host?.runs.delete(runId);
   }
 
+  /** Whether runs are traced. */
+  get traces(): boolean {
+    return this.#traces.state !== "off";
+  }
+
+  sendTracesTo(destination: TraceDestination): void {
+    this.#traces = destination;
+    for (const host of this.#hosts) host.sendTracesTo(destination);
+  }
+
+  /** Has the end of a run told that no host can tell any more which ran it. Best effort. */
+  closeTrace(trace: LostTrace): void {
+    if (this.traces) this.#idlest()?.closeTrace(trace);
+  }
+
   /**
    * Asks any host. A host that dies during a question that changes nothing costs a second try.
    * @returns raw JSON text
@@ -145,6 +169,7 @@ export class HostPool {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
+    if (this.traces) await Promise.all(this.all.map((host) => host.flushTraces(FLUSH_MS)));
     const gone = [...this.#hosts].map(
       (host) =>
         new Promise<void>((resolve) => {
@@ -212,6 +237,7 @@ export class HostPool {
     this.#hosts.add(host);
     this.#generation.add(host);
     host.start();
+    if (this.traces) host.sendTracesTo(this.#traces);
   }
 
   #ready(host: GraphHost): void {

@@ -8,6 +8,7 @@ import { whileAway } from "../../base/db/retry.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { answerOf } from "./answer.ts";
+import { lostTrace } from "./close-trace.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
 import {
@@ -150,6 +151,7 @@ export class RunEndings {
       if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
       if (released.outcome !== "deleted") await this.#refreshHead(run);
       this.#end(run, released.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, null);
+      this.#o.hosts().closeTrace(lostTrace(run, reason));
       this.#o.wake();
     }
   }

@@ -43,7 +43,13 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
           langgraph_js_version: deps.hosts.langgraphVersion ?? null,
           context: "js",
           // what is built, not what is planned
-          flags: { assistants: true, crons: false, langsmith: false, langsmith_tracing_replicas: false },
+          flags: {
+            assistants: true,
+            crons: false,
+            langsmith: deps.hosts.traces,
+            // the project and the example of a request's langsmith_tracer get the trace
+            langsmith_tracing_replicas: deps.hosts.traces,
+          },
           metadata: { server: "heddle" },
         }),
     }),

@@ -1,0 +1,201 @@
+/**
+ * Batches of trace data on their way to the trace platform: a queue of bounded size in memory and one sender. The
+ * official client hands a batch over and is told that it was taken, so that a platform that is away, slow or full is
+ * nobody's business but the outbox's: it waits and tries again for as long as it takes, and when there is no more
+ * room the oldest batches make way. What is lost is counted, and told once a minute at most.
+ */
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+
+import type { TraceDestination } from "../protocol.ts";
+
+export interface Batch {
+  /** `/runs/batch`: below the platform's URL. */
+  path: string;
+  contentType: string;
+  body: Uint8Array;
+}
+
+interface OutboxOptions {
+  maxBytes: number;
+  say(message: string): void;
+  /** For tests. */
+  firstPauseMs?: number;
+  tellEveryMs?: number;
+}
+
+const LONGEST_PAUSE_MS = 10_000;
+const ANSWER_MS = 30_000;
+/** Answers after which the same request may succeed; after all others of 4xx it never will. */
+const TRY_AGAIN = new Set([401, 403, 404, 408, 425, 429]);
+
+export class Outbox {
+  readonly #options: Required<OutboxOptions>;
+  // agents of our own: a proxy that user code installs is not for these
+  readonly #agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  #destination: TraceDestination = { state: "waiting" };
+  #batches: Batch[] = [];
+  #bytes = 0;
+  #sending = false;
+  #wake: (() => void) | undefined;
+  #whenEmpty: (() => void)[] = [];
+  #lost = 0;
+  #lastProblem = "";
+  #tellTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = { firstPauseMs: 250, tellEveryMs: 60_000, ...options };
+  }
+
+  get url(): string | undefined {
+    return this.#destination.state === "on" ? this.#destination.url : undefined;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  direct(destination: TraceDestination): void {
+    this.#destination = destination;
+    if (destination.state === "off") this.#clear();
+    this.#wake?.();
+    void this.#send();
+  }
+
+  add(batch: Batch): void {
+    if (this.#destination.state === "off") return;
+    this.#batches.push(batch);
+    this.#bytes += batch.body.byteLength;
+    while (this.#bytes > this.#options.maxBytes && this.#batches.length > 0) {
+      this.#lose(this.#batches[0]!, this.#lastProblem || "they come faster than they are taken");
+    }
+    void this.#send();
+  }
+
+  /** @returns whether all was delivered within the time */
+  flush(ms: number): Promise<boolean> {
+    if (this.#batches.length === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      this.#whenEmpty.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
+
+  async #send(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    let pause = this.#options.firstPauseMs;
+    for (;;) {
+      const batch = this.#batches[0];
+      const destination = this.#destination;
+      if (!batch || destination.state !== "on") break;
+      const answer = await this.#post(destination, batch);
+      // it may have made way meanwhile
+      if (this.#batches[0] !== batch) continue;
+      if (answer.taken) {
+        this.#remove(batch);
+        this.#lastProblem = "";
+        pause = this.#options.firstPauseMs;
+      } else if (answer.final) {
+        this.#lose(batch, answer.problem);
+      } else {
+        this.#lastProblem = answer.problem;
+        await this.#sleep(answer.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
+        pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      }
+    }
+    this.#sending = false;
+  }
+
+  #post({ url, key }: TraceDestination & { state: "on" }, { path, contentType, body }: Batch): Promise<Answer> {
+    return new Promise((resolve) => {
+      const failed = (error: Error & { code?: string }) =>
+        resolve({ taken: false, final: false, problem: `${url} does not answer (${error.code ?? error.message})` });
+      try {
+        const isSecure = url.startsWith("https:");
+        const request = (isSecure ? httpsRequest : httpRequest)(url + path, {
+          method: "POST",
+          agent: isSecure ? this.#agents.https : this.#agents.http,
+          timeout: ANSWER_MS,
+          headers: {
+            "Content-Type": contentType,
+            "Content-Length": body.byteLength,
+            ...(key !== null && { "x-api-key": key }),
+          },
+        });
+        request.on("timeout", () => request.destroy(new Error(`nothing for ${ANSWER_MS / 1000} s`)));
+        request.on("error", failed);
+        request.on("response", (response) => {
+          let text = "";
+          response.setEncoding("utf8");
+          response.on("data", (chunk: string) => {
+            if (text.length < 500) text += chunk;
+          });
+          response.on("error", failed);
+          response.on("end", () =>
+            resolve(judge(url, response.statusCode ?? 0, response.headers["retry-after"], text)),
+          );
+        });
+        request.end(body);
+      } catch (error) {
+        failed(error as Error);
+      }
+    });
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #remove(batch: Batch): void {
+    this.#batches.splice(this.#batches.indexOf(batch), 1);
+    this.#bytes -= batch.body.byteLength;
+    if (this.#batches.length === 0) for (const tell of this.#whenEmpty.splice(0)) tell();
+  }
+
+  #clear(): void {
+    this.#batches = [];
+    this.#bytes = 0;
+    for (const tell of this.#whenEmpty.splice(0)) tell();
+  }
+
+  #lose(batch: Batch, problem: string): void {
+    this.#remove(batch);
+    this.#lost += 1;
+    this.#lastProblem = problem;
+    if (this.#tellTimer) return;
+    this.#tell();
+    this.#tellTimer = setTimeout(() => {
+      this.#tellTimer = undefined;
+      if (this.#lost > 0) this.#tell();
+    }, this.#options.tellEveryMs);
+    this.#tellTimer.unref();
+  }
+
+  #tell(): void {
+    const batches = this.#lost === 1 ? "A batch" : `${this.#lost} batches`;
+    this.#lost = 0;
+    this.#options.say(`${batches} of traces could not be kept: ${this.#lastProblem}. The runs are not affected.`);
+  }
+}
+
+type Answer = { taken: true } | { taken: false; final: boolean; problem: string; retryAfterMs?: number };
+
+function judge(url: string, status: number, retryAfter: string | undefined, text: string): Answer {
+  if (status >= 200 && status < 300) return { taken: true };
+  const problem = `${url} answers ${status}: ${text.slice(0, 300).trim()}`;
+  // a key may be on its way, a platform may be starting: refusals of that kind are not about this batch
+  if (status < 500 && !TRY_AGAIN.has(status)) return { taken: false, final: true, problem };
+  const seconds = Number(retryAfter);
+  if (!retryAfter || !Number.isFinite(seconds)) return { taken: false, final: false, problem };
+  return { taken: false, final: false, problem, retryAfterMs: Math.min(seconds * 1000, LONGEST_PAUSE_MS) };
+}

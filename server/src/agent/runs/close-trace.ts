@@ -1,0 +1,37 @@
+import type { LostTrace, RunKwargs } from "../../../../graph-host/src/protocol.ts";
+import type { ActiveRun } from "./active-run.ts";
+
+/** What a host has to tell the trace platform of a run that ended with the host that had traced it. */
+export function lostTrace(run: ActiveRun, error: string | null): LostTrace {
+  const { config, input } = JSON.parse(run.kwargs) as RunKwargs;
+  const configurable = config.configurable ?? {};
+  const { langsmith_project: project } = configurable;
+  const { run_id, thread_id, assistant_id, graph_id, attempt } = run.start;
+  return {
+    run_id,
+    name: typeof config.run_name === "string" ? config.run_name : "LangGraph",
+    start_time: new Date(performance.timeOrigin + run.claimedAt).toISOString(),
+    inputs: input,
+    error,
+    ...(typeof project === "string" && { project }),
+    metadata: {
+      ...plain(configurable),
+      ...config.metadata,
+      run_id,
+      thread_id,
+      assistant_id,
+      graph_id,
+      run_attempt: attempt,
+    },
+  };
+}
+
+/** What LangGraph itself takes into a trace's metadata: simple values, and nothing of its own. */
+function plain(configurable: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(configurable).filter(
+      ([key, value]) =>
+        !key.startsWith("__") && !key.startsWith("langsmith_") && /^(string|number|boolean)$/.test(typeof value),
+    ),
+  );
+}
