@@ -17,7 +17,9 @@ export async function createProject(
   if (made) return made;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
   if (upsert && known) {
-    return (await rows.updateProject(sql, tenantId, known.id, given)) ?? known;
+    // the client always sends an object, empty when it was given none
+    const extra = Object.keys(given.extra ?? {}).length > 0 ? given.extra : null;
+    return (await rows.updateProject(sql, tenantId, known.id, { ...given, extra })) ?? known;
   }
   throw conflict(known ? `Session with name "${given.name}" already exists` : `Session with ID ${id} already exists`);
 }

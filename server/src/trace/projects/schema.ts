@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   isoTime,
   jsonObject,
+  notBuilt as notBuiltInBody,
   queryBoolean,
   queryLimit,
   queryMany,
@@ -41,6 +42,7 @@ export const createBody = z.object({
   name: name.nullish(),
   start_time: timestamp.nullish(),
   reference_dataset_id: uuid.nullish(),
+  tag_value_ids: notBuiltInBody("tag_value_ids"),
 });
 export type CreateBody = z.output<typeof createBody>;
 
