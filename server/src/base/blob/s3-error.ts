@@ -149,7 +149,8 @@ function isNotS3({ Code, name }: Thrown, status: number): boolean {
   if (status === 0) return true;
   if (status >= 500 || status === 429 || status === 408) return false;
   return (
-    Code === undefined && (name === undefined || /^(Error|UnknownError|Unknown|SyntaxError|TypeError|\d+)$/.test(name))
+    Code === undefined &&
+    (name === undefined || /^(Error|UnknownError|Unknown|NotFound|SyntaxError|TypeError|\d+)$/.test(name))
   );
 }
 

@@ -1,0 +1,286 @@
+import { createHash, randomBytes } from "node:crypto";
+import { buffer as readAll } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+import { type TestCredentials, type TestS3, testS3 } from "../../../test/s3.ts";
+import {
+  atRandom,
+  type Fault,
+  type FaultProxy,
+  KEY_REVOKED,
+  NO_SUCH_BUCKET,
+  SLOW_DOWN,
+  startFaultProxy,
+} from "../../../../test/s3/fault-proxy.ts";
+import { createOutbound } from "../outbound/outbound.ts";
+import { readPolicy } from "../outbound/policy.ts";
+import type { Bucket } from "./bucket.ts";
+import { openS3Bucket } from "./s3-bucket.ts";
+import type { S3Place } from "./s3-client.ts";
+import type { StorageError } from "./s3-error.ts";
+import { partSize } from "./s3-upload.ts";
+
+const MIB = 1024 * 1024;
+
+// names of buckets lead to the test's own store, as a wildcard of a real name server would
+const outbound = createOutbound(readPolicy("", true), {
+  resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
+});
+let s3: TestS3;
+let proxy: FaultProxy;
+let credentials: TestCredentials;
+
+beforeAll(async () => {
+  s3 = await testS3();
+  s3.createBucket("exports");
+  proxy = await startFaultProxy(s3.endpoint);
+  credentials = s3.createKey();
+});
+afterEach(() => proxy.setRule(undefined));
+afterAll(async () => {
+  await proxy.stop();
+  await outbound.close();
+});
+
+const open = (place: Partial<S3Place> = {}, silenceMs = 500): Promise<Bucket> =>
+  openS3Bucket({ bucket: "exports", endpoint: proxy.endpoint, credentials, ...place }, outbound, {
+    silenceMs,
+    requestMs: 2_000,
+  });
+
+async function* chunksOf(content: Buffer, size = 100_000): AsyncGenerator<Buffer> {
+  for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
+}
+
+const failureOf = (call: Promise<unknown>): Promise<StorageError> =>
+  call.then(
+    () => expect.fail("it went well"),
+    (error: StorageError) => error,
+  );
+
+const sha256 = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
+
+test("what is put can be read, listed, measured and deleted, also under odd names", async () => {
+  const bucket = await open();
+  for (const key of ["a/plain.txt", "a/with space+plus&more.txt", "a/schöner (1)'s*.txt"]) {
+    const stored = await bucket.put(key, Buffer.from(key), { contentType: "text/plain" });
+    expect(stored).toMatchObject({ bytes: Buffer.byteLength(key), sha256: sha256(Buffer.from(key)) });
+    expect(await bucket.head(key)).toEqual({ size: Buffer.byteLength(key), etag: stored.etag });
+    const got = await bucket.get(key);
+    expect((await readAll(got!.content)).toString()).toBe(key);
+  }
+  const listed = await bucket.list("a/");
+  expect(listed.map((one) => one.key)).toEqual(listed.map((one) => one.key).toSorted());
+  expect(listed).toHaveLength(3);
+  expect(await bucket.list("a/", { after: listed[0]!.key, limit: 1 })).toEqual([listed[1]]);
+  for (const { key } of listed) await bucket.delete(key);
+  await bucket.delete("a/never-was");
+  expect(await bucket.list("a/")).toEqual([]);
+  expect(await bucket.head("a/plain.txt")).toBeUndefined();
+  expect(await bucket.get("a/plain.txt")).toBeUndefined();
+});
+
+test("a bucket is reached in path style, virtual-hosted and by an endpoint of its own", async () => {
+  const own = `http://exports.s3.test:${s3.port}`;
+  const places: Partial<S3Place>[] = [
+    { endpoint: s3.endpoint },
+    { endpoint: s3.endpoint, addressing: "path" },
+    { endpoint: `http://s3.test:${s3.port}`, addressing: "virtual" },
+    { endpoint: own, endpointIsBucket: true, bucket: null },
+    { endpoint: own, endpointIsBucket: true, region: "eu-central-1" },
+  ];
+  for (const [index, place] of places.entries()) {
+    const bucket = await open(place);
+    await bucket.put(`style/${index}.txt`, Buffer.from("x"));
+    expect((await bucket.list("style/")).map((one) => one.key)).toContain(`style/${index}.txt`);
+    expect((await bucket.head(`style/${index}.txt`))?.size).toBe(1);
+  }
+  expect(await s3.keys("exports", "style/")).toHaveLength(places.length);
+});
+
+test("a stream goes up in parts, and small ones in one request", async () => {
+  const bucket = await open();
+  const content = randomBytes(20 * MIB + 17);
+  const progress: number[] = [];
+  let uploadId: string | undefined;
+  const stored = await bucket.upload("up/large", chunksOf(content), {
+    size: content.length,
+    onStart: (id) => void (uploadId = id),
+    onProgress: (bytes) => progress.push(bytes),
+  });
+  expect(stored).toMatchObject({ bytes: content.length, sha256: sha256(content) });
+  expect(uploadId).toBeDefined();
+  expect(progress.at(-1)).toBe(content.length);
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(sha256(await s3.read("exports", "up/large"))).toBe(stored.sha256);
+  for (const size of [0, 1, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1]) {
+    const some = content.subarray(0, size);
+    expect(await bucket.upload("up/some", chunksOf(some), { size })).toMatchObject({
+      bytes: size,
+      sha256: sha256(some),
+    });
+    expect((await s3.read("exports", "up/some")).equals(some)).toBe(true);
+  }
+  expect(s3.openUploads()).toEqual([]);
+});
+
+test("parts grow with what is to come, so that no size runs out of parts", () => {
+  expect(partSize()).toBe(8 * MIB);
+  for (const size of [1, 48.8 * 1024 * MIB, 100 * 1024 * MIB, 5 * 1024 * 1024 * MIB]) {
+    expect(Math.ceil(size / partSize(size))).toBeLessThanOrEqual(10_000);
+    expect(partSize(size) % MIB).toBe(0);
+  }
+});
+
+test("an upload that fails leaves nothing: neither parts nor a shortened object", async () => {
+  const bucket = await open();
+  const content = randomBytes(20 * MIB);
+  async function* breaking(): AsyncGenerator<Buffer> {
+    yield content.subarray(0, 17 * MIB);
+    await sleep(1);
+    throw new Error("the source broke");
+  }
+  await expect(bucket.upload("gone/a", breaking())).rejects.toThrow("the source broke");
+  const short = await failureOf(bucket.upload("gone/b", chunksOf(content.subarray(1)), { size: content.length }));
+  expect(short).toMatchObject({ canHeal: true, code: "SizeMismatch" });
+  const tiny = await failureOf(bucket.upload("gone/c", chunksOf(content.subarray(0, 5)), { size: 6 }));
+  expect(tiny.code).toBe("SizeMismatch");
+  const refused = bucket.upload("gone/d", chunksOf(content), {
+    onStart: () => Promise.reject(new Error("not written down")),
+  });
+  await expect(refused).rejects.toThrow("not written down");
+  proxy.setRule(({ url }) => (url.includes("partNumber=2") ? KEY_REVOKED : undefined));
+  expect(await failureOf(bucket.upload("gone/e", chunksOf(content)))).toMatchObject({ reason: "key_not_known" });
+  proxy.setRule(({ method, url }) =>
+    method === "POST" && url.includes("uploadId") ? { kind: "status", status: 400, code: "InvalidPart" } : undefined,
+  );
+  expect((await failureOf(bucket.upload("gone/f", chunksOf(content)))).code).toBe("InvalidPart");
+  expect(s3.openUploads()).toEqual([]);
+  expect(await s3.keys("exports", "gone/")).toEqual([]);
+});
+
+test("an aborted signal ends an upload at once, with its reason, and leaves nothing", async () => {
+  const bucket = await open({}, 5_000);
+  const abort = new AbortController();
+  proxy.setRule(({ url }) => (url.includes("partNumber") ? { kind: "hang" } : undefined));
+  const began = performance.now();
+  setTimeout(() => abort.abort(new Error("cancelled by somebody")), 100);
+  const upload = bucket.upload("gone/g", chunksOf(randomBytes(20 * MIB)), { signal: abort.signal });
+  await expect(upload).rejects.toThrow("cancelled by somebody");
+  expect(performance.now() - began).toBeLessThan(1_500);
+  expect(s3.openUploads()).toEqual([]);
+});
+
+test("an upload that nobody ended can be ended by its id or by its key", async () => {
+  const bucket = await open();
+  const ids: string[] = [];
+  // as if the process had been killed: the abort does not reach the store either
+  proxy.setRule(({ method, url }) =>
+    url.includes("partNumber") || method === "DELETE"
+      ? { kind: "status", status: 403, code: "AccessDenied" }
+      : undefined,
+  );
+  for (const key of ["left/a", "left/b", "left/b2"]) {
+    const upload = bucket.upload(key, chunksOf(randomBytes(9 * MIB)), { onStart: (id) => void ids.push(id) });
+    await failureOf(upload);
+  }
+  proxy.setRule(undefined);
+  expect(s3.openUploads()).toEqual(["left/a", "left/b", "left/b2"]);
+  await bucket.abortUpload("left/a", ids[0]!);
+  await bucket.abortUpload("left/a", ids[0]!);
+  expect(await bucket.abortUploads("left/b")).toBe(1);
+  expect(s3.openUploads()).toEqual(["left/b2"]);
+  const shy = s3.createKey();
+  s3.deny(shy.access_key_id, "s3:ListBucketMultipartUploads");
+  expect(await (await open({ credentials: shy })).abortUploads("left/b2")).toBeNull();
+  expect(await bucket.abortUploads("left/b2")).toBe(1);
+});
+
+test("failures say what failed and whether trying again can help", async () => {
+  const bucket = await open();
+  await bucket.put("f/there", Buffer.from("x".repeat(10_000)));
+  const cases: [Fault, string, boolean][] = [
+    [{ kind: "status", status: 500, code: "InternalError" }, "unavailable", true],
+    [SLOW_DOWN, "unavailable", true],
+    [{ kind: "reset" }, "unavailable", true],
+    [{ kind: "hang" }, "unavailable", true],
+    [{ kind: "html", status: 502 }, "unavailable", true],
+    [{ kind: "html", status: 200 }, "unavailable", true],
+    [{ kind: "status", status: 403, code: "RequestTimeTooSkewed" }, "unavailable", true],
+    [NO_SUCH_BUCKET, "bucket_not_valid", false],
+    [{ kind: "status", status: 400, code: "InvalidBucketName" }, "bucket_not_valid", false],
+    [{ kind: "status", status: 301, code: "PermanentRedirect" }, "bucket_not_valid", false],
+    [KEY_REVOKED, "key_not_known", false],
+    [{ kind: "status", status: 403, code: "AccessDenied" }, "access_denied", false],
+    [{ kind: "status", status: 400, code: "ExpiredToken" }, "access_denied", false],
+    [{ kind: "status", status: 400, code: "KMS.DisabledException" }, "refused", false],
+  ];
+  for (const [fault, reason, canHeal] of cases) {
+    proxy.setRule(() => fault);
+    const failure = await failureOf(bucket.put("f/x", Buffer.from("x")));
+    expect({ fault, name: failure.name, reason: failure.reason, canHeal: failure.canHeal }).toEqual({
+      fault,
+      name: "StorageError",
+      reason,
+      canHeal,
+    });
+    expect(failure.message).toContain("s3:PutObject f/x");
+  }
+  proxy.setRule(({ method }) => (method === "HEAD" ? { kind: "status", status: 403, code: "x" } : undefined));
+  expect(await failureOf(bucket.head("f/there"))).toMatchObject({ reason: "access_denied", canHeal: false });
+  proxy.setRule(({ method }) => (method === "GET" ? { kind: "truncate", bytes: 100 } : undefined));
+  const cut = await failureOf(bucket.get("f/there").then((got) => readAll(got!.content)));
+  expect(cut).toMatchObject({ reason: "unavailable", canHeal: true });
+}, 60_000);
+
+test("an answer that was lost or a hiccup is made good without anybody noticing", async () => {
+  const bucket = await open();
+  for (const fault of [
+    SLOW_DOWN,
+    { kind: "reset" },
+    { kind: "lose-answer" },
+    { kind: "html", status: 502 },
+  ] as Fault[]) {
+    let left = 1;
+    proxy.setRule(() => (left-- > 0 ? fault : undefined));
+    await bucket.put("h/x", Buffer.from(JSON.stringify(fault)));
+    expect((await s3.read("exports", "h/x")).toString()).toBe(JSON.stringify(fault));
+  }
+});
+
+test("under faults at random, each upload is whole or has failed, and nothing is left", async () => {
+  const bucket = await open();
+  proxy.setRule(atRandom(0.3, 20_261_121));
+  const content = randomBytes(17 * MIB);
+  let whole = 0;
+  for (let round = 0; round < 12; round++) {
+    const part = content.subarray(round);
+    try {
+      const stored = await bucket.upload(`r/${round}`, chunksOf(part, 1_000_000), { size: part.length });
+      expect(stored.sha256).toBe(sha256(part));
+      expect((await s3.read("exports", `r/${round}`)).equals(part)).toBe(true);
+      whole++;
+    } catch (error) {
+      expect(error).toMatchObject({ name: "StorageError", canHeal: true });
+    }
+  }
+  expect(whole).toBeGreaterThan(0);
+  expect(proxy.faults()).toBeGreaterThan(10);
+  proxy.setRule(undefined);
+  for (const key of s3.openUploads()) await bucket.abortUploads(key);
+  expect(s3.openUploads()).toEqual([]);
+}, 60_000);
+
+test("what the policy forbids is not called, whatever the store's name leads to", async () => {
+  const strict = createOutbound(readPolicy("", false), {
+    resolve: () => Promise.resolve([{ address: "169.254.169.254", family: 4 }]),
+  });
+  const bucket = await openS3Bucket({ bucket: "exports", endpoint: "http://s3.example", credentials }, strict);
+  const failure = await failureOf(bucket.put("x", Buffer.from("x")));
+  expect(failure).toMatchObject({ reason: "invalid_endpoint", canHeal: false });
+  expect(failure.message).toContain("HEDDLE_OUTBOUND_ALLOW");
+  expect(failure.message).not.toContain("169.254");
+  await strict.close();
+});
