@@ -26,7 +26,9 @@ export async function fillTenant(
   const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run}`;
   const text = { inputs: { text: MARK }, outputs: { text: MARK } };
   const one = { id: run, trace_id: run, name: MARK, run_type: "chain", start_time: now, end_time: now, ...text };
-  await ask("POST", "/api/v1/runs/batch", { post: [{ ...one, dotted_order: dotted, session_name: MARK }] });
+  const thread = crypto.randomUUID();
+  const extra = { metadata: { thread_id: thread } };
+  await ask("POST", "/api/v1/runs/batch", { post: [{ ...one, extra, dotted_order: dotted, session_name: MARK }] });
   const dataset = await idOf("POST", "/api/v1/datasets", { name: MARK, description: MARK });
   const example = await idOf("POST", "/api/v1/examples", { dataset_id: dataset, ...text });
   const experiments: string[] = [];
@@ -52,6 +54,7 @@ export async function fillTenant(
     run_id: [run],
     trace_id: [run],
     id: [run],
+    thread_id: [thread],
     session_id: experiments,
     session: experiments,
     project_id: experiments,
