@@ -26,6 +26,19 @@ export const startServer = (): Promise<RunningServer> =>
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);
 
+/** `heddle dev` with its trace platform, on graphs whose traces are looked at. */
+export async function startTracedServer(
+  settings: Record<string, string> = {},
+): Promise<RunningServer & { tracesUrl: string }> {
+  const tracePort = String(await freePort());
+  const config = "conformance/traces/project/langgraph.json";
+  const server = await start((port) => ["dev", "--config", config, "--port", port, "--trace-port", tracePort], {
+    HEDDLE_HOSTS: "1",
+    ...settings,
+  });
+  return { ...server, tracesUrl: `http://127.0.0.1:${tracePort}` };
+}
+
 /** The same for a network: nobody gets in without a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
   start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"], {
