@@ -29,6 +29,7 @@ const suites = [
 /** Programs of ours that say by their exit code how it went. */
 const programChecks = [
   { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
+  { name: "python", args: ["--import", "tsx", "scripts/python-client.ts"] },
   { name: "audit", args: ["scripts/audit.mjs"] },
 ];
 const SKIPPED = 77;

@@ -9,15 +9,15 @@
  * cannot be had (no Python, no package index). The fuzzer gets ids of things that are there, or most of its
  * requests would end at 404.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { type FuzzTarget, startTargets } from "./fuzz-target.ts";
 import { withRealIds } from "./fuzz-ids.ts";
+import { pythonEnvironment } from "./python-venv.ts";
 
 const SKIPPED = 77;
 const CHECKS = [
@@ -65,26 +65,12 @@ console.log(
 );
 process.exitCode = wrong + bugs.length > 0 || requests === 0 ? 1 : 0;
 
-/** In a cache, because it takes ten seconds. */
 function install(): string | undefined {
   const version = /schemathesis==(\S+)/.exec(readFileSync(REQUIREMENTS, "utf8"))![1]!;
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", `schemathesis-${version}`);
-  const program = join(cache, "bin", "schemathesis");
-  const works = () => existsSync(program) && spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
-  if (works()) return program;
-  mkdirSync(cache, { recursive: true });
-  const steps: [string, string[]][] = [
-    ["python3", ["-m", "venv", "--clear", cache]],
-    [join(cache, "bin", "pip"), ["install", "--quiet", "--no-deps", "--disable-pip-version-check", "-r", REQUIREMENTS]],
-  ];
-  for (const [command, args] of steps) {
-    const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
-    if (status !== 0) {
-      console.error(stderr?.slice(-2000));
-      return undefined;
-    }
-  }
-  return works() ? program : undefined;
+  const programIn = (directory: string) => join(directory, "bin", "schemathesis");
+  const works = (directory: string) => spawnSync(programIn(directory), ["--version"], { stdio: "ignore" }).status === 0;
+  const directory = pythonEnvironment(`schemathesis-${version}`, REQUIREMENTS, works);
+  return directory && programIn(directory);
 }
 
 async function fuzz(program: string, target: FuzzTarget) {
@@ -97,7 +83,7 @@ async function fuzz(program: string, target: FuzzTarget) {
   args.push("--max-time", String(seconds), "--request-timeout", "20", "--continue-on-failure", "--no-color");
   args.push("--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
   if (given.seed !== undefined) args.push("--seed", given.seed);
-  const { stdout } = spawnSync(program, args, { cwd: directory, encoding: "utf8", maxBuffer: 1e9 });
+  const stdout = await outputOf(program, args);
   const told = JSON.parse(readFileSync(report, "utf8")) as {
     operations: { tested: number };
     test_cases: { generated: number; unique_failures: number; errored: number };
@@ -112,6 +98,10 @@ async function fuzz(program: string, target: FuzzTarget) {
   }
   return { requests: told.test_cases.generated, operations: told.operations.tested, wrong: failures };
 }
+
+/** Without blocking: connections that nobody tends are closed by the other side. It ends with 1 when it finds something. */
+const outputOf = (program: string, args: string[]): Promise<string> =>
+  new Promise((resolve) => execFile(program, args, { cwd: directory, maxBuffer: 1e9 }, (_, stdout) => resolve(stdout)));
 
 /** Whether the key still works; if the fuzzer has revoked it, what came after was a test of 401 alone. */
 async function checkKey({ name, url, key, probe }: FuzzTarget): Promise<number> {

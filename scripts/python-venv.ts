@@ -1,0 +1,32 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * A Python environment with exactly what a requirements file names, in a cache, because making one takes ten seconds.
+ * @param name with the version of what matters, so that another version gets another environment
+ * @param works whether the environment has what is needed
+ * @returns its directory; undefined when there is no Python or no package index
+ */
+export function pythonEnvironment(
+  name: string,
+  requirements: string,
+  works: (directory: string) => boolean,
+): string | undefined {
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", name);
+  if (existsSync(cache) && works(cache)) return cache;
+  mkdirSync(cache, { recursive: true });
+  const steps: [string, string[]][] = [
+    ["python3", ["-m", "venv", "--clear", cache]],
+    [join(cache, "bin", "pip"), ["install", "--quiet", "--no-deps", "--disable-pip-version-check", "-r", requirements]],
+  ];
+  for (const [command, args] of steps) {
+    const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+    if (status !== 0) {
+      console.error(stderr?.slice(-2000));
+      return undefined;
+    }
+  }
+  return works(cache) ? cache : undefined;
+}
