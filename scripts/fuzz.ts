@@ -100,8 +100,10 @@ async function fuzz(program: string, target: FuzzTarget) {
 }
 
 /** Without blocking: connections that nobody tends are closed by the other side. It ends with 1 when it finds something. */
-const outputOf = (program: string, args: string[]): Promise<string> =>
-  new Promise((resolve) => execFile(program, args, { cwd: directory, maxBuffer: 1e9 }, (_, stdout) => resolve(stdout)));
+function outputOf(program: string, args: string[]): Promise<string> {
+  const options = { cwd: directory, maxBuffer: 1e9 };
+  return new Promise((resolve) => execFile(program, args, options, (_, stdout) => resolve(stdout)));
+}
 
 /** Whether the key still works; if the fuzzer has revoked it, what came after was a test of 401 alone. */
 async function checkKey({ name, url, key, probe }: FuzzTarget): Promise<number> {
