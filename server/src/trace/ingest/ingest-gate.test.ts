@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+
+import { deferred } from "../../base/deferred.ts";
+import { IngestGate } from "./ingest-gate.ts";
+
+const MIB = 1024 * 1024;
+const request = (length: number) => ({ length, compressed: false });
+
+test("what doesn't fit waits until there is room, in its turn", async () => {
+  const gate = new IngestGate(10 * MIB, new Registry());
+  const order: number[] = [];
+  const locks = [6, 6, 3].map((size, n) => {
+    const lock = deferred<void>();
+    const done = gate.admit(request(size * MIB), async () => {
+      order.push(n);
+      await lock.promise;
+    });
+    return { lock, done };
+  });
+  await sleep(10);
+  // the third would fit, but is behind the second
+  expect(order).toEqual([0]);
+  locks[0]!.lock.resolve();
+  await sleep(10);
+  expect(order).toEqual([0, 1, 2]);
+  for (const { lock } of locks) lock.resolve();
+  await Promise.all(locks.map(({ done }) => done));
+});
+
+test("one request alone may be larger than the budget, twice it never", async () => {
+  const gate = new IngestGate(MIB, new Registry());
+  await gate.admit(request(5 * MIB), async (held) => held.use(1.5 * MIB));
+  const tooMuch = gate.admit(request(5 * MIB), async (held) => held.use(2.5 * MIB));
+  await expect(tooMuch).rejects.toMatchObject({ status: 429, headers: { "Retry-After": "2" } });
+  // nothing of it is left
+  await gate.admit(request(MIB), async (held) => held.use(2 * MIB));
+});
+
+test("beyond a thousand that wait, requests are refused at once", async () => {
+  const gate = new IngestGate(MIB, new Registry());
+  const lock = deferred<void>();
+  const all = Array.from({ length: 1001 }, () => gate.admit(request(MIB), () => lock.promise));
+  await expect(gate.admit(request(MIB), () => lock.promise)).rejects.toMatchObject({ status: 429 });
+  lock.resolve();
+  await Promise.all(all);
+});
+
+test("a failure gives its room back", async () => {
+  const gate = new IngestGate(MIB, new Registry());
+  for (let n = 0; n < 10; n++) {
+    const failing = gate.admit(request(MIB), async (held) => {
+      held.use(MIB);
+      throw new Error("on purpose");
+    });
+    await expect(failing).rejects.toThrow("on purpose");
+  }
+  expect(await gate.admit(request(MIB), () => Promise.resolve("in"))).toBe("in");
+});

@@ -1,0 +1,50 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
+
+import type { Session } from "chdb";
+
+import type { ChdbSessions } from "../src/base/clickhouse/chdb-sessions.ts";
+import { sqlLiteral } from "../src/base/clickhouse/format-param.ts";
+
+/**
+ * The HTTP interface of a ClickHouse server, as far as ClickHouse's client uses it, in front of a real engine: for what
+ * we say to a server where none can be installed. It knows no users, no replication and no cluster.
+ */
+export async function clickHouseServer(
+  sessions: ChdbSessions,
+): Promise<{ url: string; server: Server; queries: string[] }> {
+  const queries: string[] = [];
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (body) => response.end(body),
+      (error: Error) => {
+        const code = /Code: (\d+)/.exec(error.message)?.[1] ?? "0";
+        response.writeHead(code === "81" ? 404 : 500, { "X-ClickHouse-Exception-Code": code }).end(error.message);
+      },
+    );
+  });
+  const answer = async (request: IncomingMessage): Promise<Uint8Array | string> => {
+    const { pathname, searchParams } = new URL(request.url!, "http://server");
+    if (pathname === "/ping") return "Ok.\n";
+    const body = await readText(request);
+    const given = searchParams.get("query");
+    const query = given === null ? body : `${given}\n${body}`;
+    queries.push(given ?? body);
+    return sessions.use("write", (session) => run(session, query, searchParams));
+  };
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, queries };
+}
+
+const NOT_SETTINGS = new Set(["query", "query_id", "database", "wait_end_of_query", "session_id", "role"]);
+
+async function run(session: Session, query: string, given: URLSearchParams): Promise<Uint8Array> {
+  const database = given.get("database") ?? "default";
+  const sets = [`use \`${database}\``];
+  for (const [name, value] of given) {
+    if (name.startsWith("param_") || !NOT_SETTINGS.has(name)) sets.push(`set ${name} = ${sqlLiteral(value)}`);
+  }
+  const result = await session.queryAsync(`${sets.join("; ")}; ${query}`, { format: "TabSeparated" });
+  return result.bytes();
+}
