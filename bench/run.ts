@@ -1,7 +1,7 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a server that runs already),
 // --no-dev-server, --json FILE. Ends with 1 when a target is missed. `npm run bench -- guard` measures what
-// stands before every route of the trace platform instead.
+// stands before every route of the trace platform instead, `-- ingest` and `-- query` the traces themselves.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -20,8 +20,14 @@ import {
   temporaryDirectory,
 } from "./servers.ts";
 
-if (process.argv[2] === "guard") {
-  await import("./guard.ts");
+const OTHERS: Record<string, () => Promise<unknown>> = {
+  guard: () => import("./guard.ts"),
+  ingest: () => import("./ingest.ts"),
+  query: () => import("./query.ts"),
+};
+const other = OTHERS[process.argv[2] ?? ""];
+if (other) {
+  await other();
   process.exit();
 }
 

@@ -12,7 +12,7 @@ import { type Position, selectPage } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Of a list without pages, the runs that are read and sent at once. */
-const AT_ONCE = 500;
+const AT_ONCE = 2000;
 
 /** What a v1 body selects. Throws FilterError (400). */
 export function selectionOf(body: SelectionBody): RunSelection {

@@ -3,16 +3,17 @@
  *
  * Merging the pieces of a project's whole history to find its newest hundred runs takes a second; so the history is
  * looked at in windows. The start times of the newest 400 pieces, which are read unmerged and in the order in which
- * they are stored, bound the first window, and most pages are found in it. A filter that leaves little needs a second
- * one of twenty times the size, or in the end everything. Beyond the first window only keys are selected and the
- * page's columns read afterwards, because the texts of all the runs in between would be read for nothing.
+ * they are stored, bound the first window, and a page without conditions is found in it. Where there are conditions
+ * the first window is twenty times as large, only keys are selected in it, and the page's columns are read afterwards,
+ * because the texts of all that does not pass would be read for nothing. What is not found there is looked for in
+ * twenty times as much again, and then in everything.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { findRunKeys, type RunRow } from "./clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromPieces, fromRuns, type RunSelection, time } from "./selection.ts";
+import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
 
 /** The run that a page ended with: the next one begins after it. */
 export interface Position {
@@ -31,10 +32,10 @@ export interface PageRequest {
 /** What was selected, as ClickHouse prints it. Tenant, project, start time and id always are. */
 export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> & Partial<RunRow> & Record<string, unknown>;
 
-/** Pieces in the first window at least, how much larger the next one is, and how many before the rest. */
+/** Pieces in the first window at least, how much larger the next one is, and the largest before the rest. */
 const WINDOW = 400;
 const GROWTH = 20;
-const WINDOWS = 2;
+const MAX_WINDOW = 200_000;
 
 const KEY = ["r.project_id", "r.start_time", "r.id"];
 
@@ -75,18 +76,25 @@ async function* windowsOf(
     if (window) yield { window, columns: page.columns, last: true };
     return;
   }
+  if (selection.traces) {
+    // found by their index, and few
+    yield { window: selection, columns: page.columns, last: true };
+    return;
+  }
+  const isFiltered = hasConditions(selection);
   let rest = selection;
-  let columns = page.columns;
-  let size = Math.max(WINDOW, 4 * page.limit);
-  // the runs of a trace are found by its index, and are few
-  for (let i = 0; i < (selection.traces ? 0 : WINDOWS); i++, size *= GROWTH) {
+  let columns = isFiltered ? KEY : page.columns;
+  let size = Math.max(WINDOW, 4 * page.limit) * (isFiltered ? GROWTH : 1);
+  // what is asked of whole traces looks at all of them, each time
+  if (selection.trace_filter || selection.tree_filter) size = Number.POSITIVE_INFINITY;
+  for (; size <= MAX_WINDOW; size *= GROWTH) {
     const bound = await startTimeAt(clickhouse, scope, rest, page, size);
     if (bound === undefined) break;
     yield { window: { ...rest, [page.descending ? "since" : "until"]: bound }, columns, last: false };
     rest = { ...rest, [page.descending ? "before" : "after"]: bound };
     columns = KEY;
   }
-  yield { window: rest, columns: selection.traces ? page.columns : columns, last: true };
+  yield { window: rest, columns, last: true };
 }
 
 /** Where the runs of these ids are. Undefined: nowhere. */

@@ -70,6 +70,13 @@ function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   return conditions;
 }
 
+/** Whether there is anything to ask of merged runs, besides where they are. */
+export const hasConditions = ({ filters, ...selection }: RunSelection): boolean =>
+  (filters?.length ?? 0) > 0 ||
+  Object.keys(selection).some((key) => !KEYS.has(key) && selection[key as never] !== undefined);
+
+const KEYS = new Set(["projects", "ids", "traces", "since", "until", "after", "before", "at"]);
+
 function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const { parents, run_types, reference_examples, threads, is_root, error, filters, trace_filter, tree_filter } =
     selection;

@@ -1,0 +1,148 @@
+// npm run bench -- query: how soon the trace platform answers in a project of 1,000,000 runs.
+// Options: --runs N, --samples N, --quick (100,000 runs). Ends with 1 when a target is missed.
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+
+import { residentMemory } from "./processes.ts";
+import { removeDirectory, startTrace, temporaryDirectory } from "./servers.ts";
+import { median, percentile } from "./statistics.ts";
+
+const { values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    runs: { type: "string" },
+    samples: { type: "string" },
+  },
+});
+const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
+const SAMPLES = Number(options.samples ?? 21);
+const DAY_MS = 86_400_000;
+const ENV = { HEDDLE_RATE_LIMITS: "off", UV_THREADPOOL_SIZE: "8" };
+
+interface Answer {
+  runs?: unknown[];
+  run_count?: number;
+  groups?: unknown[];
+  id?: string;
+  tenant_id?: string;
+}
+
+const directory = await temporaryDirectory();
+const busyBefore = loadavg()[0]!;
+let missed = false;
+try {
+  const empty = await startTrace(directory, "query", ENV);
+  const project = await ask(empty, "POST", "/sessions", { name: "bench" });
+  await empty.stop();
+  const bigTrace = randomUUID();
+  const seed = fileURLToPath(new URL("seed-runs.ts", import.meta.url));
+  const chdb = join(directory, "data-query", "chdb");
+  const args = ["--import", "tsx", seed, chdb, project.tenant_id!, project.id!, String(RUNS), bigTrace];
+  await promisify(execFile)(process.execPath, args);
+
+  const server = { ...(await startTrace(directory, "query", ENV)), firstKey: empty.firstKey };
+  try {
+    const session = [project.id!];
+    const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+    const metadata = 'and(eq(metadata_key,"env"),eq(metadata_value,"prod"),gt(latency,9))';
+    const rare = 'and(eq(metadata_key,"user"),eq(metadata_value,"nobody"))';
+    const query = (body: object) => () => ask(server, "POST", "/runs/query", { session, ...body });
+    const select = [
+      "id",
+      "name",
+      "status",
+      "start_time",
+      "end_time",
+      "inputs_preview",
+      "outputs_preview",
+      "total_tokens",
+    ];
+
+    console.log(
+      `A project of ${RUNS.toLocaleString("en")} runs in two pieces each, Node ${process.version}, ${cpus().length} cores, ` +
+        `client on the same machine. Medians of ${SAMPLES}.\n`,
+    );
+    await line("newest 100 runs, whole", query({}), 50);
+    await line("newest 100 roots, whole", query({ is_root: true }));
+    await line("newest 100 roots, as a table shows them", query({ is_root: true, select }), 50);
+    await line("a page in the middle", query({ end_time: ago(15), limit: 100 }));
+    await line("a trace of 1,000 runs, whole", query({ trace: bigTrace }), 150);
+    await line("a run by its id", () => ask(server, "GET", `/runs/${bigTrace}`));
+    await line(
+      "100 by metadata and latency in a day",
+      query({ filter: metadata, start_time: ago(8), end_time: ago(7) }),
+      300,
+    );
+    await line("100 by metadata and latency, any time", query({ filter: metadata }));
+    await line("what nothing passes, any time", query({ filter: rare }));
+    await line("100 with a failed run in their trace", query({ is_root: true, tree_filter: 'eq(status,"error")' }));
+    await line(
+      "figures over a week, all runs",
+      () => ask(server, "POST", "/runs/stats", { session, start_time: ago(7) }),
+      500,
+    );
+    await line(
+      "figures over a week, traces",
+      () => ask(server, "POST", "/runs/stats", { session, is_root: true, start_time: ago(7) }),
+      500,
+    );
+    await line("figures over everything, traces", () =>
+      ask(server, "GET", `/sessions/${project.id}?include_stats=true`),
+    );
+    await line("20 threads of a week", () =>
+      ask(server, "POST", "/runs/group", {
+        session_id: project.id,
+        group_by: "conversation",
+        limit: 20,
+        start_time: ago(7),
+      }),
+    );
+    console.log(`\nresident memory of the server: ${(residentMemory(server.pid).own / 1e6).toFixed(0)} MB`);
+  } finally {
+    await server.stop();
+  }
+} finally {
+  await removeDirectory(directory);
+}
+
+async function line(what: string, work: () => Promise<Answer>, target?: number): Promise<void> {
+  const times: number[] = [];
+  let answer: Answer = {};
+  for (let i = -2; i < SAMPLES; i++) {
+    const began = performance.now();
+    answer = await work();
+    if (i >= 0) times.push(performance.now() - began);
+  }
+  const found = answer.runs?.length ?? answer.groups?.length ?? answer.run_count ?? 1;
+  const pass = target === undefined ? undefined : median(times) < target;
+  if (pass === false) missed = true;
+  console.log(
+    `${what.padEnd(42)} ${median(times).toFixed(1).padStart(8)} ms  p95 ${percentile(times, 0.95).toFixed(1).padStart(7)} ms  ` +
+      `${String(found).padStart(8)}   ${target === undefined ? "" : `< ${target} ms`.padEnd(10)} ${pass === undefined ? "" : pass ? "ok" : "MISSED"}`,
+  );
+}
+
+async function ask(
+  server: { url: string; firstKey: string },
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { "x-api-key": server.firstKey, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as Answer;
+}
+
+if (busyBefore > 1)
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+process.exitCode = missed ? 1 : 0;
