@@ -36,11 +36,11 @@ export default defineConfig({
         },
       },
       {
-        // Needs programs beyond Node: redis-server. `.ci/run` installs them.
+        // Needs programs beyond Node: redis-server and an S3 server. `.ci/run` installs them.
         test: {
           ...shared,
           name: "services",
-          include: [`${CODE}/**/*.redis.test.ts`],
+          include: [`${CODE}/**/*.redis.test.ts`, "test/s3/**/*.s3.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { buildS3Server } from "./s3-server.mjs";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reports = mkdtempSync(join(tmpdir(), "heddle-ci-"));
 const vitest = (report, ...args) => [
@@ -80,6 +82,8 @@ async function timed(work) {
   count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 installPrograms();
+// when that fails, its tests do, and say so
+buildS3Server();
 for (const { name, args } of suites) {
   const report = join(reports, `${name}.json`);
   console.log(`\n== ${name}`);

@@ -1,0 +1,133 @@
+/**
+ * What docs/export-permissions.md says of each permission, tried at a server that enforces bucket policies:
+ * a destination is made by a user who lacks it, and files are written as an export writes them.
+ */
+import { randomBytes } from "node:crypto";
+
+import { beforeAll, expect, test } from "vitest";
+
+import type { Bucket } from "../../server/src/base/blob/bucket.ts";
+import { openBucket } from "../../server/src/trace/bulk-exports/destination-bucket.ts";
+import { destinationConfig } from "../../server/src/trace/bulk-exports/destination-schema.ts";
+import { type TestTracePlatform, testTracePlatform } from "../../server/test/trace-platform.ts";
+import { type PolicyServer, startPolicyServer } from "./versitygw.ts";
+
+const BUCKET = "exports";
+const MIB = 1024 * 1024;
+const ALL = ["s3:PutObject", "s3:DeleteObject", "s3:GetObject", "s3:AbortMultipartUpload"];
+
+let store: PolicyServer;
+let platform: TestTracePlatform;
+
+beforeAll(async () => {
+  store = await startPolicyServer();
+  await store.createBucket(BUCKET);
+  platform = await testTracePlatform();
+});
+
+type User = ReturnType<PolicyServer["createUser"]>;
+
+async function userWithout(...missing: string[]): Promise<User> {
+  const user = store.createUser();
+  await store.allow(
+    BUCKET,
+    user.access_key_id,
+    ALL.filter((action) => !missing.includes(action)),
+  );
+  return user;
+}
+
+const configOf = (prefix: string, bucket = BUCKET) => ({ bucket_name: bucket, prefix, endpoint_url: store.endpoint });
+
+const create = (credentials: User, config: ReturnType<typeof configOf>) =>
+  platform.call("POST", "/api/v1/bulk-exports/destinations", { display_name: "policies", config, credentials });
+
+const open = (credentials: User, prefix: string): Promise<Bucket> =>
+  openBucket({ config: destinationConfig.parse(configOf(prefix)), credentials }, platform.platform.deps.outbound);
+
+const filesUnder = async (prefix: string) => (await store.keys(BUCKET)).filter((key) => key.startsWith(prefix));
+
+async function* whole(content: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < content.length; at += MIB) yield content.subarray(at, at + MIB);
+}
+
+/** Breaks off behind two parts. */
+async function* breaking(): AsyncGenerator<Buffer> {
+  yield randomBytes(17 * MIB);
+  await Promise.resolve();
+  throw new Error("broke off");
+}
+
+test("with all permissions nothing is left behind, and files can be read back", async () => {
+  const user = await userWithout();
+  expect(await create(user, configOf("all"))).toMatchObject({ status: 200 });
+  expect(await filesUnder("all/")).toEqual([]);
+  const bucket = await open(user, "all");
+  const content = randomBytes(17 * MIB);
+  const stored = await bucket.upload("all/file", whole(content), { size: content.length });
+  expect(await bucket.head("all/file")).toMatchObject({ size: content.length, etag: stored.etag });
+  await expect(bucket.upload("all/broken", breaking())).rejects.toThrow("broke off");
+  expect(await store.openUploads(BUCKET)).toEqual([]);
+  expect(await filesUnder("all/")).toEqual(["all/file"]);
+});
+
+test("without s3:PutObject no destination is made", async () => {
+  const { status, json } = await create(await userWithout("s3:PutObject"), configOf("no-put"));
+  expect(status).toBe(400);
+  expect(json.detail).toContain("Failed to validate S3 destination: Access denied: s3:PutObject no-put/tmp/");
+});
+
+test("without s3:DeleteObject the files of the test stay under tmp, and all else works", async () => {
+  const user = await userWithout("s3:DeleteObject");
+  expect(await create(user, configOf("no-delete"))).toMatchObject({ status: 200 });
+  const left = await filesUnder("no-delete/");
+  expect(left).toHaveLength(2);
+  for (const key of left) expect(key).toMatch(/^no-delete\/tmp\/heddle-test-/);
+  const bucket = await open(user, "no-delete");
+  await bucket.upload("no-delete/file", whole(randomBytes(17 * MIB)));
+  expect((await bucket.head("no-delete/file"))?.size).toBe(17 * MIB);
+});
+
+test("without s3:GetObject files are written, and their sizes cannot be read back", async () => {
+  const user = await userWithout("s3:GetObject");
+  expect(await create(user, configOf("no-get"))).toMatchObject({ status: 200 });
+  const bucket = await open(user, "no-get");
+  await bucket.upload("no-get/file", whole(randomBytes(17 * MIB)));
+  await expect(bucket.head("no-get/file")).rejects.toMatchObject({ reason: "access_denied", canHeal: false });
+  expect(await filesUnder("no-get/")).toEqual(["no-get/file"]);
+});
+
+test("without s3:AbortMultipartUpload the parts of a broken upload stay, and no file appears", async () => {
+  const user = await userWithout("s3:AbortMultipartUpload");
+  expect(await create(user, configOf("no-abort"))).toMatchObject({ status: 200 });
+  const bucket = await open(user, "no-abort");
+  await expect(bucket.upload("no-abort/file", breaking())).rejects.toThrow("broke off");
+  expect(await store.openUploads(BUCKET)).toEqual(["no-abort/file"]);
+  expect(await filesUnder("no-abort/")).toEqual([]);
+  // the next attempt overwrites nothing and is whole
+  await bucket.upload("no-abort/file", whole(randomBytes(9 * MIB)));
+  expect(await filesUnder("no-abort/")).toEqual(["no-abort/file"]);
+});
+
+test("the causes of a failure are told apart by this server's answers too", async () => {
+  const user = await userWithout();
+  const detailOf = async (credentials: User, config = configOf("causes")) =>
+    (await create(credentials, config)).json.detail as string;
+  expect(await detailOf(user, configOf("causes", "no-such-bucket"))).toContain("Bucket is not valid");
+  expect(await detailOf({ ...user, access_key_id: "unknown" })).toContain("Key ID you provided does not exist");
+  expect(await detailOf({ ...user, secret_access_key: "wrong" })).toContain("Access denied");
+  store.deleteUser(user.access_key_id);
+  expect(await detailOf(user)).toContain("Key ID you provided does not exist");
+});
+
+test("credentials are rotated: the old key may go, a key without rights is refused", async () => {
+  const [first, second, powerless] = [await userWithout(), await userWithout(), await userWithout("s3:PutObject")];
+  const { json } = await create(first, configOf("rotation"));
+  const path = `/api/v1/bulk-exports/destinations/${json.id}`;
+  const refused = await platform.call("PATCH", path, { credentials: powerless });
+  expect(refused.status).toBe(400);
+  expect(refused.json.detail).toContain("Access denied");
+  store.deleteUser(first.access_key_id);
+  expect((await platform.call("PATCH", path, { credentials: first })).status).toBe(400);
+  expect((await platform.call("PATCH", path, { credentials: second })).status).toBe(200);
+});
