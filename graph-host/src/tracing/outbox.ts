@@ -22,9 +22,12 @@ interface OutboxOptions {
   /** For tests. */
   firstPauseMs?: number;
   tellEveryMs?: number;
+  patienceMs?: number;
 }
 
 const LONGEST_PAUSE_MS = 10_000;
+/** A platform that has taken nothing for so long is worth a word. */
+const PATIENCE_MS = 30_000;
 const ANSWER_MS = 30_000;
 /** Answers after which the same request may succeed; after all others of 4xx it never will. */
 const TRY_AGAIN = new Set([401, 403, 404, 408, 425, 429]);
@@ -44,7 +47,7 @@ export class Outbox {
   #tellTimer: NodeJS.Timeout | undefined;
 
   constructor(options: OutboxOptions) {
-    this.#options = { firstPauseMs: 250, tellEveryMs: 60_000, ...options };
+    this.#options = { firstPauseMs: 250, tellEveryMs: 60_000, patienceMs: PATIENCE_MS, ...options };
   }
 
   get url(): string | undefined {
@@ -88,6 +91,7 @@ export class Outbox {
     if (this.#sending) return;
     this.#sending = true;
     let pause = this.#options.firstPauseMs;
+    let tellAt = Date.now() + this.#options.patienceMs;
     for (;;) {
       const batch = this.#batches[0];
       const destination = this.#destination;
@@ -99,10 +103,15 @@ export class Outbox {
         this.#remove(batch);
         this.#lastProblem = "";
         pause = this.#options.firstPauseMs;
+        tellAt = Date.now() + this.#options.patienceMs;
       } else if (answer.final) {
         this.#lose(batch, answer.problem);
       } else {
         this.#lastProblem = answer.problem;
+        if (Date.now() > tellAt) {
+          this.#options.say(`Traces wait: ${answer.problem}. The runs are not affected.`);
+          tellAt = Number.POSITIVE_INFINITY;
+        }
         await this.#sleep(answer.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }

@@ -1,9 +1,9 @@
 import { consumeCallback } from "@langchain/core/callbacks/promises";
-import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 
 import { complain } from "../complain.ts";
 import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../protocol.ts";
 import { Outbox } from "./outbox.ts";
+import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";
 
 /** Traces that wait for a platform that is away. */
@@ -33,7 +33,7 @@ export class RunTracing {
     const client = (this.#client ??= new TracingClient(this.#outbox));
     if (start.attempt > 1) client.retry(start.run_id, input);
     const { langsmith_project: project, langsmith_example_id: example } = config.configurable ?? {};
-    const tracer = new LangChainTracer({
+    const tracer = new RunTracer({
       client,
       // LangGraph puts it into the metadata of all runs but the root
       metadata: { run_id: start.run_id },
@@ -67,7 +67,7 @@ export class RunTracing {
 /** Of one attempt of a run. */
 export interface RunTrace {
   /** For the run's config. */
-  callbacks: LangChainTracer[];
+  callbacks: RunTracer[];
   /** Nothing more comes of this attempt but what is on its way. */
   ended(): void;
 }

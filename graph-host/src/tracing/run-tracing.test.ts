@@ -1,0 +1,152 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterEach, expect, test } from "vitest";
+
+import { HostProcess } from "../../test/host-process.ts";
+
+interface Piece {
+  id: string;
+  name?: string;
+  error?: string;
+  session_name?: string;
+  parent_run_id?: string;
+  end_time?: unknown;
+}
+
+const servers: Server[] = [];
+const hosts: HostProcess[] = [];
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.stop();
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A stranger that takes traces, or never answers. */
+async function receiver(isDeaf = false) {
+  const pieces: Piece[] = [];
+  let requests = 0;
+  const server = createServer((request, response) => {
+    let body = "";
+    requests += 1;
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      if (isDeaf) return;
+      if (request.url === "/info") return response.end('{"batch_ingest_config":{"use_multipart_endpoint":false}}');
+      const { post, patch } = JSON.parse(body) as { post: Piece[]; patch: Piece[] };
+      pieces.push(...post, ...patch);
+      response.writeHead(202).end("{}");
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const root = (id: string) => pieces.find((piece) => piece.id === id && piece.end_time);
+  return { url, pieces, root, requests: () => requests };
+}
+
+async function hostOf(env: Record<string, string> = {}): Promise<HostProcess> {
+  const graphs = { echo: "./echo.ts:graph" };
+  const host = await HostProcess.start("agents", graphs, { LANGSMITH_TRACING: "", LANGSMITH_PROJECT: "", ...env });
+  hosts.push(host);
+  return host;
+}
+
+const kwargs = { input: { messages: "hi" } };
+/** The client gathers for a quarter of a second. */
+const DELIVERED = { timeout: 5000 };
+
+test("nothing is sent by a host that was not told where to, nor by its rehearsals", async () => {
+  const { url, pieces } = await receiver();
+  const host = await hostOf({ LANGSMITH_PROJECT: "mine" });
+  await host.run("echo", kwargs);
+  host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+  const run = await host.run("echo", kwargs);
+  await expect.poll(() => pieces.length, DELIVERED).toBe(3);
+  const [root] = pieces.filter((piece) => !piece.parent_run_id);
+  expect(root).toMatchObject({ id: run.runId, name: "LangGraph", session_name: "mine" });
+});
+
+test("what ran before the platform was there is delivered, also by a host that drains at once", async () => {
+  const { url, root } = await receiver();
+  const host = await hostOf();
+  host.send({ t: "trace.to", to: { state: "waiting" } });
+  const early = await host.run("echo", kwargs);
+  host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+  const late = await host.run("echo", kwargs);
+  host.send({ t: "drain" });
+  expect(await host.exited).toEqual({ code: 0, signal: null });
+  expect(root(early.runId)).toBeDefined();
+  expect(root(late.runId)).toBeDefined();
+});
+
+test("flush is answered when all is delivered, and in time when nobody takes it", async () => {
+  const { url, root } = await receiver();
+  const host = await hostOf();
+  host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+  const run = await host.run("echo", kwargs);
+  const flushed = () => host.frame(({ t }) => t === "trace.flushed");
+  let answer = flushed();
+  host.send({ t: "trace.flush", ms: 5000 });
+  await answer;
+  expect(root(run.runId)).toBeDefined();
+
+  const deaf = await receiver(true);
+  host.send({ t: "trace.to", to: { state: "on", url: deaf.url, key: null } });
+  await host.run("echo", kwargs);
+  answer = flushed();
+  const asked = Date.now();
+  host.send({ t: "trace.flush", ms: 500 });
+  await answer;
+  expect(Date.now() - asked).toBeLessThan(1500);
+});
+
+test("a platform that never answers costs runs nothing", async () => {
+  const deaf = await receiver(true);
+  const host = await hostOf();
+  host.send({ t: "trace.to", to: { state: "on", url: deaf.url, key: null } });
+  for (let n = 0; n < 20; n++) expect((await host.run("echo", kwargs)).outcome.outcome).toBe("success");
+  await expect.poll(() => deaf.requests(), DELIVERED).toBe(1);
+  const { runId } = await host.run("echo", kwargs);
+  expect(runId).toBeTruthy();
+  expect(host.stderr.join("")).toBe("");
+});
+
+test("where the environment traces to another platform, that one gets the runs too, once", async () => {
+  const [ours, theirs] = [await receiver(), await receiver()];
+  const host = await hostOf({
+    LANGSMITH_TRACING: "true",
+    LANGSMITH_ENDPOINT: theirs.url,
+    LANGSMITH_API_KEY: "theirs",
+  });
+  host.send({ t: "trace.to", to: { state: "on", url: ours.url, key: null } });
+  const { runId } = await host.run("echo", kwargs);
+  for (const { pieces, root } of [ours, theirs]) {
+    await expect.poll(() => root(runId), DELIVERED).toBeDefined();
+    expect(new Set(pieces.map(({ id }) => id)).size).toBe(3);
+  }
+  // ours is meant by the environment as well: once is enough
+  const same = await hostOf({ LANGSMITH_TRACING: "true", LANGSMITH_ENDPOINT: ours.url, LANGSMITH_API_KEY: "k" });
+  same.send({ t: "trace.to", to: { state: "on", url: ours.url, key: null } });
+  const before = ours.pieces.length;
+  const second = await same.run("echo", kwargs);
+  await expect.poll(() => ours.root(second.runId), DELIVERED).toBeDefined();
+  await new Promise((later) => setTimeout(later, 600));
+  expect(ours.pieces.length - before).toBe(3);
+});
+
+test("a trace whose host is gone is closed by another one", async () => {
+  const { url, root } = await receiver();
+  const host = await hostOf();
+  host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+  const id = "0b0d1f4e-7c55-4f5c-9c1a-3d4b8d7a2c11";
+  const lost = {
+    name: "LangGraph",
+    start_time: new Date().toISOString(),
+    inputs: { a: 1 },
+    metadata: { thread_id: "t" },
+  };
+  host.send({ t: "trace.close" }, { run_id: id, error: "The graph host died.", ...lost });
+  await expect
+    .poll(() => root(id), DELIVERED)
+    .toMatchObject({ error: "The graph host died.", session_name: "default" });
+});
