@@ -1,5 +1,7 @@
 import type { Hono } from "hono";
 
+import { testS3 } from "../../server/test/s3.ts";
+
 /** Stands in everything that tenant A writes down, and must be in nothing that B reads. */
 export const MARK = "of-tenant-A-alone";
 
@@ -43,6 +45,13 @@ export async function fillTenant(
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
   const feedback = await idOf("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: MARK });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
+  const store = await testS3();
+  store.createBucket("exports");
+  const destination = await idOf("POST", "/api/v1/bulk-exports/destinations", {
+    display_name: MARK,
+    config: { bucket_name: "exports", prefix: MARK, endpoint_url: store.endpoint },
+    credentials: store.createKey(),
+  });
   const key = await idOf("POST", "/api/v1/api-key", { description: MARK });
   const role = await idOf("POST", "/api/v1/orgs/current/roles", {
     display_name: MARK,
@@ -66,6 +75,8 @@ export async function fillTenant(
     share_token: [String(share)],
     feedback_id: [feedback],
     token: [String(token["id"])],
+    destination_id: [destination],
+    bulk_export_destination_id: [destination],
     api_key_id: [key],
     key_id: [key],
     pat_id: [key],
