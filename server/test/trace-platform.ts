@@ -37,7 +37,7 @@ export interface TestTracePlatform {
 
 export async function testTracePlatform(
   env: Record<string, string> = {},
-  options: { db?: TestDatabase; guard?: Guard } = {},
+  options: { db?: TestDatabase; guard?: Guard; now?: () => Date } = {},
 ): Promise<TestTracePlatform> {
   const db = options.db ?? (await testDatabase());
   const clickhouse = await testClickHouse();
@@ -50,6 +50,7 @@ export async function testTracePlatform(
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,
     clickhouse,
+    ...(options.now && { now: options.now }),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= platform.stop());

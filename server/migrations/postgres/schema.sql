@@ -91,6 +91,90 @@ create table audit_log (
   constraint audit_log_writer_id_writer_seq_key UNIQUE (writer_id, writer_seq)
 );
 
+create table bulk_export_files (
+  run_id uuid not null,
+  n integer not null,
+  key text,
+  row_count bigint not null,
+  deleted_count bigint not null,
+  byte_count bigint not null,
+  sha256 text,
+  min_start_time timestamp with time zone not null,
+  max_start_time timestamp with time zone not null,
+  last_start_time text not null,
+  last_id uuid not null,
+  constraint bulk_export_files_run_id_fkey FOREIGN KEY (run_id) REFERENCES bulk_export_runs(id) ON DELETE CASCADE,
+  constraint bulk_export_files_pkey PRIMARY KEY (run_id, n)
+);
+
+create table bulk_export_runs (
+  id uuid not null,
+  bulk_export_id uuid not null,
+  start_time timestamp with time zone not null,
+  end_time timestamp with time zone not null,
+  status text not null default 'CREATED'::text,
+  retry_number integer not null default 0,
+  errors jsonb,
+  row_count bigint,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint bulk_export_runs_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text]))),
+  constraint bulk_export_runs_bulk_export_id_fkey FOREIGN KEY (bulk_export_id) REFERENCES bulk_exports(id) ON DELETE CASCADE,
+  constraint bulk_export_runs_pkey PRIMARY KEY (id),
+  constraint bulk_export_runs_bulk_export_id_start_time_key UNIQUE (bulk_export_id, start_time)
+);
+
+create table bulk_export_uploads (
+  run_id uuid not null,
+  key text not null,
+  upload_id text not null,
+  constraint bulk_export_uploads_run_id_fkey FOREIGN KEY (run_id) REFERENCES bulk_export_runs(id) ON DELETE CASCADE,
+  constraint bulk_export_uploads_pkey PRIMARY KEY (run_id, key, upload_id)
+);
+
+create table bulk_exports (
+  id uuid not null,
+  tenant_id uuid not null,
+  destination_id uuid not null,
+  session_id uuid not null,
+  start_time timestamp with time zone not null,
+  end_time timestamp with time zone,
+  interval_hours integer,
+  filter text,
+  format_version text not null,
+  compression text not null,
+  export_fields text[],
+  status text not null,
+  source_bulk_export_id uuid,
+  window_n integer,
+  next_window integer not null default 0,
+  attempt integer not null default 0,
+  lease_until timestamp with time zone,
+  not_before timestamp with time zone not null default now(),
+  failures integer not null default 0,
+  error text,
+  snapshot_id uuid,
+  snapshot_at timestamp with time zone,
+  row_count bigint,
+  sealed_at timestamp with time zone,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  cleaned_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint bulk_exports_check CHECK (((interval_hours IS NULL) = (end_time IS NOT NULL))),
+  constraint bulk_exports_compression_check CHECK ((compression = ANY (ARRAY['none'::text, 'gzip'::text, 'snappy'::text, 'zstandard'::text]))),
+  constraint bulk_exports_format_version_check CHECK ((format_version = ANY (ARRAY['v1'::text, 'v2_beta'::text]))),
+  constraint bulk_exports_interval_hours_check CHECK (((interval_hours >= 1) AND (interval_hours <= 168))),
+  constraint bulk_exports_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text, 'TIMEDOUT'::text]))),
+  constraint bulk_exports_destination_id_fkey FOREIGN KEY (destination_id) REFERENCES export_destinations(id),
+  constraint bulk_exports_source_bulk_export_id_fkey FOREIGN KEY (source_bulk_export_id) REFERENCES bulk_exports(id),
+  constraint bulk_exports_pkey PRIMARY KEY (id),
+  constraint bulk_exports_source_bulk_export_id_window_n_key UNIQUE (source_bulk_export_id, window_n)
+);
+
 create table checkpoint_blobs (
   thread_id text not null,
   checkpoint_ns text not null default ''::text,
@@ -202,6 +286,28 @@ create table datasets (
   constraint datasets_data_type_check CHECK ((data_type = ANY (ARRAY['kv'::text, 'llm'::text, 'chat'::text]))),
   constraint datasets_pkey PRIMARY KEY (tenant_id, dataset_id),
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
+create table export_destination_tests (
+  id uuid not null,
+  tenant_id uuid not null,
+  config jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  claimed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  failure text,
+  constraint export_destination_tests_pkey PRIMARY KEY (id)
+);
+
+create table export_destinations (
+  id uuid not null,
+  tenant_id uuid not null,
+  display_name text not null,
+  config jsonb not null,
+  credentials_keys text[] not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint export_destinations_pkey PRIMARY KEY (id)
 );
 
 create table feedback (
@@ -594,11 +700,17 @@ CREATE INDEX assistants_by_metadata ON public.assistants USING gin (metadata jso
 CREATE INDEX audit_log_by_organization ON public.audit_log USING btree (organization_id, at DESC, id DESC);
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, at DESC, id DESC);
+CREATE INDEX bulk_exports_by_destination ON public.bulk_exports USING btree (destination_id);
+CREATE INDEX bulk_exports_by_tenant ON public.bulk_exports USING btree (tenant_id, created_at DESC, id);
+CREATE INDEX bulk_exports_schedules ON public.bulk_exports USING btree (start_time) WHERE ((interval_hours IS NOT NULL) AND (status = 'RUNNING'::text));
+CREATE INDEX bulk_exports_to_do ON public.bulk_exports USING btree (not_before) WHERE ((cleaned_at IS NULL) AND (interval_hours IS NULL));
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
 CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
 CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
+CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
+CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
 CREATE INDEX feedback_by_run ON public.feedback USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
 CREATE INDEX feedback_by_session ON public.feedback USING btree (tenant_id, session_id, key) WHERE (session_id IS NOT NULL);

@@ -6,6 +6,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { Secrets } from "../base/secrets/secrets.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
+import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import type { IngestGate } from "./ingest/ingest-gate.ts";
@@ -36,4 +37,5 @@ export interface TraceDeps {
   gate: IngestGate;
   blobs: BlobStore;
   links: LinkSigner;
+  exporter: Exporter;
 }

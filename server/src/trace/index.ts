@@ -5,6 +5,7 @@ import { identityRoutes } from "../identity/index.ts";
 import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
+import { bulkExportRoutes } from "./bulk-exports/routes.ts";
 import { comparativeRoutes } from "./datasets/comparative-routes.ts";
 import { exampleRoutes } from "./datasets/example-routes.ts";
 import { experimentRoutes } from "./datasets/experiment-routes.ts";
@@ -56,6 +57,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleUploadRoutes(deps),
     ...exampleRoutes(deps),
     ...destinationRoutes(deps),
+    ...bulkExportRoutes(deps),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

@@ -4,6 +4,7 @@ import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
+import { exportOptions } from "./bulk-exports/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
 import { sharingOptions } from "./sharing/settings.ts";
@@ -80,6 +81,7 @@ export const traceOptions = {
   ...retentionOptions,
   ...sharingOptions,
   ...destinationOptions,
+  ...exportOptions,
 };
 
 export type TraceSettings = Options<typeof traceOptions>;

@@ -13,7 +13,9 @@ import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type Secrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { type IdentitySettings, isLoopback, needsKeys } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import { createFaultPoint } from "../base/fault-point.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
+import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import type { TraceDeps } from "./deps.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
@@ -32,6 +34,8 @@ export interface TracePlatformOptions {
   host?: string;
   /** One that is open already and stays open; by default the settings say which. */
   clickhouse?: ClickHouse;
+  /** The clock that scheduled exports and their timeouts go by. */
+  now?: ExporterOptions["now"];
 }
 
 export interface TracePlatform {
@@ -46,6 +50,7 @@ export async function startTracePlatform({
   dataDir,
   host = "127.0.0.1",
   clickhouse: given,
+  now,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
   let clickhouse = given;
@@ -75,6 +80,11 @@ export async function startTracePlatform({
   const projects = new ProjectDirectory(sql);
   const { registry } = metrics;
   const ingest = await startIngest({ sql, clickhouse, log, projects, dataDir, settings, registry });
+  const faultPoint = createFaultPoint(settings.exportFaultPoints);
+  const exporter = new Exporter(
+    { sql, clickhouse, log, settings, dataDir, secrets, outbound, faultPoint },
+    { ...(now && { now }) },
+  );
   const deps: TraceDeps = {
     ...ingest,
     sql,
@@ -89,15 +99,19 @@ export async function startTracePlatform({
     signIn: signIn.deps,
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log }),
+    exporter,
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
-  await destinationTester.start();
+  // tests are for processes that export
+  if (settings.exportConcurrency > 0) await destinationTester.start();
+  exporter.start();
   const retention = new RetentionSweep(deps);
   retention.start();
   return {
     deps,
     async stop() {
+      await exporter.stop();
       await retention.stop();
       await ingest.writer.stop();
       await rateLimits.stop();

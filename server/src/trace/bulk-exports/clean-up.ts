@@ -1,0 +1,56 @@
+/**
+ * After an export that is over, however it ended: multipart uploads that nobody ended are aborted, its snapshot and the
+ * credentials of its runs go.
+ */
+import type { ExportDestination } from "./destination-bucket.ts";
+import { dropSnapshot } from "./clickhouse.ts";
+import type { Attempt } from "./attempt.ts";
+import * as files from "./files-sql.ts";
+import { dayPath, exportPath, fileName, SUCCESS } from "./paths.ts";
+import { markCleaned, releaseExport } from "./queue-sql.ts";
+import { forgetCredentials } from "./run-credentials.ts";
+import { withoutRefusal } from "./without-refusal.ts";
+
+/** A store that is away for longer keeps what it has; its own rules for unfinished uploads may remove it. */
+const MOST_TRIES = 20;
+const PAUSE_MS = 5_000;
+
+export async function cleanUp(attempt: Attempt): Promise<void> {
+  const { deps, held } = attempt;
+  try {
+    if (held.snapshot_id !== null) {
+      await abortUploads(attempt);
+      await dropSnapshot(deps.clickhouse, held.snapshot_id);
+    }
+    await markCleaned(deps.sql, held);
+  } catch (error) {
+    const failures = held.failures + 1;
+    deps.log.warn({ err: error, export: held.id }, "an export that is over could not be cleaned up after");
+    if (failures >= MOST_TRIES) await markCleaned(deps.sql, held);
+    else await releaseExport(deps.sql, held, { pauseMs: PAUSE_MS * failures, failures });
+  }
+}
+
+async function abortUploads({ deps, held, credentials }: Attempt): Promise<void> {
+  const uploads = await files.uploadsOf(deps.sql, held.id);
+  const runs = held.status === "COMPLETED" ? [] : await files.runsInBetween(deps.sql, held.id);
+  const keyOf = (config: ExportDestination["config"], start_time: string, n: number) =>
+    dayPath(config, { ...held, export_id: held.id, start_time }, fileName(n));
+  for (const runId of new Set([...uploads.map((upload) => upload.run_id), ...runs.map((run) => run.id)])) {
+    const { bucket, config } = await credentials.open(runId);
+    for (const upload of uploads.filter((one) => one.run_id === runId)) {
+      await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
+      await files.deleteUpload(deps.sql, upload);
+    }
+    // those whose begin was not noted any more
+    for (const { start_time, files: n } of runs.filter((one) => one.id === runId)) {
+      for (const next of [n + 1, n + 2])
+        await withoutRefusal(() => bucket.abortUploads(keyOf(config, start_time, next)));
+    }
+    await forgetCredentials(deps.secrets, runId);
+  }
+  if (held.status === "COMPLETED") return;
+  // killed between _SUCCESS and the status, and then timed out
+  const { bucket, config } = await credentials.open(null);
+  await withoutRefusal(() => bucket.delete(exportPath(config, held.id, SUCCESS)));
+}

@@ -1,0 +1,209 @@
+/**
+ * Everything that an export asks of ClickHouse: the snapshot of the query's ids, slices of it, and a slice's rows.
+ * Slices are cut from the snapshot by (start time, id), so that each id is in exactly one, whatever arrives meanwhile.
+ */
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
+import type { MicroTime } from "../filter/literals.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
+import { TRACE_SUMS } from "../runs/trace-totals.ts";
+import { type ColumnContext, columnOf, type ExportField, needs } from "./columns.ts";
+
+const snapshotIs = (id: string): Fragment => ch`k.snapshot_id = ${bind("UUID", id)}`;
+
+/** All ids that the query has at this moment: one statement, and so one moment. */
+export const insertSnapshot = (
+  clickhouse: ClickHouse,
+  snapshotId: string,
+  scope: RunScope,
+  selection: RunSelection,
+): Promise<void> =>
+  clickhouse.command({
+    name: "exports.snapshot",
+    ...render(ch`insert into export_keys (snapshot_id, start_time, id)
+      select ${bind("UUID", snapshotId)}, r.start_time, r.id ${fromRuns(scope, selection)}`),
+  });
+
+/** Ids by day, `YYYY-MM-DD`. */
+export async function countByDay(clickhouse: ClickHouse, snapshotId: string): Promise<Record<string, number>> {
+  const rows = await clickhouse.rows<{ day: string; n: number }>({
+    name: "exports.days",
+    ...render(ch`select toString(toDate32(k.start_time)) as day, count() as n from export_keys as k
+      where ${snapshotIs(snapshotId)} group by day order by day limit 200000`),
+  });
+  return Object.fromEntries(rows.map(({ day, n }) => [day, n]));
+}
+
+/** An id of the snapshot; slices begin after one. */
+export interface Cursor {
+  start_time: MicroTime;
+  id: string;
+}
+
+export interface Slice {
+  snapshotId: string;
+  rows: number;
+  first: MicroTime;
+  /** The last id that belongs to it. */
+  end: Cursor;
+  after: Cursor | null;
+}
+
+/** The next ids of `[since, before)`, at most `limit`; undefined when there are no more. */
+export async function nextSlice(
+  clickhouse: ClickHouse,
+  snapshotId: string,
+  window: { since: MicroTime; before: MicroTime },
+  after: Cursor | null,
+  limit: number,
+): Promise<Slice | undefined> {
+  // tuples would be compared without the index, so its bounds are said as well
+  const from = after === null ? ch`k.start_time >= ${time(window.since)}` : laterThan(after);
+  const [row] = await clickhouse.rows<{ n: number; first: MicroTime; last: MicroTime; id: string }>({
+    name: "exports.slice",
+    ...render(ch`select count() as n, min(at) as first, max((at, key)).1 as last, max((at, key)).2 as id
+      from (select k.start_time as at, k.id as key from export_keys as k
+        where ${snapshotIs(snapshotId)} and ${from} and k.start_time < ${time(window.before)}
+        order by k.start_time, k.id limit ${bind("UInt32", limit)})`),
+  });
+  if (!row || row.n === 0) return undefined;
+  return { snapshotId, rows: row.n, first: row.first, end: { start_time: row.last, id: row.id }, after };
+}
+
+const laterThan = ({ start_time, id }: Cursor): Fragment =>
+  ch`k.start_time >= ${time(start_time)} and (k.start_time > ${time(start_time)} or k.id > ${bind("UUID", id)})`;
+
+const idsOf = ({ snapshotId, first, end, after }: Slice): Fragment =>
+  ch`select k.id from export_keys as k where ${snapshotIs(snapshotId)}
+    and ${after === null ? ch`k.start_time >= ${time(first)}` : laterThan(after)}
+    and k.start_time <= ${time(end.start_time)}
+    and (k.start_time < ${time(end.start_time)} or k.id <= ${bind("UUID", end.id)})`;
+
+/** The slice's rows as they are now, merged. Those that were deleted since the snapshot are missing. */
+export function selectSlice(
+  scope: RunScope,
+  projectId: string,
+  slice: Slice,
+  fields: readonly ExportField[],
+  context: ColumnContext & { withFeedback: boolean },
+): { query: string; params: Record<string, never> } {
+  const source = fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)})`]);
+  const withTotals = needs(fields, "totals");
+  // inner names are no column's, because an alias would hide it
+  const inner = fields.map((name, i) => {
+    const sql =
+      name === "feedback_stats" && !context.withFeedback
+        ? raw("cast(null as Nullable(String))")
+        : columnOf(name).sql(context);
+    return ch`${sql} as c${raw(String(i))}`;
+  });
+  const outer = fields.map((name, i) => raw(`c${i} as ${name}`));
+  const totals = withTotals ? totalsOf(scope, projectId, slice) : raw("");
+  const feedback = context.withFeedback ? feedbackOf(slice) : raw("");
+  const from = withTotals || context.withFeedback ? ch`from (select r.* ${source}) as r ${totals} ${feedback}` : source;
+  return render(ch`select ${join(outer, ", ")} from (select ${join(inner, ", ")} ${from})`) as never;
+}
+
+const boundsOf = (projectId: string, slice: Slice): RunSelection => ({
+  projects: [projectId],
+  since: slice.first,
+  until: slice.end.start_time,
+});
+
+/** A root's figures are those of its trace (contract §1.9), of which what began within a day counts. */
+const TRACE_SPAN_MS = 86_400_000;
+
+const totalsOf = (scope: RunScope, projectId: string, slice: Slice): Fragment =>
+  ch`left any join (
+    select r.trace_id as trace, ${raw(TRACE_SUMS)}
+    ${fromRuns(
+      scope,
+      { projects: [projectId], since: slice.first, until: laterBy(slice.end.start_time, TRACE_SPAN_MS) },
+      [ch`r.trace_id in (${idsOf(slice)})`],
+    )} group by r.trace_id) as t on r.trace_id = t.trace`;
+
+function laterBy(at: MicroTime, ms: number): MicroTime {
+  const moved = new Date(Date.parse(`${at.slice(0, 23).replace(" ", "T")}Z`) + ms).toISOString();
+  return moved.slice(0, 23).replace("T", " ") + at.slice(23);
+}
+
+const feedbackOf = ({ snapshotId }: Slice): Fragment =>
+  ch`left any join (select run_id, stats from export_feedback where snapshot_id = ${bind("UUID", snapshotId)}) as f
+    on r.id = f.run_id`;
+
+/** How many of the slice's ids there still are. */
+export async function countSlice(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  projectId: string,
+  slice: Slice,
+): Promise<number> {
+  const [row] = await clickhouse.rows<{ n: number }>({
+    name: "exports.count_slice",
+    ...render(ch`select count() as n ${fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)})`])}`),
+  });
+  return row!.n;
+}
+
+/** Bytes of the texts of a run, by the slice's first thousand; what a row weighs before it is compressed. */
+export async function rowWeight(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  projectId: string,
+  slice: Slice,
+): Promise<number> {
+  const [row] = await clickhouse.rows<{ weight: number | null }>({
+    name: "exports.weight",
+    ...render(ch`select avg(length(ifNull(r.inputs, '')) + length(ifNull(r.outputs, '')) + length(ifNull(r.extra, ''))
+        + length(ifNull(r.events, '')) + 300) as weight
+      ${fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)} order by k.start_time, k.id limit 1000)`])}`),
+  });
+  return row?.weight || 1000;
+}
+
+/** Of the slice's runs those that have feedback. */
+export async function runsWithFeedback(clickhouse: ClickHouse, tenantId: string, slice: Slice): Promise<string[]> {
+  const rows = await clickhouse.rows<{ id: string }>({
+    name: "exports.with_feedback",
+    ...render(ch`select distinct f.run_id as id from feedback as f
+      where f.tenant_id = ${bind("UUID", tenantId)} and f.run_id in (${idsOf(slice)})`),
+  });
+  return rows.map((row) => row.id);
+}
+
+export const insertFeedbackStats = (
+  clickhouse: ClickHouse,
+  snapshotId: string,
+  stats: Iterable<[runId: string, stats: object]>,
+): Promise<void> => {
+  const lines = Array.from(stats, ([run_id, one]) =>
+    JSON.stringify({ snapshot_id: snapshotId, run_id, stats: JSON.stringify(one) }),
+  );
+  return clickhouse.insert(
+    "export_feedback",
+    ["snapshot_id", "run_id", "stats"],
+    Buffer.from(lines.map((line) => `${line}\n`).join("")),
+  );
+};
+
+const SNAPSHOT_TABLES = ["export_keys", "export_feedback"];
+
+/** What is kept of it is gone; without complaint about one that is not there. */
+export async function dropSnapshot(clickhouse: ClickHouse, snapshotId: string): Promise<void> {
+  for (const table of SNAPSHOT_TABLES) {
+    await clickhouse.command({
+      name: `${table}.drop`,
+      query: `alter table ${clickhouse.mutable(table)} drop partition '${snapshotId.replaceAll(/[^0-9a-f-]/g, "")}'`,
+    });
+  }
+}
+
+/** Snapshots that are kept. */
+export async function listSnapshots(clickhouse: ClickHouse): Promise<string[]> {
+  const rows = await clickhouse.rows<{ id: string }>({
+    name: "exports.snapshots",
+    query: `select distinct snapshot_id as id from export_keys limit 10000`,
+  });
+  return rows.map((row) => row.id);
+}

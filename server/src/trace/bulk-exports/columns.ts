@@ -1,0 +1,93 @@
+/**
+ * The columns of an exported file (service-interface §2.5.1), in their order, each as an expression over
+ * `runs as r` merged, `t` (what its whole trace consumed, of a root) and `f` (statistics of its feedback). Names and
+ * values are those of the API's runs (trace/runs/print-v1.ts).
+ *
+ * Types are those that every reader of Parquet knows: text, BOOLEAN, INT64, DOUBLE, TIMESTAMP in microseconds of
+ * UTC, LIST of text; JSON is text as it came. What may be missing is optional, all else required.
+ */
+import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { RUN_STATUS } from "../runs/clickhouse.ts";
+
+export type FormatVersion = "v1" | "v2_beta";
+
+interface Column {
+  sql: (context: ColumnContext) => Fragment;
+  needs?: "totals" | "feedback";
+}
+
+export interface ColumnContext {
+  version: FormatVersion;
+  tenantId: string;
+  /** Tier of runs that name none. */
+  tier: string;
+}
+
+const column = (sql: string): Column => ({ sql: () => raw(sql) });
+
+/** In v1 lists are JSON text. */
+const list = (sql: string): Column => ({
+  sql: ({ version }) => raw(version === "v1" ? `toJSONString(${sql})` : sql),
+});
+
+const tokens = (name: string): Column => ({
+  sql: () => raw(`ifNull(if(r.parent_run_id is null, coalesce(t.trace_${name}, r.${name}), r.${name}), 0)`),
+  needs: "totals",
+});
+const cost = (name: string): Column => ({
+  sql: () => raw(`toFloat64(if(r.parent_run_id is null, coalesce(t.trace_${name}, r.${name}), r.${name}))`),
+  needs: "totals",
+});
+
+const PARENTS = "arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(r.dotted_order, ''))))";
+// between two U+001E, which also stands alone where there are none (trace/runs/pairs.ts)
+const TAGS =
+  "arrayFilter((s, i) -> i > 1, arrayPopBack(splitByChar('\\x1E', r_tags)), arrayEnumerate(arrayPopBack(splitByChar('\\x1E', r_tags))))";
+
+const COLUMNS = {
+  id: column("toString(r.id)"),
+  tenant_id: { sql: ({ tenantId }) => ch`toString(${bind("UUID", tenantId)})` },
+  session_id: column("toString(r.project_id)"),
+  trace_id: column("toString(r.trace_id)"),
+  parent_run_id: column("toString(r.parent_run_id)"),
+  parent_run_ids: list(PARENTS),
+  reference_example_id: column("toString(r.reference_example_id)"),
+  name: column("ifNull(r.name, '')"),
+  run_type: column("cast(ifNull(r.run_type, 'chain') as String)"),
+  start_time: column("r.start_time"),
+  end_time: column("r.end_time"),
+  status: column(`cast(assumeNotNull(${RUN_STATUS}) as String)`),
+  is_root: column("cast(r.parent_run_id is null as Bool)"),
+  dotted_order: column("ifNull(r.dotted_order, '')"),
+  trace_tier: { sql: ({ tier }) => ch`cast(ifNull(r.trace_tier, ${bind("String", tier)}) as String)` },
+  inputs: column("r.inputs"),
+  outputs: column("r.outputs"),
+  error: column("r.error"),
+  extra: column("r.extra"),
+  events: column("r.events"),
+  tags: list(TAGS.replaceAll("r_tags", "ifNull(r.tags, '\\x1E')")),
+  feedback_stats: { sql: () => raw("nullIf(f.stats, '')"), needs: "feedback" },
+  total_tokens: tokens("total_tokens"),
+  prompt_tokens: tokens("prompt_tokens"),
+  completion_tokens: tokens("completion_tokens"),
+  total_cost: cost("total_cost"),
+  prompt_cost: cost("prompt_cost"),
+  completion_cost: cost("completion_cost"),
+  first_token_time: column("r.first_token_time"),
+} satisfies Record<string, Column>;
+
+export type ExportField = keyof typeof COLUMNS;
+
+export const EXPORT_FIELDS = Object.keys(COLUMNS) as ExportField[];
+
+/** Goes up when a column's name, type or meaning changes. */
+export const SCHEMA_VERSION = 1;
+
+/** These fields in the order of columns; all for null. */
+export const orderedFields = (given: readonly string[] | null): ExportField[] =>
+  given === null ? EXPORT_FIELDS : EXPORT_FIELDS.filter((name) => given.includes(name));
+
+export const columnOf = (name: ExportField): Column => COLUMNS[name];
+
+export const needs = (fields: readonly ExportField[], what: "totals" | "feedback"): boolean =>
+  fields.some((name) => (COLUMNS[name] as Column).needs === what);

@@ -1,0 +1,102 @@
+/**
+ * One attempt at an export, by whoever holds its lease:
+ *
+ *     snapshot of the query's ids ──▶ day ──▶ day ──▶ … ──▶ manifest, _SUCCESS ──▶ COMPLETED
+ *
+ * Each step is recorded before the next begins, so the next attempt goes on where this one ended. What fails is noted
+ * and tried again later by another attempt; what cannot heal, or failed too often, ends the export.
+ */
+import { StorageError } from "../../base/blob/s3-error.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { FilterError } from "../filter/filter-error.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import type { RunSelection } from "../runs/selection.ts";
+import { type Attempt, ExportError, microTime, NotOursError } from "./attempt.ts";
+import { countByDay, insertSnapshot } from "./clickhouse.ts";
+import { exportDay } from "./export-day.ts";
+import * as files from "./files-sql.ts";
+import { finishExport } from "./finish-export.ts";
+import * as queue from "./queue-sql.ts";
+import { forgetCredentials } from "./run-credentials.ts";
+import { endRuns } from "./sql.ts";
+
+/** Runs until the export is over or has to wait. Never throws for what is to be noted on the export. */
+export async function executeExport(attempt: Attempt): Promise<void> {
+  const { deps, held, signal } = attempt;
+  const { sql } = deps;
+  let runId: string | undefined;
+  try {
+    if (held.snapshot_id === null) await takeSnapshot(attempt);
+    for (;;) {
+      signal.throwIfAborted();
+      const run = await files.nextRun(sql, held.id);
+      if (!run) break;
+      runId = run.id;
+      if (!(await files.startRun(sql, held, run.id))) throw new NotOursError();
+      await exportDay(attempt, run);
+      if (!(await files.endRun(sql, held, run.id, "COMPLETED"))) throw new NotOursError();
+      await forgetCredentials(deps.secrets, run.id);
+      deps.faultPoint("export-after-day");
+      runId = undefined;
+    }
+    await finishExport(attempt);
+  } catch (error) {
+    if (signal.aborted || error instanceof NotOursError) return;
+    await noteFailure(attempt, runId, error);
+  }
+}
+
+async function takeSnapshot({ deps, held, scope }: Attempt): Promise<void> {
+  const { sql, clickhouse, faultPoint } = deps;
+  const id = uuid7();
+  const at = new Date();
+  const selection: RunSelection = {
+    projects: [held.session_id],
+    since: microTime(held.start_time),
+    before: microTime(held.end_time),
+    filters: held.filter === null ? [] : [readFilter(held.filter)],
+  };
+  await insertSnapshot(clickhouse, id, scope, selection);
+  const days = await countByDay(clickhouse, id);
+  faultPoint("export-after-snapshot");
+  const rows = Object.values(days).reduce((sum, n) => sum + n, 0);
+  await sql.begin(async (tx) => {
+    if (!(await queue.recordSnapshot(tx, held, { id, at, rows }))) throw new NotOursError();
+    await files.recordDays(tx, held.id, days);
+  });
+  held.snapshot_id = id;
+  held.snapshot_at = at.toISOString();
+  held.row_count = String(rows);
+}
+
+async function noteFailure(attempt: Attempt, runId: string | undefined, error: unknown): Promise<void> {
+  const { deps, held } = attempt;
+  const { sql, log, settings } = deps;
+  const message = describe(error);
+  log.warn({ err: error, export: held.id, run: runId }, "an export failed; it is tried again if that can help");
+  const retries = runId === undefined ? held.failures + 1 : await files.noteFailure(sql, held, runId, message);
+  if (canHeal(error) && retries <= settings.exportRetries) {
+    const pauseMs = Math.min(300_000, settings.exportRetryMs * 2 ** Math.min(retries - 1, 20));
+    const failures = runId === undefined ? retries : undefined;
+    await queue.releaseExport(sql, held, { pauseMs, error: message, ...(failures !== undefined && { failures }) });
+    return;
+  }
+  await sql.begin(async (tx) => {
+    if (!(await queue.endExport(tx, held, "FAILED", message))) return;
+    if (runId !== undefined) await files.failRun(tx, runId);
+    await endRuns(tx, held.id, "CANCELLED");
+  });
+}
+
+function canHeal(error: unknown): boolean {
+  if (error instanceof StorageError) return error.canHeal;
+  return !(error instanceof FilterError);
+}
+
+/** For the export's owner: messages of the store are made for that, others may tell of our insides. */
+function describe(error: unknown): string {
+  if (error instanceof StorageError || error instanceof FilterError || error instanceof ExportError) {
+    return error.message;
+  }
+  return "An error of the server; its log says more.";
+}

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, expect, test } from "vitest";
+
+import { marchDay as day, testExports } from "../../../test/exports.ts";
+import { nextInstant, type SampleRun, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import {
+  atRandom,
+  INTERNAL_ERROR,
+  KEY_REVOKED,
+  NO_SUCH_BUCKET,
+  startFaultProxy,
+} from "../../../../test/s3/fault-proxy.ts";
+
+const exports = await testExports({
+  HEDDLE_EXPORT_FILE_ROWS: "20",
+  HEDDLE_EXPORT_WORKSPACE_LIMIT: "1",
+  HEDDLE_EXPORT_RETRIES: "100",
+});
+const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
+const proxy = await startFaultProxy(s3.endpoint);
+afterAll(() => proxy.stop());
+const throughProxy = await exports.makeDestination(exports.credentials, proxy.endpoint);
+
+const second = (i: number) => `00:00:${String(i).padStart(2, "0")}.000000`;
+
+async function projectWith(
+  name: string,
+  n: number,
+  on = 7,
+): Promise<{ session_id: string; runs: SampleRun[]; window: object }> {
+  const session_id = await newProject(name);
+  const runs = Array.from({ length: n }, (_, i) => sampleRun(name, { start_time: day(on, second(i)), name: "before" }));
+  await sendRuns(call, runs);
+  return { session_id, runs, window: { session_id, start_time: day(on), end_time: day(on + 1) } };
+}
+
+const idsOf = (rows: Record<string, unknown>[]) => rows.map((row) => row["id"]).toSorted();
+
+async function until(condition: () => Promise<boolean> | boolean, what: string) {
+  for (let i = 0; i < 300; i++) {
+    if (await condition()) return;
+    await sleep(20);
+  }
+  throw new Error(`not: ${what}`);
+}
+
+const isRunning = (id: string) => async () =>
+  (await sql`select 1 from bulk_exports where id = ${id} and snapshot_id is not null`).length > 0;
+
+test("runs that arrive late are left to others, updated ones come once, deleted ones are counted", async () => {
+  const { session_id, runs, window } = await projectWith("moving", 60);
+  proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
+  const body = { ...window, bulk_export_destination_id: throughProxy, filter: 'eq(name, "before")' };
+  const { json: made } = await create(body);
+  await until(isRunning(made.id), "a snapshot was taken");
+  await sendRuns(call, [sampleRun("moving", { start_time: day(7, "00:00:00.500000"), name: "before" })]);
+  const { trace_id, dotted_order } = runs[10]!;
+  const patched = await call("PATCH", `/runs/${trace_id}`, { name: "after", trace_id, dotted_order });
+  expect(patched.status, patched.text).toBe(202);
+  const gone = await call("POST", "/runs/delete/traces", { session_id, trace_ids: [runs[59]!.id] });
+  expect(gone.status, gone.text).toBeLessThan(300);
+  proxy.setRule(undefined);
+  expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
+  const rows = await readRows(made.id, "id, name");
+  expect(idsOf(rows)).toEqual(
+    runs
+      .slice(0, 59)
+      .map((run) => run.id)
+      .toSorted(),
+  );
+  expect(await readManifest(made.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
+});
+
+test("an export through a store that fails at random holds each run once", async () => {
+  const { runs, window } = await projectWith("faults", 60, 9);
+  proxy.setRule(atRandom(0.3, 7));
+  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  const done = await ended(made.id, 25);
+  proxy.setRule(undefined);
+  expect(done.status, done.error).toBe("COMPLETED");
+  expect(idsOf(await readRows(made.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
+  expect(s3.openUploads()).toEqual([]);
+});
+
+test.each([
+  ["a key that was revoked", KEY_REVOKED, "InvalidAccessKeyId"],
+  ["a bucket that is gone", NO_SUCH_BUCKET, "NoSuchBucket"],
+])("%s is not tried again, and the failed export does not claim to be complete", async (_, fault, word) => {
+  const { window } = await projectWith(word, 30, 11);
+  proxy.setRule(({ method, number }) => (method === "PUT" && number > 0 ? fault : undefined));
+  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  const failed = await ended(made.id);
+  proxy.setRule(undefined);
+  expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining(word) });
+  const { json: parts } = await call("GET", `/bulk-exports/${made.id}/runs`);
+  expect(parts[0]).toMatchObject({
+    status: "FAILED",
+    retry_number: 1,
+    errors: { retry_0: expect.stringContaining(word) },
+  });
+  expect(await keysOf(made.id)).toEqual([]);
+});
+
+test("a cancelled export stops within 5 s though the store hangs, and leaves no proof", async () => {
+  const { window } = await projectWith("hangs", 30, 13);
+  let hangs = 0;
+  proxy.setRule(({ method }) => (method === "PUT" && ++hangs ? { kind: "hang" } : undefined));
+  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  await until(() => hangs > 0, "the upload hangs");
+  const began = Date.now();
+  const cancelled = await call("PATCH", `/bulk-exports/${made.id}`, { status: "Cancelled" });
+  expect([cancelled.status, cancelled.json.status]).toEqual([200, "CANCELLED"]);
+  await until(
+    async () => (await sql`select 1 from bulk_exports where id = ${made.id} and cleaned_at is not null`).length > 0,
+    "cleaned up",
+  );
+  expect(Date.now() - began).toBeLessThan(5000);
+  expect(await keysOf(made.id)).toEqual([]);
+  proxy.setRule(undefined);
+  // again is no error, and what is over otherwise is
+  expect((await call("PATCH", `/bulk-exports/${made.id}`)).status).toBe(200);
+  const done = await finished(window);
+  expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "CANCELLED" })).status).toBe(400);
+  expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "RUNNING" })).status).toBe(422);
+});
+
+test("what runs longer than 72 hours is timed out, and a workspace's exports wait for each other", async () => {
+  const { window } = await projectWith("slow", 30, 15);
+  proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
+  const { json: slow } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  await until(isRunning(slow.id), "it runs");
+  const { json: queued } = await create(window);
+  await sleep(300);
+  expect((await call("GET", `/bulk-exports/${queued.id}`)).json.status).toBe("CREATED");
+  exports.setClock(() => new Date(Date.now() + 72 * 3_600_000 + 5000));
+  exports.platform.platform.deps.exporter.wake();
+  expect(await ended(slow.id)).toMatchObject({ status: "TIMEDOUT" });
+  exports.setClock(undefined);
+  proxy.setRule(undefined);
+  expect(await ended(queued.id)).toMatchObject({ status: "COMPLETED" });
+  expect(await keysOf(slow.id)).toEqual([]);
+});
+
+test("a run that has begun keeps its credentials when they are rotated, later runs use the new ones", async () => {
+  const { window } = await projectWith("rotation", 30, 17);
+  await sendRuns(call, [sampleRun("rotation", { start_time: day(18) })]);
+  const [before, after] = [s3.createKey(), s3.createKey()];
+  const destination = await exports.makeDestination(before, proxy.endpoint);
+  proxy.setRule(({ method, url }) => (method === "PUT" && url.includes("day=17") ? INTERNAL_ERROR : undefined));
+  const { json: made } = await create({ ...window, end_time: day(19), bulk_export_destination_id: destination });
+  await until(
+    async () => (await sql`select 1 from secrets where purpose = 'export-run'`).length > 0,
+    "credentials are kept",
+  );
+  const rotated = await call("PATCH", `/bulk-exports/destinations/${destination}`, { credentials: after });
+  expect(rotated.status, rotated.text).toBe(200);
+  s3.takeRequests();
+  s3.deny(after.access_key_id, "s3:DeleteObject");
+  proxy.setRule(({ url }) => {
+    const key = url.includes("day=17") ? before : url.includes("day=18") ? after : undefined;
+    if (key) seen.push([url.includes("day=17") ? "old" : "new", key.access_key_id]);
+    return undefined;
+  });
+  const seen: string[][] = [];
+  expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
+  proxy.setRule(undefined);
+  expect(await sql`select 1 from secrets where purpose = 'export-run'`).toEqual([]);
+});
+
+test("statuses are in title case where that is set", async () => {
+  const { window } = await projectWith("title", 1, 21);
+  const other = await testTracePlatform({ HEDDLE_EXPORT_STATUS_CASE: "title", HEDDLE_EXPORT_CONCURRENCY: "0" });
+  expect(nextInstant()).toMatch(/Z$/);
+  const session_id = (await other.call("POST", "/sessions", { name: "title" })).json.id;
+  const destination = "00000000-0000-4000-8000-000000000001";
+  await other.sql`insert into export_destinations (id, tenant_id, display_name, config, credentials_keys)
+    select ${destination}, tenant_id, 'd', '{"bucket_name":"traces","prefix":""}', '{}' from projects limit 1`;
+  const body = { ...window, session_id, bulk_export_destination_id: destination };
+  const { json: once } = await other.call("POST", "/bulk-exports", body);
+  expect(once.status).toBe("Created");
+  const { json: schedule } = await other.call("POST", "/bulk-exports", { ...body, end_time: null, interval_hours: 1 });
+  expect(schedule.status).toBe("IntervalScheduled");
+  expect((await other.call("PATCH", `/bulk-exports/${once.id}`, { status: "CANCELED" })).json.status).toBe("Cancelled");
+});

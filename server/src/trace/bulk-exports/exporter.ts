@@ -1,0 +1,201 @@
+/**
+ * Works on exports, in every process that has exports to do: spawns what schedules have due, ends what took too long,
+ * claims and executes. What one process leaves undone, because it was stopped or killed, another takes up when the
+ * lease is over. The queue is our own: a claim must count what runs in the workspace, and the lease, the fence and the
+ * resumption by files are the export's, so a job library would hold a second copy of the same state.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { RunScope } from "../runs/run-scope.ts";
+import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
+import { cleanUp } from "./clean-up.ts";
+import { dropSnapshot, listSnapshots } from "./clickhouse.ts";
+import { executeExport } from "./execute-export.ts";
+import * as queue from "./queue-sql.ts";
+import { runCredentials } from "./run-credentials.ts";
+import { dueSchedules, spawnWindow } from "./schedule-sql.ts";
+import { endRuns, insertExportRuns } from "./sql.ts";
+
+const LOOK_MS = 1000;
+const RENEW_MS = 1000;
+const TIMEOUT_HOURS = 72;
+const WINDOWS_AT_ONCE = 200;
+/** Snapshots of nobody's are looked for so often; one that is younger may be somebody's who has not said so yet. */
+const SWEEP_MS = 3_600_000;
+
+export interface ExporterOptions {
+  /** The clock that schedules and timeouts go by. */
+  now?: () => Date;
+}
+
+export class Exporter {
+  readonly #deps: ExportDeps;
+  readonly #now: () => Date;
+  readonly #directory: string;
+  readonly #running = new Map<AbortController, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  #failing = false;
+  #sweepAt = Date.now() + SWEEP_MS;
+
+  constructor(deps: ExportDeps, options: ExporterOptions = {}) {
+    this.#deps = deps;
+    this.#now = options.now ?? (() => new Date());
+    // not shared with another process on the same data
+    this.#directory = `${temporaryFiles(deps.dataDir)}/${process.pid}-${uuid7()}`;
+  }
+
+  start(): void {
+    if (this.#deps.settings.exportConcurrency === 0) return;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
+    this.wake();
+  }
+
+  /** What runs is given back at once. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#pass;
+    for (const controller of this.#running.keys()) controller.abort(new Error("the server stops"));
+    await Promise.all(this.#running.values());
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  /** Something may be there to do. */
+  wake(): void {
+    if (this.#stopped || this.#deps.settings.exportConcurrency === 0) return;
+    this.#again = true;
+    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        await this.#spawn();
+        await this.#timeOut();
+        await this.#claim();
+        await this.#sweep();
+      }
+      this.#failing = false;
+    } catch (error) {
+      // said once, not each second
+      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
+      this.#deps.log[level]({ err: error }, "exports are not worked on; it will be tried again");
+      this.#failing = true;
+    }
+  }
+
+  async #spawn(): Promise<void> {
+    const { sql } = this.#deps;
+    const due = await dueSchedules(sql, this.#now(), WINDOWS_AT_ONCE);
+    for (const schedule of due) {
+      await sql.begin(async (tx) => {
+        const id = await spawnWindow(tx, schedule);
+        if (id !== undefined) await insertExportRuns(tx, id);
+      });
+    }
+    // each schedule gets one window a pass, so that one that is years behind does not hold up the others
+    if (due.length > 0) this.#again = true;
+  }
+
+  async #timeOut(): Promise<void> {
+    await this.#deps.sql.begin(async (tx) => {
+      for (const id of await queue.timeOutExports(tx, this.#now(), TIMEOUT_HOURS)) await endRuns(tx, id, "TIMEDOUT");
+    });
+  }
+
+  async #claim(): Promise<void> {
+    const { sql, settings } = this.#deps;
+    while (!this.#stopped && this.#running.size < settings.exportConcurrency) {
+      const held = await queue.claimExport(sql, {
+        limit: settings.exportWorkspaceLimit,
+        leaseSeconds: settings.exportLeaseSeconds,
+        now: this.#now(),
+      });
+      if (!held) return;
+      const controller = new AbortController();
+      const working = this.#attempt(held, controller)
+        .catch((error: unknown) => this.#deps.log.error({ err: error, export: held.id }, "an export's attempt failed"))
+        .finally(() => {
+          this.#running.delete(controller);
+          this.wake();
+        });
+      this.#running.set(controller, working);
+    }
+  }
+
+  async #attempt(held: queue.ClaimedExport, controller: AbortController): Promise<void> {
+    const { sql } = this.#deps;
+    const directory = `${this.#directory}/${held.id}-${held.attempt}`;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const credentials = runCredentials(this.#deps, held);
+    const scope = RunScope.ofTenant(held.tenant_id);
+    const attempt: Attempt = { deps: this.#deps, held, scope, signal: controller.signal, directory, credentials };
+    const over = new AbortController();
+    const renewing = this.#renew(held, controller, over.signal);
+    try {
+      if (held.status === "RUNNING") await executeExport(attempt);
+    } finally {
+      over.abort();
+      const status = await renewing;
+      credentials.close();
+      rmSync(directory, { recursive: true, force: true });
+      if (status !== undefined && status !== "RUNNING") await cleanUp({ ...attempt, held: { ...held, status } });
+      // neither over nor waiting for a retry: another attempt goes on at once
+      else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
+      credentials.close();
+    }
+  }
+
+  /**
+   * Keeps the lease until `over`, and aborts the work when the export is no longer running or ours, or when that
+   * could not be found out for most of a lease. @returns the last status that is known; undefined when it is not ours
+   */
+  async #renew(
+    held: queue.ClaimedExport,
+    work: AbortController,
+    over: AbortSignal,
+  ): Promise<queue.ClaimedExport["status"] | undefined> {
+    const { sql, settings, log } = this.#deps;
+    const seconds = settings.exportLeaseSeconds;
+    let renewedAt = performance.now();
+    const look = async () => {
+      const status = await queue.renewLease(sql, held, seconds);
+      renewedAt = performance.now();
+      if (status !== "RUNNING") work.abort(new Error("the export is over, or somebody else's"));
+      return status;
+    };
+    while (!over.aborted) {
+      await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
+      if (over.aborted) break;
+      try {
+        await look();
+      } catch (error) {
+        log.debug({ err: error, export: held.id }, "the lease of an export could not be renewed");
+        if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease is lost"));
+      }
+    }
+    // not renewed: it may have been given back
+    return queue.statusOf(sql, held).catch(() => undefined);
+  }
+
+  async #sweep(): Promise<void> {
+    if (Date.now() < this.#sweepAt) return;
+    this.#sweepAt = Date.now() + SWEEP_MS;
+    const { clickhouse, sql } = this.#deps;
+    const kept = await listSnapshots(clickhouse);
+    const known = new Set(await queue.knownSnapshots(sql));
+    for (const id of kept) {
+      // a UUIDv7 tells when it was made
+      const madeAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+      if (!known.has(id) && Date.now() - madeAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
+    }
+  }
+}

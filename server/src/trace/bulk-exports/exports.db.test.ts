@@ -1,0 +1,319 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { DuckDBInstance } from "@duckdb/node-api";
+import { expect, test } from "vitest";
+
+import { marchDay as day, testExports } from "../../../test/exports.ts";
+import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { EXPORT_FIELDS } from "./columns.ts";
+
+const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "20" });
+const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
+
+test("a window over three days is exported whole, once, in files of each day, with its proof", async () => {
+  const project = await newProject("three days");
+  const runs = [...Array(50).keys()].map((i) =>
+    sampleRun("three days", { start_time: day(1, `10:00:00.0000${String(i).padStart(2, "0")}`) }),
+  );
+  runs.push(...[...Array(5).keys()].map((i) => sampleRun("three days", { start_time: day(3, `23:59:59.99999${i}`) })));
+  // on the bounds of the window: the first belongs to it, the last does not
+  runs.push(sampleRun("three days", { start_time: day(1) }), sampleRun("three days", { start_time: day(4) }));
+  await sendRuns(call, runs);
+  const done = await finished({ session_id: project, start_time: day(1), end_time: day(4) });
+  expect(done).toMatchObject({ format: "Parquet", format_version: "v2_beta", compression: "zstandard" });
+  expect(done.progress).toMatchObject({ rows_total: 56, rows_written: 56, files_written: 4, percent: 100 });
+  const tail = `tenant_id=${done.tenant_id}/session_id=${project}/runs/year=2025/month=03`;
+  const path = `pre/fix/export_id=${done.id}`;
+  expect(await keysOf(done.id)).toEqual([
+    `${path}/_SUCCESS`,
+    `${path}/_manifest.json`,
+    ...["day=01/runs-00001", "day=01/runs-00002", "day=01/runs-00003", "day=03/runs-00001"].map(
+      (file) => `${path}/${tail}/${file}.parquet`,
+    ),
+  ]);
+  const rows = await readRows(done.id, "id");
+  expect(rows.map((row) => row["id"]).sort()).toEqual(
+    runs
+      .slice(0, 56)
+      .map((run) => run.id)
+      .sort(),
+  );
+
+  const manifest = await readManifest(done.id);
+  expect(manifest).toMatchObject({
+    query_count: 56,
+    rows: 56,
+    deleted_count: 0,
+    schema_version: 1,
+    sizes_read_back: true,
+  });
+  for (const file of manifest.files) {
+    const content = await s3.read("traces", file.key);
+    expect(file.bytes).toBe(content.length);
+    expect(file.sha256).toBe(createHash("sha256").update(content).digest("hex"));
+  }
+  expect(manifest.files.at(-1)).toMatchObject({
+    rows: 5,
+    min_start_time: day(3, "23:59:59.999990"),
+    max_start_time: day(3, "23:59:59.999994"),
+  });
+
+  const { json: parts } = await call("GET", `/bulk-exports/${done.id}/runs`);
+  expect(
+    parts.map((part: { status: string; progress: { rows_written: number } }) => [
+      part.status,
+      part.progress.rows_written,
+    ]),
+  ).toEqual([
+    ["COMPLETED", 51],
+    ["COMPLETED", 0],
+    ["COMPLETED", 5],
+  ]);
+  expect(parts[0].metadata.result.exported_files[0]).toBe(`traces/${path}/${tail}/day=01/runs-00001.parquet`);
+  const { json: one } = await call("GET", `/bulk-exports/${done.id}/runs/${parts[2].id}`);
+  expect(one).toEqual(parts[2]);
+  expect(s3.openUploads()).toEqual([]);
+  expect(await exports.platform.clickhouse.rows({ name: "t", query: "select * from export_keys limit 1" })).toEqual([]);
+});
+
+test("all 29 fields are as the API has them, in their types", async () => {
+  const project = await newProject("fields");
+  const root = sampleRun("fields", {
+    start_time: day(1, "12:00:00.123456"),
+    tags: ["a", "ü b"],
+    extra: { metadata: { k: 1 } },
+  });
+  const child = sampleRun(
+    "fields",
+    {
+      name: "model",
+      run_type: "llm",
+      start_time: day(1, "12:00:00.200000"),
+      error: "it broke",
+      outputs: { usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 7 } },
+      events: [{ name: "new_token", time: day(1, "12:00:00.300000") }],
+    },
+    { parent: root },
+  );
+  await sendRuns(call, [root, child]);
+  await call("POST", "/feedback", { run_id: root.id, key: "good", score: 0.5, value: "yes", trace_id: root.id });
+  const done = await finished({ session_id: project, start_time: day(1), end_time: day(2) });
+  const rows = await readRows(done.id);
+  expect(rows).toHaveLength(2);
+  // the parts of the path that DuckDB reads as columns are not in it: files lie flat here
+  expect(Object.keys(rows[0]!)).toEqual(EXPORT_FIELDS);
+  expect(EXPORT_FIELDS).toHaveLength(29);
+  for (const run of [root, child]) {
+    const { json: wire } = await call("GET", `/runs/${run.id}`);
+    const row = rows.find((one) => one["id"] === run.id)!;
+    const time = (text: unknown) => (text === null ? null : String(text).replace(" ", "T").replace("+00", ""));
+    const trimmed = (text: string | null) => text?.replace(/\.?0+$/, "") ?? null;
+    for (const name of ["start_time", "end_time", "first_token_time"])
+      expect(trimmed(time(row[name])), name).toBe(trimmed(wire[name]));
+    for (const name of [
+      "id",
+      "tenant_id",
+      "session_id",
+      "trace_id",
+      "parent_run_id",
+      "name",
+      "run_type",
+      "status",
+      "dotted_order",
+      "error",
+      "trace_tier",
+      "reference_example_id",
+      "tags",
+      "parent_run_ids",
+    ]) {
+      expect(row[name] ?? null, name).toEqual(name === "tenant_id" ? done.tenant_id : (wire[name] ?? null));
+    }
+    for (const name of ["inputs", "outputs", "extra", "events", "feedback_stats"]) {
+      expect(row[name] === null ? null : JSON.parse(row[name] as string), name).toEqual(wire[name] ?? null);
+    }
+    for (const name of [
+      "total_tokens",
+      "prompt_tokens",
+      "completion_tokens",
+      "total_cost",
+      "prompt_cost",
+      "completion_cost",
+    ]) {
+      expect(row[name] === null ? null : Number(row[name]), name).toEqual(
+        wire[name] === null ? null : Number(wire[name]),
+      );
+    }
+    expect(row["is_root"]).toBe(run === root);
+  }
+  const types = await readTypes(done.id);
+  expect(types).toMatchObject({
+    id: "VARCHAR",
+    is_root: "BOOLEAN",
+    start_time: "TIMESTAMP WITH TIME ZONE",
+    end_time: "TIMESTAMP WITH TIME ZONE",
+    first_token_time: "TIMESTAMP WITH TIME ZONE",
+    tags: "VARCHAR[]",
+    parent_run_ids: "VARCHAR[]",
+    total_tokens: "BIGINT",
+    total_cost: "DOUBLE",
+    inputs: "VARCHAR",
+    feedback_stats: "VARCHAR",
+  });
+
+  const old = await finished({
+    session_id: project,
+    start_time: day(1),
+    end_time: day(2),
+    format_version: "v1",
+    compression: "gzip",
+  });
+  expect(await readTypes(old.id)).toMatchObject({
+    tags: "VARCHAR",
+    parent_run_ids: "VARCHAR",
+    start_time: "TIMESTAMP WITH TIME ZONE",
+  });
+  const lists = await readRows(old.id, "tags, parent_run_ids, id");
+  expect(JSON.parse(lists.find((row) => row["id"] === root.id)!["tags"] as string)).toEqual(["a", "ü b"]);
+  expect(JSON.parse(lists.find((row) => row["id"] === child.id)!["parent_run_ids"] as string)).toEqual([root.id]);
+});
+
+async function readTypes(id: string): Promise<Record<string, string>> {
+  const [row] = await readRows(id, `${EXPORT_FIELDS.map((name) => `typeof("${name}") as "${name}"`).join(", ")}`);
+  return row as Record<string, string>;
+}
+
+test.each(["none", "gzip", "snappy", "zstd"])(
+  "files compressed with %s hold the chosen fields in the order of columns",
+  async (compression) => {
+    const project = await newProject(`some fields ${compression}`);
+    await sendRuns(call, [sampleRun(`some fields ${compression}`, { start_time: day(1) })]);
+    const window = { start_time: day(1), end_time: day(2) };
+    const done = await finished({ session_id: project, ...window, compression, export_fields: ["name", "id"] });
+    expect(done.export_fields).toEqual(["id", "name"]);
+    const [row] = await readRows(done.id);
+    expect(Object.keys(row!)).toEqual(["id", "name"]);
+    const codecs = { none: "UNCOMPRESSED", gzip: "GZIP", snappy: "SNAPPY", zstd: "ZSTD" } as Record<string, string>;
+    const connection = await (await DuckDBInstance.create(":memory:")).connect();
+    const metadata = await connection.runAndReadAll(
+      `select distinct compression from parquet_metadata('${join(exports.scratch, `${done.id}-0.parquet`)}')`,
+    );
+    expect(metadata.getRowObjectsJson()).toEqual([{ compression: codecs[compression] }]);
+  },
+);
+
+test("a filter chooses rows, and a window without any completes with a manifest and no file", async () => {
+  const project = await newProject("filtered");
+  const runs = [...Array(30).keys()].map((i) =>
+    sampleRun("filtered", {
+      start_time: day(5, `00:00:${String(i).padStart(2, "0")}.000000`),
+      run_type: i % 3 === 0 ? "tool" : "chain",
+    }),
+  );
+  await sendRuns(call, runs);
+  const window = { session_id: project, start_time: day(5), end_time: day(6) };
+  const some = await finished({ ...window, filter: 'eq(run_type, "tool")' });
+  expect((await readRows(some.id, "id")).map((row) => row["id"]).sort()).toEqual(
+    runs
+      .filter((run) => run.run_type === "tool")
+      .map((run) => run.id)
+      .sort(),
+  );
+  const none = await finished({ ...window, filter: 'eq(run_type, "llm")' });
+  expect(await keysOf(none.id)).toEqual(
+    ["_SUCCESS", "_manifest.json"].map((name) => `pre/fix/export_id=${none.id}/${name}`),
+  );
+  expect(await readManifest(none.id)).toMatchObject({ query_count: 0, rows: 0, files: [] });
+});
+
+test("what is wrong with a request is said by the name of the field", async () => {
+  const session_id = await newProject("validation");
+  const once = { session_id, start_time: day(1), end_time: day(2) };
+  const wrong: [object, string][] = [
+    [{ ...once, end_time: undefined }, "end_time"],
+    [{ ...once, interval_hours: 1 }, "end_time"],
+    [{ ...once, end_time: day(1) }, "end_time"],
+    [{ ...once, end_time: undefined, interval_hours: 0 }, "interval_hours"],
+    [{ ...once, end_time: undefined, interval_hours: 169 }, "interval_hours"],
+    [{ ...once, end_time: undefined, interval_hours: 1.5 }, "interval_hours"],
+    [{ ...once, start_time: "yesterday" }, "start_time"],
+    [{ ...once, export_fields: ["id", "colour"] }, "export_fields"],
+    [{ ...once, export_fields: [] }, "export_fields"],
+    [{ ...once, filter: "eq(colour, 1)" }, "filter"],
+    [{ ...once, filter: "eq(" }, "filter"],
+    [{ ...once, format_version: "v3" }, "format_version"],
+    [{ ...once, compression: "lzma" }, "compression"],
+    [{ ...once, session_id: "x" }, "session_id"],
+    [{ ...once, all_experiments: true }, "all_experiments"],
+  ];
+  for (const [body, field] of wrong) {
+    const { status, text } = await create(body);
+    expect([status, text.includes(field)], `${field}: ${text}`).toEqual([422, true]);
+  }
+  const unknown = "00000000-0000-4000-8000-00000000dead";
+  expect((await create({ ...once, session_id: unknown })).status).toBe(404);
+  expect((await create({ ...once, bulk_export_destination_id: unknown })).status).toBe(404);
+  expect((await call("GET", `/api/v1/bulk-exports/${unknown}`)).status).toBe(404);
+  expect((await call("PATCH", `/api/v1/bulk-exports/${unknown}`, {})).status).toBe(404);
+  expect((await call("GET", `/api/v1/bulk-exports/runs?source_bulk_export_id=${unknown}`)).status).toBe(404);
+});
+
+test("schedules spawn each window once, ten minutes after its end, until they are cancelled", async () => {
+  const project = await newProject("scheduled");
+  const runs = [...Array(8).keys()].map((i) =>
+    sampleRun("scheduled", { start_time: `2031-01-01T0${i}:30:00.000000Z` }),
+  );
+  await sendRuns(call, runs);
+  const made = await create({ session_id: project, start_time: "2031-01-01T00:00:00Z", interval_hours: 2 });
+  expect(made.json).toMatchObject({ status: "RUNNING", end_time: null, interval_hours: 2 });
+  const spawned = async () => {
+    const rows = await sql<{ id: string; window_n: number; start_time: Date; end_time: Date; status: string }[]>`
+      select id, window_n, start_time, end_time, status from bulk_exports
+      where source_bulk_export_id = ${made.json.id} order by window_n`;
+    return rows;
+  };
+  const at = async (time: string) => {
+    exports.setClock(() => new Date(time));
+    exports.platform.platform.deps.exporter.wake();
+    await sleep(400);
+    return (await spawned()).length;
+  };
+  expect(await at("2031-01-01T02:09:59Z")).toBe(0);
+  expect(await at("2031-01-01T02:10:00Z")).toBe(1);
+  // back and forth: nothing twice
+  expect(await at("2031-01-01T01:00:00Z")).toBe(1);
+  // down for a while: each missed window comes
+  expect(await at("2031-01-01T08:15:00Z")).toBe(4);
+  const all = await spawned();
+  expect(
+    all.map((one) => [
+      one.window_n,
+      one.start_time.toISOString().slice(11, 16),
+      one.end_time.toISOString().slice(11, 16),
+    ]),
+  ).toEqual([
+    [0, "00:00", "02:00"],
+    [1, "02:00", "04:00"],
+    [2, "04:00", "06:00"],
+    [3, "06:00", "08:00"],
+  ]);
+  for (const one of all)
+    expect(await ended(one.id)).toMatchObject({ status: "COMPLETED", source_bulk_export_id: made.json.id });
+  const ids = (await Promise.all(all.map((one) => readRows(one.id, "id")))).flat().map((row) => row["id"]);
+  expect(ids.sort()).toEqual(runs.map((run) => run.id).sort());
+  const { json: parts } = await call("GET", `/bulk-exports/runs?source_bulk_export_id=${made.json.id}`);
+  expect(parts).toHaveLength(4);
+
+  // seventy-two hours never end a schedule
+  exports.setClock(() => new Date("2031-01-01T08:16:00Z"));
+  await sql`update bulk_exports set started_at = '2030-01-01' where id = ${made.json.id}`;
+  exports.platform.platform.deps.exporter.wake();
+  await sleep(300);
+  expect((await call("GET", `/bulk-exports/${made.json.id}`)).json.status).toBe("RUNNING");
+  const cancelled = await call("PATCH", `/bulk-exports/${made.json.id}`, { status: "Canceled" });
+  expect(cancelled.json.status).toBe("CANCELLED");
+  expect(await at("2031-01-02T00:00:00Z")).toBe(4);
+  expect((await spawned()).every((one) => one.status === "COMPLETED")).toBe(true);
+  exports.setClock(undefined);
+});

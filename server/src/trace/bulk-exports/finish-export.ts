@@ -1,0 +1,148 @@
+/**
+ * The proof, then the end. An export is COMPLETED only when what lies in the bucket adds up to what the query had:
+ * each day's files to the day's ids, each object's size to what was sent. `_SUCCESS` comes after the manifest and
+ * before the status; an export that does not get its status takes `_SUCCESS` away again.
+ */
+import type { Bucket } from "../../base/blob/bucket.ts";
+import { StorageError } from "../../base/blob/s3-error.ts";
+import { pathOf } from "./destination-bucket.ts";
+import { orderedFields, SCHEMA_VERSION } from "./columns.ts";
+import { type Attempt, ExportError, NotOursError } from "./attempt.ts";
+import * as files from "./files-sql.ts";
+import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
+import { endExport, sealExport } from "./queue-sql.ts";
+
+export interface ManifestFile {
+  /** Whole, without the bucket. */
+  key: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+  min_start_time: string;
+  max_start_time: string;
+}
+
+export interface Manifest {
+  export_id: string;
+  tenant_id: string;
+  session_id: string;
+  start_time: string;
+  end_time: string;
+  filter: string | null;
+  format: "Parquet";
+  format_version: string;
+  schema_version: number;
+  compression: string;
+  fields: string[];
+  /** When the query was asked, and how many ids it had. */
+  snapshot_at: string;
+  query_count: number;
+  /** Of those the ones that were deleted before they were written. */
+  deleted_count: number;
+  rows: number;
+  bytes: number;
+  /** False where the bucket does not let us read back. */
+  sizes_read_back: boolean;
+  path: string;
+  files: ManifestFile[];
+}
+
+const PAGE = 1000;
+
+export async function finishExport(attempt: Attempt): Promise<void> {
+  const { deps, held, signal, credentials } = attempt;
+  const { sql, faultPoint } = deps;
+  const uneven = await files.unevenRuns(sql, held.id);
+  if (uneven.length > 0) {
+    const days = uneven.map(({ start_time, expected, found }) => `${start_time}: ${found} of ${expected}`);
+    throw new ExportError(`The files do not hold what the query had. ${days.join("; ")}`);
+  }
+  const { bucket, config } = await credentials.open(null);
+  const success = exportPath(config, held.id, SUCCESS);
+  try {
+    const manifest = await makeManifest(attempt, bucket, pathOf(config, exportPath(config, held.id)));
+    if (manifest.rows + manifest.deleted_count !== manifest.query_count) {
+      throw new ExportError(`The files hold ${manifest.rows} rows, the query had ${manifest.query_count}.`);
+    }
+    signal.throwIfAborted();
+    if (!(await sealExport(sql, held))) throw new NotOursError();
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    const key = exportPath(config, held.id, MANIFEST);
+    await bucket.put(key, Buffer.from(text), { contentType: "application/json", signal });
+    faultPoint("export-after-manifest");
+    let isCompleted = false;
+    try {
+      await bucket.put(success, Buffer.alloc(0), { contentType: "text/plain", signal });
+      faultPoint("export-after-success");
+      isCompleted = await endExport(sql, held, "COMPLETED", null);
+      faultPoint("export-after-completed");
+    } finally {
+      // also when it is not known whether it was written
+      if (!isCompleted) await bucket.delete(success).catch(() => {});
+    }
+  } finally {
+    bucket.close();
+  }
+}
+
+async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, path: string): Promise<Manifest> {
+  const manifest: Manifest = {
+    export_id: held.id,
+    tenant_id: held.tenant_id,
+    session_id: held.session_id,
+    start_time: held.start_time,
+    end_time: held.end_time,
+    filter: held.filter,
+    format: "Parquet",
+    format_version: held.format_version,
+    schema_version: SCHEMA_VERSION,
+    compression: held.compression,
+    fields: orderedFields(held.export_fields),
+    snapshot_at: new Date(held.snapshot_at!).toISOString(),
+    query_count: Number(held.row_count),
+    deleted_count: 0,
+    rows: 0,
+    bytes: 0,
+    sizes_read_back: true,
+    path,
+    files: [],
+  };
+  let after: { start_time: string; n: number } | null = null;
+  for (;;) {
+    const page: Awaited<ReturnType<typeof files.filesOf>> = await files.filesOf(deps.sql, held.id, after, PAGE);
+    for (const file of page) {
+      signal.throwIfAborted();
+      manifest.deleted_count += file.deleted_count;
+      if (file.key === null) continue;
+      if (manifest.sizes_read_back)
+        manifest.sizes_read_back = await readBack(bucket, file.key, file.byte_count, signal);
+      manifest.rows += file.row_count;
+      manifest.bytes += file.byte_count;
+      manifest.files.push({
+        key: file.key,
+        rows: file.row_count,
+        bytes: file.byte_count,
+        sha256: file.sha256!,
+        min_start_time: file.min_start_time,
+        max_start_time: file.max_start_time,
+      });
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return manifest;
+    after = { start_time: last.run_start_time, n: last.n };
+  }
+}
+
+/** @returns false when we may not look */
+async function readBack(bucket: Bucket, key: string, bytes: number, signal: AbortSignal): Promise<boolean> {
+  let found: { size: number } | undefined;
+  try {
+    found = await bucket.head(key, signal);
+  } catch (error) {
+    if (error instanceof StorageError && error.reason === "access_denied") return false;
+    throw error;
+  }
+  if (found?.size === bytes) return true;
+  const what = found ? `has ${found.size} bytes` : "is not there";
+  throw new ExportError(`${key} ${what}; ${bytes} bytes were written.`);
+}

@@ -1,0 +1,78 @@
+import { pathOf } from "./destination-bucket.ts";
+import type { DestinationConfig } from "./destination-schema.ts";
+import { dayPath, exportPath } from "./paths.ts";
+import type { ExportRow, ExportRunRow } from "./sql.ts";
+import { printStatus, type Status, type StatusCase } from "./status.ts";
+
+interface Written {
+  status: Status;
+  row_count: string | null;
+  rows_written: string;
+  rows_deleted: string;
+  bytes_written: string;
+  files_written: string;
+  started_at: string | null;
+}
+
+/** Percent and end follow from the rows: those that were deleted before they were written need no more work. */
+function progressOf(row: Written, now: number) {
+  const total = row.row_count === null ? null : Number(row.row_count);
+  const done = Number(row.rows_written) + Number(row.rows_deleted);
+  const part = row.status === "COMPLETED" ? 1 : total ? done / total : 0;
+  const isGoing = row.status === "RUNNING" && row.started_at !== null && part > 0;
+  const spent = isGoing ? now - Date.parse(row.started_at!) : 0;
+  return {
+    rows_total: total,
+    rows_written: Number(row.rows_written),
+    bytes_written: Number(row.bytes_written),
+    files_written: Number(row.files_written),
+    percent: Math.floor(part * 1000) / 10,
+    estimated_end: isGoing ? new Date(now + spent * (1 / part - 1)).toISOString() : null,
+  };
+}
+
+export function printExport(row: ExportRow, statusCase: StatusCase, now = Date.now()) {
+  const { row_count: _, rows_written: __, rows_deleted: ___, bytes_written: ____, files_written: _____, ...rest } = row;
+  return {
+    ...rest,
+    format: "Parquet",
+    status: printStatus(row.status, statusCase, row.interval_hours !== null),
+    progress: progressOf(row, now),
+  };
+}
+
+export function printExportRun(row: ExportRunRow, place: DestinationConfig, statusCase: StatusCase, now = Date.now()) {
+  const prefix = pathOf(place, exportPath(place, row.bulk_export_id));
+  const path = pathOf(place, dayPath(place, { ...row, export_id: row.bulk_export_id }));
+  return {
+    id: row.id,
+    bulk_export_id: row.bulk_export_id,
+    session_id: row.session_id,
+    status: printStatus(row.status, statusCase),
+    retry_number: row.retry_number,
+    errors: row.errors,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    finished_at: row.finished_at,
+    start_time: row.start_time,
+    end_time: row.end_time,
+    metadata: {
+      prefix,
+      start_time: row.start_time,
+      end_time: row.end_time,
+      execution_backend: "clickhouse",
+      result:
+        row.status === "CREATED"
+          ? null
+          : {
+              rows_written: Number(row.rows_written),
+              bytes_written: Number(row.bytes_written),
+              exported_files: (row.keys ?? []).map((key) => pathOf(place, key)),
+              export_path: path,
+              latest_cursor: row.cursor,
+              pending_upload: null,
+            },
+    },
+    progress: progressOf(row, now),
+  };
+}

@@ -1,0 +1,11 @@
+import { findTiers } from "../projects/sql.ts";
+import type { ExportDeps } from "./attempt.ts";
+
+/** The tier of the project's runs that name none themselves. */
+export async function projectTier(
+  { sql, settings }: Pick<ExportDeps, "sql" | "settings">,
+  of: { tenant_id: string; session_id: string },
+): Promise<string> {
+  const tiers = await findTiers(sql, of.tenant_id, [of.session_id]);
+  return tiers.get(of.session_id)?.trace_tier ?? settings.traceTier;
+}

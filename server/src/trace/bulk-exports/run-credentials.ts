@@ -1,0 +1,59 @@
+/**
+ * Each run keeps the credentials that it began with, also over a restart; those that come by a rotation are for runs
+ * that begin later (service-interface §4.4 rule 4). They are kept as secrets of the run until it has ended.
+ */
+import type { Bucket } from "../../base/blob/bucket.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import {
+  type ExportDestination,
+  findDestination,
+  openBucket,
+  printCredentials,
+  readCredentials,
+} from "./destination-bucket.ts";
+
+const RUN_SECRET = "export-run";
+
+/** The bucket of an export, opened with the credentials of one of its runs, or with the newest ones. */
+export interface RunCredentials {
+  open(runId: string | null): Promise<{ bucket: Bucket; config: ExportDestination["config"] }>;
+  /** Closes what was opened. */
+  close(): void;
+}
+
+export function runCredentials(
+  deps: { sql: Sql; secrets: Secrets; outbound: Outbound },
+  of: { tenant_id: string; destination_id: string },
+): RunCredentials {
+  const opened: Bucket[] = [];
+  return {
+    async open(runId) {
+      const destination = await findDestination(deps, of.tenant_id, of.destination_id);
+      if (!destination) throw new Error(`the destination ${of.destination_id} is gone`);
+      const credentials = runId === null ? destination.credentials : await keep(deps.secrets, destination, runId);
+      const bucket = await openBucket({ config: destination.config, credentials }, deps.outbound);
+      opened.push(bucket);
+      return { bucket, config: destination.config };
+    },
+    close() {
+      for (const bucket of opened.splice(0)) bucket.close();
+    },
+  };
+}
+
+async function keep(
+  secrets: Secrets,
+  { credentials, tenant_id }: ExportDestination,
+  runId: string,
+): Promise<ExportDestination["credentials"]> {
+  const ref = { purpose: RUN_SECRET, id: runId };
+  const kept = readCredentials(await secrets.get(ref));
+  if (kept) return kept;
+  if (credentials) await secrets.put({ ...ref, workspaceId: tenant_id }, printCredentials(credentials));
+  return credentials;
+}
+
+export const forgetCredentials = (secrets: Secrets, runId: string): Promise<void> =>
+  secrets.delete({ purpose: RUN_SECRET, id: runId });

@@ -1,0 +1,43 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+
+/** Window n is `[start + n * interval, start + (n + 1) * interval)` and is exported ten minutes after its end. */
+const DELAY_MINUTES = 10;
+
+export interface Schedule {
+  id: string;
+  next_window: number;
+}
+
+/** Schedules whose next window is due, the longest due first. */
+export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedule[]> {
+  return sql<Schedule[]>`
+    select id, next_window from bulk_exports
+    where interval_hours is not null and status = 'RUNNING'
+      and start_time + make_interval(hours => interval_hours * (next_window + 1), mins => ${DELAY_MINUTES})
+        <= ${now.toISOString()}::text::timestamptz
+    order by start_time + make_interval(hours => interval_hours * (next_window + 1)) limit ${limit}`;
+}
+
+/**
+ * Makes the window's export and moves the schedule on, or does neither: not when it was cancelled, and not when
+ * somebody else did. Windows follow from the schedule's start alone, so no clock can move them.
+ *
+ * @returns the new export's id
+ */
+export async function spawnWindow(tx: Transaction, { id, next_window: n }: Schedule): Promise<string | undefined> {
+  const [row] = await tx<{ id: string }[]>`
+    with source as (
+      update bulk_exports set next_window = next_window + 1
+      where id = ${id} and next_window = ${n} and status = 'RUNNING' and interval_hours is not null
+      returning *
+    )
+    insert into bulk_exports (id, tenant_id, destination_id, session_id, start_time, end_time, filter, format_version,
+      compression, export_fields, status, source_bulk_export_id, window_n)
+    select gen_random_uuid(), tenant_id, destination_id, session_id,
+      start_time + make_interval(hours => interval_hours * ${n}::int),
+      start_time + make_interval(hours => interval_hours * (${n}::int + 1)),
+      filter, format_version, compression, export_fields, 'CREATED', id, ${n}::int
+    from source
+    returning id`;
+  return row?.id;
+}

@@ -1,0 +1,167 @@
+/** What callers ask and write of exports. What happens while one is worked on is in queue-sql.ts and files-sql.ts. */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { FormatVersion } from "./columns.ts";
+import type { Status } from "./status.ts";
+
+const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** Times are RFC 3339 in UTC with six digits. Counts come as text, because they may be greater than 2^53. */
+export interface ExportRow {
+  id: string;
+  tenant_id: string;
+  bulk_export_destination_id: string;
+  session_id: string;
+  start_time: string;
+  end_time: string | null;
+  interval_hours: number | null;
+  filter: string | null;
+  format_version: FormatVersion;
+  compression: string;
+  export_fields: string[] | null;
+  source_bulk_export_id: string | null;
+  status: Status;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  row_count: string | null;
+  rows_written: string;
+  rows_deleted: string;
+  bytes_written: string;
+  files_written: string;
+}
+
+const EXPORT = `e.id, e.tenant_id, e.destination_id as bulk_export_destination_id, e.session_id,
+  ${utc("e.start_time")} as start_time, ${utc("e.end_time")} as end_time, e.interval_hours, e.filter, e.format_version,
+  e.compression, e.export_fields, e.source_bulk_export_id, e.status, e.error, ${utc("e.created_at")} as created_at,
+  ${utc("e.updated_at")} as updated_at, ${utc("e.started_at")} as started_at,
+  ${utc("e.finished_at")} as finished_at, e.row_count, d.*`;
+
+const WRITTEN = `coalesce(sum(f.row_count), 0)::bigint as rows_written,
+  coalesce(sum(f.deleted_count), 0)::bigint as rows_deleted,
+  coalesce(sum(f.byte_count), 0)::bigint as bytes_written, count(f.key) as files_written`;
+
+const WRITTEN_OF_EXPORT = `lateral (
+  select ${WRITTEN} from bulk_export_runs r join bulk_export_files f on f.run_id = r.id where r.bulk_export_id = e.id) d`;
+
+export async function findExport(sql: Sql | Transaction, tenantId: string, id: string): Promise<ExportRow | undefined> {
+  const [row] = await sql<ExportRow[]>`
+    select ${sql.unsafe(EXPORT)} from bulk_exports e, ${sql.unsafe(WRITTEN_OF_EXPORT)}
+    where e.tenant_id = ${tenantId} and e.id = ${id}`;
+  return row;
+}
+
+/** Newest first; bulk_exports_by_tenant has the order. */
+export function listExports(sql: Sql, tenantId: string, limit: number, offset: number): Promise<ExportRow[]> {
+  return sql<ExportRow[]>`
+    select ${sql.unsafe(EXPORT)} from (
+      select * from bulk_exports where tenant_id = ${tenantId}
+      order by created_at desc, id desc limit ${limit} offset ${offset}) e, ${sql.unsafe(WRITTEN_OF_EXPORT)}
+    order by e.created_at desc, e.id desc`;
+}
+
+export interface ExportRunRow {
+  id: string;
+  bulk_export_id: string;
+  tenant_id: string;
+  session_id: string;
+  destination_id: string;
+  status: Status;
+  retry_number: number;
+  errors: Record<string, string> | null;
+  created_at: string;
+  updated_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  start_time: string;
+  end_time: string;
+  row_count: string | null;
+  rows_written: string;
+  rows_deleted: string;
+  bytes_written: string;
+  files_written: string;
+  keys: string[] | null;
+  cursor: string | null;
+}
+
+const RUN = `r.id, r.bulk_export_id, e.tenant_id, e.session_id, e.destination_id, r.status, r.retry_number, r.errors,
+  ${utc("r.created_at")} as created_at, ${utc("r.updated_at")} as updated_at, ${utc("r.started_at")} as started_at,
+  ${utc("r.finished_at")} as finished_at, ${utc("r.start_time")} as start_time, ${utc("r.end_time")} as end_time,
+  r.row_count, d.*`;
+
+const WRITTEN_OF_RUN = `lateral (
+  select ${WRITTEN}, array_agg(f.key order by f.n) filter (where f.key is not null) as keys,
+    (array_agg(f.last_start_time || ' ' || f.last_id order by f.n desc))[1] as cursor
+  from bulk_export_files f where f.run_id = r.id) d`;
+
+/** In order of time. `of`: one export, or all that a schedule spawned. */
+export function listExportRuns(
+  sql: Sql,
+  tenantId: string,
+  of: { exportId: string } | { scheduleId: string },
+  page: { limit: number; offset: number; runId?: string },
+): Promise<ExportRunRow[]> {
+  const which = "exportId" in of ? sql`e.id = ${of.exportId}` : sql`e.source_bulk_export_id = ${of.scheduleId}`;
+  return sql<ExportRunRow[]>`
+    select ${sql.unsafe(RUN)}
+    from bulk_exports e join bulk_export_runs r on r.bulk_export_id = e.id, ${sql.unsafe(WRITTEN_OF_RUN)}
+    where e.tenant_id = ${tenantId} and ${which}
+      and ${page.runId === undefined ? sql`true` : sql`r.id = ${page.runId}`}
+    order by r.start_time, r.id limit ${page.limit} offset ${page.offset}`;
+}
+
+export interface NewExport {
+  id: string;
+  tenant_id: string;
+  destination_id: string;
+  session_id: string;
+  start_time: string;
+  end_time: string | null;
+  interval_hours: number | null;
+  filter: string | null;
+  format_version: string;
+  compression: string;
+  export_fields: string[] | null;
+  status: Status;
+}
+
+export async function insertExport(sql: Transaction, made: NewExport): Promise<void> {
+  await sql`
+    insert into bulk_exports (id, tenant_id, destination_id, session_id, start_time, end_time, interval_hours, filter,
+      format_version, compression, export_fields, status)
+    values (${made.id}, ${made.tenant_id}, ${made.destination_id}, ${made.session_id}, ${made.start_time}::text::timestamptz,
+      ${made.end_time}::text::timestamptz, ${made.interval_hours}, ${made.filter}, ${made.format_version},
+      ${made.compression}, ${made.export_fields}::text[], ${made.status})`;
+}
+
+/** A run for each day of UTC that the window touches. */
+export async function insertExportRuns(sql: Transaction, exportId: string): Promise<void> {
+  await sql`
+    insert into bulk_export_runs (id, bulk_export_id, start_time, end_time, status)
+    select gen_random_uuid(), e.id, greatest(e.start_time, day), least(e.end_time, day + interval '1 day'), 'CREATED'
+    from bulk_exports e, generate_series(date_trunc('day', e.start_time, 'UTC'), e.end_time, interval '1 day') as day
+    where e.id = ${exportId} and day < e.end_time
+    order by day`;
+}
+
+/** @returns what it was before; undefined when it is over, or being completed */
+export async function cancelExport(
+  sql: Transaction,
+  tenantId: string,
+  id: string,
+): Promise<{ was: Status } | undefined> {
+  const [row] = await sql<{ was: Status }[]>`
+    update bulk_exports e set status = 'CANCELLED', finished_at = now(), updated_at = now(), not_before = now()
+    from (select id, status as was from bulk_exports where tenant_id = ${tenantId} and id = ${id} for update) before
+    where e.id = before.id and e.status in ('CREATED', 'RUNNING') and e.sealed_at is null
+    returning before.was`;
+  return row;
+}
+
+/** Runs that have not ended end with their export. */
+export async function endRuns(sql: Sql | Transaction, exportId: string, status: Status): Promise<void> {
+  await sql`
+    update bulk_export_runs set status = ${status}, finished_at = now(), updated_at = now()
+    where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')`;
+}

@@ -1,0 +1,67 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+
+import { type FileHandle, open, stat } from "node:fs/promises";
+
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { sqlLiteral } from "../../base/clickhouse/format-param.ts";
+
+const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "snappy", zstandard: "zstd" };
+
+/** A row group holds what is encoded at once, so it bounds the writer's memory. Bloom filters cost more than they save. */
+const SETTINGS = {
+  output_format_parquet_row_group_size: "100000",
+  output_format_parquet_row_group_size_bytes: String(64 * 1024 * 1024),
+  output_format_parquet_write_bloom_filter: 0,
+  output_format_parquet_string_as_string: 1,
+  engine_file_truncate_on_insert: 1,
+} as const;
+
+export const parquetSettings = (compression: string) => ({
+  ...SETTINGS,
+  output_format_parquet_compression_method: METHODS[compression]!,
+});
+
+/** Writes the answer of a query as a Parquet file of this machine. @returns its rows and bytes */
+export async function writeParquet(
+  clickhouse: ClickHouse,
+  statement: { query: string; params: Record<string, never> },
+  path: string,
+  compression: string,
+): Promise<{ rows: number; bytes: number }> {
+  const settings = parquetSettings(compression) as never;
+  if (clickhouse.embedded) {
+    // an answer would come in one piece through memory; the engine writes the file itself
+    const query = `insert into function file(${sqlLiteral(path)}, 'Parquet') ${statement.query}`;
+    await clickhouse.command({ name: "exports.write", query, params: statement.params, settings });
+  } else {
+    const { stream } = await clickhouse.client.exec({
+      query: `/* exports.write */ ${statement.query} format Parquet`,
+      query_params: statement.params,
+      clickhouse_settings: settings,
+    });
+    await pipeline(stream, createWriteStream(path));
+  }
+  return { rows: await rowsOfFile(path), bytes: (await stat(path)).size };
+}
+
+/** The number of rows that the file itself tells in its footer. */
+async function rowsOfFile(path: string): Promise<number> {
+  const { parquetMetadata } = await import("hyparquet");
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const tail = await readAt(file, Math.max(0, size - 8), 8);
+    if (tail.toString("latin1", 4) !== "PAR1") throw new Error(`${path} is no Parquet file`);
+    const footer = await readAt(file, size - 8 - tail.readUInt32LE(0), tail.readUInt32LE(0) + 8);
+    return Number(parquetMetadata(new Uint8Array(footer).buffer).num_rows);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  await file.read(buffer, 0, length, position);
+  return buffer;
+}
