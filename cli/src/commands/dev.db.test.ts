@@ -113,6 +113,8 @@ test("a trace port that is taken leaves the agent server alone, and SIGTERM ends
   expect(server.line("Key")).toBeUndefined();
   expect(await statusOf(`${server.line("API")}/ok`)).toBe(200);
   expect(tracePid(server.child.pid!)).toBeUndefined();
+  const info = (await (await fetch(`${server.line("API")}/info`)).json()) as { flags: object };
+  expect(info.flags).toMatchObject({ langsmith: false });
   server.child.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   other.close();

@@ -1,0 +1,110 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, afterEach, expect, test } from "vitest";
+
+import { testDatabase } from "../../../server/test/db.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
+const db = await testDatabase();
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-tracing-"));
+/** Whole servers, on a machine that may be busy. */
+const SLOW = { timeout: 90_000 };
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+
+/** Any command that serves, once it has printed what says that it does. */
+async function heddle(command: string[], until: string, env: Record<string, string> = {}) {
+  const args = [LAUNCHER, ...command, "--config", PROJECT, "--data-dir", dataDir, "--port", "0", "--trace-port", "0"];
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_HOSTS: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  await expect.poll(() => output.includes(until) || child.exitCode !== null, { timeout: 30_000 }).toBe(true);
+  return { child, output: () => output, find: (pattern: RegExp) => pattern.exec(output)?.[1], exited };
+}
+
+type Json = Record<string, unknown>;
+
+async function call(url: string, key: string | undefined, body?: unknown): Promise<{ status: number; json: Json }> {
+  const response = await fetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "content-type": "application/json", ...(key && { "x-api-key": key }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  return { status: response.status, json: (await response.json()) as Json };
+}
+
+/** A run that has ended. @returns its id */
+async function run(api: string, key?: string): Promise<string> {
+  const { json: thread } = await call(`${api}/threads`, key, {});
+  const runs = `${api}/threads/${String(thread["thread_id"])}/runs`;
+  const { status, json: values } = await call(`${runs}/wait`, key, { assistant_id: "trail", input: {} });
+  expect({ status, values }).toMatchObject({ status: 200, values: { log: expect.any(Array) } });
+  const { json } = await call(runs, key);
+  return (json as unknown as { run_id: string }[])[0]!.run_id;
+}
+
+const traceStatus = (traces: string, key: string | undefined, id: string): Promise<unknown> =>
+  call(`${traces}/runs/${id}`, key).then(
+    ({ status, json }) => (status === 200 ? json["status"] : status),
+    () => "away",
+  );
+
+function tracePid(parent: number): number | undefined {
+  const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
+  const found = lines.find((line) => line.includes("--supervised") && Number(line.trim().split(/\s+/)[1]) === parent);
+  return found === undefined ? undefined : Number(found.trim().split(/\s+/)[0]);
+}
+
+let firstKey: string | undefined;
+
+test(
+  "runs are traced where keys are needed, by a key that nobody sees; and while the platform is away",
+  SLOW,
+  async () => {
+    const server = await heddle(["dev"], "Stop with Ctrl-C", { HEDDLE_AUTH: "required" });
+    const api = server.find(/^ {2}API +(.+)$/m)!;
+    const traces = server.find(/^ {2}Traces +(http.+)$/m)!;
+    const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);
+    const first = await run(api, key);
+    await expect.poll(() => traceStatus(traces, key, first), { timeout: 15_000 }).toBe("success");
+    expect(await traceStatus(traces, undefined, first)).toBe(401);
+
+    const pid = tracePid(server.child.pid!)!;
+    process.kill(pid, "SIGKILL");
+    const meanwhile = await run(api, key);
+    await expect.poll(() => tracePid(server.child.pid!) ?? pid, { timeout: 10_000 }).not.toBe(pid);
+    await expect.poll(() => traceStatus(traces, key, meanwhile), { timeout: 30_000 }).toBe("success");
+
+    // what ran last is delivered before the platform is stopped
+    const last = await run(api, key);
+    server.child.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+    const again = await heddle(["serve", "--role", "trace"], "Trace platform", { HEDDLE_AUTH: "required" });
+    expect(await traceStatus(again.find(/Trace platform (\S+)/)!, key, last)).toBe("success");
+  },
+);
+
+test("both roles in one process trace as well, and stop in order", SLOW, async () => {
+  const server = await heddle(["serve", "--role", "agent,trace"], "Agent server", { HEDDLE_AUTH: "required" });
+  const api = server.find(/Agent server (\S+)/)!;
+  const traces = server.find(/Trace platform (\S+)/)!;
+  await expect.poll(() => call(`${api}/ok`, undefined).then(({ status }) => status)).toBe(200);
+  const id = await run(api, firstKey);
+  await expect.poll(() => traceStatus(traces, firstKey, id), { timeout: 15_000 }).toBe("success");
+  server.child.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+
+import { readOptions } from "../../base/config/options.ts";
+import { agentOptions } from "../settings.ts";
+import { hostEnvironment } from "./host-environment.ts";
+import type { Project } from "./project.ts";
+import { configuredDestination, isTracingRefused } from "./tracing.ts";
+
+const project = (env: Record<string, string> = {}): Project => ({
+  dir: "/p",
+  configFile: "/p/langgraph.json",
+  graphs: {},
+  env,
+  warnings: [],
+});
+const settings = (env: Record<string, string> = {}) => readOptions(agentOptions, env);
+
+test("LangChain's switch says that runs are not traced, in the server's environment or else in the project's", () => {
+  expect(isTracingRefused(settings(), project())).toBe(false);
+  expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "false" }))).toBe(true);
+  expect(isTracingRefused(settings(), project({ LANGCHAIN_TRACING_V2: "False" }))).toBe(true);
+  expect(isTracingRefused(settings({ LANGSMITH_TRACING: "false" }), project())).toBe(true);
+  expect(isTracingRefused(settings({ LANGSMITH_TRACING: "true" }), project({ LANGSMITH_TRACING: "false" }))).toBe(
+    false,
+  );
+  expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "true" }))).toBe(false);
+});
+
+test("the operator's platform, with a key that graphs do not find in their environment", () => {
+  expect(configuredDestination(settings())).toBeUndefined();
+  const env = { HEDDLE_TRACING_URL: "https://traces.example/api/", HEDDLE_TRACING_KEY: "secret" };
+  expect(configuredDestination(settings(env))).toEqual({
+    state: "on",
+    url: "https://traces.example/api",
+    key: "secret",
+  });
+  expect(Object.values(hostEnvironment({}, env))).not.toContain("secret");
+});
