@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+
+const { call } = await testTracePlatform();
+
+test("info tells the SDKs what they look for, under each of its paths", async () => {
+  for (const path of ["/info", "/api/v1/info"]) {
+    const { json } = await call("GET", path);
+    const [major, minor, patch] = (json.version as string).split(".").map(Number) as [number, number, number];
+    expect(major * 1_000_000 + minor * 1000 + patch).toBeGreaterThanOrEqual(16_014);
+    expect(json.batch_ingest_config).toEqual({
+      use_multipart_endpoint: true,
+      scale_up_qsize_trigger: 1000,
+      scale_up_nthreads_limit: 16,
+      scale_down_nempty_trigger: 4,
+      size_limit: 100,
+      size_limit_bytes: 20_971_520,
+    });
+    expect(json.instance_flags).toMatchObject({
+      gzip_body_enabled: true,
+      zstd_compression_enabled: true,
+      dataset_examples_multipart_enabled: true,
+    });
+  }
+});
+
+test("health tells of the stores when it is asked", async () => {
+  expect((await call("GET", "/ok")).json).toEqual({ ok: true });
+  const { json } = await call("GET", "/api/v1/ok?check_db=true");
+  expect(Object.keys(json.checks as object)).toEqual(["postgres", "clickhouse"]);
+});
+
+test("the document describes what is mounted, with the content types that ingest reads", async () => {
+  const { json } = await call("GET", "/openapi.json");
+  expect(json.openapi).toBe("3.1.0");
+  const { requestBody, responses } = json.paths["/api/v1/runs/multipart"].post;
+  expect(Object.keys(requestBody.content as object)).toEqual(["multipart/form-data"]);
+  expect(Object.keys(responses as object)).toEqual(expect.arrayContaining(["202", "422", "429"]));
+  const page = await call("GET", "/docs");
+  expect(page.headers.get("content-type")).toContain("text/html");
+});
