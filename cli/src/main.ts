@@ -1,5 +1,6 @@
 import * as audit from "./commands/audit.ts";
 import * as dev from "./commands/dev.ts";
+import * as exporting from "./commands/export.ts";
 import * as keys from "./commands/keys.ts";
 import * as secrets from "./commands/secrets.ts";
 import * as serve from "./commands/serve.ts";
@@ -14,7 +15,7 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-const COMMANDS: Record<string, Command> = { dev, serve, keys, workspaces, secrets, audit, users };
+const COMMANDS: Record<string, Command> = { dev, serve, keys, workspaces, secrets, audit, users, export: exporting };
 
 function overview(): string {
   const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);

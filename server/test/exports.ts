@@ -6,6 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, expect } from "vitest";
 
+import type { Bucket } from "../src/base/blob/bucket.ts";
+import { findDestination, openBucket } from "../src/trace/bulk-exports/destination-bucket.ts";
+import type { TestDatabase } from "./db.ts";
+import { WORKSPACE } from "./principal.ts";
 import { testS3, type TestCredentials } from "./s3.ts";
 import { testTracePlatform } from "./trace-platform.ts";
 
@@ -16,11 +20,11 @@ export const marchDay = (n: number, time = "00:00:00.000000"): string =>
 /**
  * A trace platform beside a store of its own, with one destination, and what tests of exports ask again and again.
  */
-export async function testExports(env: Record<string, string> = {}) {
+export async function testExports(env: Record<string, string> = {}, db?: TestDatabase) {
   let clock: (() => Date) | undefined;
   const platform = await testTracePlatform(
     { HEDDLE_EXPORT_RETRY_MS: "50", ...env },
-    { now: () => clock?.() ?? new Date() },
+    { now: () => clock?.() ?? new Date(), ...(db && { db }) },
   );
   const { call, sql } = platform;
   const s3 = await testS3();
@@ -29,6 +33,9 @@ export async function testExports(env: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), "heddle-read-"));
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
   const destination = await makeDestination();
+  const { deps } = platform.platform;
+  const bucket: Bucket = await openBucket((await findDestination(deps, WORKSPACE, destination))!, deps.outbound);
+  afterAll(() => bucket.close());
 
   async function makeDestination(key: TestCredentials = credentials, endpoint_url = s3.endpoint): Promise<string> {
     const { status, json, text } = await call("POST", "/api/v1/bulk-exports/destinations", {
@@ -95,6 +102,8 @@ export async function testExports(env: Record<string, string> = {}) {
     s3,
     scratch,
     credentials,
+    destination,
+    bucket,
     makeDestination,
     newProject,
     create,

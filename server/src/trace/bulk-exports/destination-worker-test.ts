@@ -19,9 +19,11 @@ const PURPOSE = "export-destination-test";
 /** How often it is looked whether a worker is done. */
 const POLL_MS = 50;
 /** How often a worker looks by itself, should an announcement have been lost. */
-const LOOK_MS = 5_000;
+const LOOK_MS = 3_000;
 /** What a worker may take beyond the write itself, to notice and to claim. */
-const SPARE_MS = 10_000;
+const SPARE_MS = LOOK_MS + 2_000;
+/** So that an endpoint that never answers keeps nobody else waiting. */
+const AT_ONCE = 8;
 
 interface WorkerTestDeps {
   sql: Sql;
@@ -57,12 +59,13 @@ export async function testInWorker(
   }
 }
 
-/** Does the tests that are asked for, one after the other. Runs wherever exports run. */
+/** Does the tests that are asked for. Runs wherever exports run. */
 export class DestinationTester {
   readonly #deps: WorkerTestDeps;
   #listening: { unlisten(): Promise<void> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  readonly #underWay = new Set<Promise<void>>();
   #again = false;
   #stopped = false;
 
@@ -85,13 +88,14 @@ export class DestinationTester {
     clearInterval(this.#timer);
     await this.#listening?.unlisten();
     await this.#running;
+    await Promise.all(this.#underWay);
   }
 
   #wake(): void {
     if (this.#stopped) return;
     this.#again = true;
     this.#running ??= this.#work()
-      .catch((error: unknown) => this.#deps.log.warn({ err: error }, "export destinations could not be tested"))
+      .catch((error: unknown) => this.#complain(error))
       .finally(() => (this.#running = undefined));
   }
 
@@ -102,11 +106,28 @@ export class DestinationTester {
       for (const id of await rows.deleteOldTests(this.#deps.sql)) {
         await this.#deps.secrets.delete({ purpose: PURPOSE, id });
       }
-      for (let test = await this.#claim(); test && !this.#stopped; test = await this.#claim()) await this.#answer(test);
+      await this.#takeUp();
     }
   }
 
-  #claim = (): Promise<rows.ClaimedTest | undefined> => rows.claimTest(this.#deps.sql);
+  async #takeUp(): Promise<void> {
+    while (!this.#stopped && this.#underWay.size < AT_ONCE) {
+      const test = await rows.claimTest(this.#deps.sql);
+      if (!test) return;
+      const answering: Promise<void> = this.#answer(test)
+        .catch((error: unknown) => this.#complain(error))
+        .finally(() => {
+          this.#underWay.delete(answering);
+          // there may be more than there was room for
+          this.#wake();
+        });
+      this.#underWay.add(answering);
+    }
+  }
+
+  #complain(error: unknown): void {
+    this.#deps.log.warn({ err: error }, "export destinations could not be tested");
+  }
 
   async #answer({ id, config }: rows.ClaimedTest): Promise<void> {
     const { sql, secrets, outbound, settings, log } = this.#deps;

@@ -156,6 +156,22 @@ test("a worker that cannot write spoils the test, although the API can", async (
   expect(writes).toBe(2);
 });
 
+test("an endpoint that never answers keeps no other test waiting", async () => {
+  const stuck = await startFaultProxy(s3.endpoint);
+  // the API gets through, the worker does not
+  const seen = new Set<string>();
+  stuck.setRule(({ method, url }) =>
+    method === "PUT" && seen.size > 0 && !seen.has(url) ? { kind: "hang" } : void seen.add(url),
+  );
+  const slow = call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: stuck.endpoint }));
+  await expect.poll(() => stuck.faults(), { timeout: 5000 }).toBe(1);
+  const began = performance.now();
+  await create(s3.createKey());
+  expect(performance.now() - began).toBeLessThan(1_800);
+  expect((await slow).json.detail).toMatch(/Invalid endpoint: no answer within 2000 ms \[tested in a worker\]$/);
+  await stuck.stop();
+});
+
 test("a hiccup of the store does not fail the test", async () => {
   let hiccups = 2;
   proxy.setRule(({ method, number }) =>
@@ -227,6 +243,41 @@ test("a destination is deleted with its credentials, and is nobody else's", asyn
   expect((await call("DELETE", path)).status).toBe(404);
   expect(await db.sql`select 1 from secrets where id = ${id}`).toEqual([]);
 });
+
+test("a destination that exports refer to is not deleted", async () => {
+  const { id } = await create(s3.createKey());
+  const project = await call("POST", "/api/v1/sessions", { name: "exported" });
+  const made = await call("POST", "/api/v1/bulk-exports", {
+    bulk_export_destination_id: id,
+    session_id: project.json.id,
+    start_time: "2026-01-01T00:00:00Z",
+    end_time: "2026-01-02T00:00:00Z",
+  });
+  expect(made.text).toContain('"bulk_export_destination_id"');
+  const { status, json } = await call("DELETE", `${DESTINATIONS}/${id}`);
+  expect(status).toBe(409);
+  expect(json.detail).toContain("in use");
+  expect((await call("GET", `${DESTINATIONS}/${id}`)).status).toBe(200);
+  const { secrets } = platform.platform.deps;
+  expect((await findDestination({ sql: db.sql, secrets }, WORKSPACE, id))?.credentials).not.toBeNull();
+});
+
+test("where no process exports, the test is given up with 503", async () => {
+  const idle = await testTracePlatform(
+    { ...KEYS, HEDDLE_EXPORT_CONCURRENCY: "0", HEDDLE_EXPORT_TEST_TIMEOUT_MS: "100" },
+    { db: await testDatabase() },
+  );
+  const { testInWorker } = await import("./destination-worker-test.ts");
+  const { destinationConfig } = await import("./destination-schema.ts");
+  const config = destinationConfig.parse({ bucket_name: "exports", endpoint_url: s3.endpoint });
+  const began = performance.now();
+  const asked = testInWorker(idle.platform.deps, { tenant_id: WORKSPACE, config, credentials: s3.createKey() });
+  await expect(asked).rejects.toMatchObject({ status: 503 });
+  expect(performance.now() - began).toBeGreaterThan(1_000);
+  expect(await idle.sql`select 1 from export_destination_tests`).toEqual([]);
+  expect(await idle.sql`select 1 from secrets`).toEqual([]);
+  await idle.stop();
+}, 30_000);
 
 test("bad bodies are refused with the field's name", async () => {
   const credentials = s3.createKey();

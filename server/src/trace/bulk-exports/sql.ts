@@ -165,3 +165,13 @@ export async function endRuns(sql: Sql | Transaction, exportId: string, status: 
     update bulk_export_runs set status = ${status}, finished_at = now(), updated_at = now()
     where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')`;
 }
+
+/** For the operator: whose it is and where it went. */
+export async function findExportPlace(
+  sql: Sql,
+  id: string,
+): Promise<{ tenant_id: string; destination_id: string } | undefined> {
+  const [row] = await sql<{ tenant_id: string; destination_id: string }[]>`
+    select tenant_id, destination_id from bulk_exports where id = ${id}`;
+  return row;
+}

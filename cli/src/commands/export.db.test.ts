@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import { serve } from "@hono/node-server";
+import { afterAll, expect, test } from "vitest";
+
+import { createTraceApp } from "../../../server/src/app.ts";
+import { testDatabase } from "../../../server/test/db.ts";
+import { marchDay, testExports } from "../../../server/test/exports.ts";
+import { openGuard } from "../../../server/test/principal.ts";
+import { sampleRun, sendRuns } from "../../../server/test/sample-runs.ts";
+import { progressLine } from "../core/trace-api.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
+const db = await testDatabase();
+const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "10" }, db);
+const { deps } = exports.platform.platform;
+const server = serve({ fetch: createTraceApp(deps, openGuard).fetch, port: 0, hostname: "127.0.0.1" });
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+await new Promise((resolve) => server.once("listening", resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+function heddle(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_TRACE_URL: url, HEDDLE_DATA_DIR: deps.dataDir };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [LAUNCHER, "export", ...args], { cwd: tmpdir(), env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+test("an export is made, watched, listed and counted again, and what is wrong in the bucket is found", async () => {
+  const project = await exports.newProject("cli");
+  await sendRuns(
+    exports.call,
+    Array.from({ length: 25 }, () => sampleRun("cli", { start_time: marchDay(2) })),
+  );
+  const window = ["--from", marchDay(1), "--to", marchDay(4)];
+  const made = await heddle("create", "--destination", exports.destination, "--project", project, ...window, "--watch");
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+ COMPLETED\n$/) });
+  expect(made.stderr).toContain("100 % COMPLETED, 25 of 25 rows");
+  const id = made.stdout.split(" ")[0]!;
+
+  const listed = await heddle("list");
+  expect(listed.stdout).toMatch(new RegExp(`${id} +COMPLETED +100 % +25 `));
+  const sound = await heddle("verify", id);
+  expect(sound).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^25 rows in 3 files, \d+ bytes; the query had 25\n$/),
+  });
+
+  const [, , , first, second] = await exports.keysOf(id).then((keys) => ["", ...keys]);
+  const { bucket } = exports;
+  await bucket.put(first!, await exports.s3.read("traces", second!));
+  await bucket.put(first!.replace("runs-00001", "runs-00009"), Buffer.from("x"));
+  const wrong = await heddle("verify", id);
+  expect(wrong.code).toBe(1);
+  expect(wrong.stdout).toMatch(/WRONG .*runs-00001.parquet is not what was written/);
+  expect(wrong.stdout).toMatch(/WRONG .*runs-00009.parquet is not in the manifest/);
+  expect(wrong.stdout).toMatch(/WRONG {2}15 rows, the query had 25/);
+
+  const refused = await heddle("cancel", id);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("COMPLETED") });
+  expect(await heddle("create", "--project", project)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--destination"),
+  });
+});
+
+test("the bar shows how far it is", () => {
+  const progress = { rows_total: 10, rows_written: 5, bytes_written: 1_500_000, percent: 50, estimated_end: null };
+  const one = {
+    id: "x",
+    status: "RUNNING",
+    error: null,
+    start_time: "",
+    end_time: null,
+    interval_hours: null,
+    progress,
+  };
+  expect(progressLine(one)).toBe(`[${"#".repeat(15)}${" ".repeat(15)}] 50 % RUNNING, 5 of 10 rows, 1.5 MB`);
+});

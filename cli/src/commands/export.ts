@@ -1,0 +1,139 @@
+import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { formatTable } from "../core/table.ts";
+import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
+
+const flags = {
+  url: {
+    type: "text",
+    placeholder: "URL",
+    env: ["HEDDLE_TRACE_URL"],
+    default: "http://127.0.0.1:1984",
+    description: "The trace platform, for all but verify.",
+  },
+  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "A key to it." },
+  destination: { type: "text", placeholder: "ID", description: "For create: where to." },
+  project: { type: "text", placeholder: "ID", description: "For create: the project whose runs are exported." },
+  from: { type: "text", placeholder: "TIME", description: "For create: the first start time of a run, ISO 8601." },
+  to: { type: "text", placeholder: "TIME", description: "For create: the end of the window, which is not in it." },
+  "every-hours": {
+    type: "integer",
+    placeholder: "N",
+    min: 1,
+    max: 168,
+    description: "For create: on a schedule; without --to.",
+  },
+  filter: { type: "text", placeholder: "EXPR", description: "For create: only runs for which it holds." },
+  fields: { type: "text", placeholder: "A,B", description: "For create: these columns only." },
+  compression: { type: "text", placeholder: "NAME", description: "For create: none, gzip, snappy or zstd." },
+  "format-version": { type: "text", placeholder: "NAME", description: "For create: v1 or v2_beta." },
+  watch: { type: "switch", default: false, description: "For create: wait for the end and show how far it is." },
+  id: { type: "text", placeholder: "ID", description: "For cancel, watch and verify: the export." },
+  json: { type: "switch", default: false, description: "Print JSON." },
+  ...PLACE_FLAGS,
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Export traces as Parquet to a bucket, and check what is there";
+
+export function help(): string {
+  return `Usage: heddle export ACTION [options]
+
+Actions:
+  create      Export a window of a project's runs: --destination ID --project ID --from TIME --to TIME.
+  list        The workspace's exports, the newest first.
+  watch       Wait for an export's end: heddle export watch ID. Ends with 1 when it does not complete.
+  cancel      End an export, or a schedule: heddle export cancel ID.
+  verify      Count an export again from the bucket: heddle export verify ID. Works on the platform's data,
+              and ends with 1 when anything is missing, doubled or changed.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const [action = "", ...rest] = args;
+  const takesId = ["cancel", "verify", "watch"].includes(action);
+  // an id is what one writes after these
+  const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
+  const given = readFlags(flags, named, process.env);
+  const api = new TraceApi(given.url, given["api-key"]);
+  const print = (one: unknown, text: string) =>
+    process.stdout.write(given.json ? `${JSON.stringify(one)}\n` : `${text}\n`);
+  const id = () => {
+    if (given.id === undefined) throw new UsageError(`Which one? heddle export ${action} ID`);
+    return given.id;
+  };
+  if (action === "create") {
+    const made = await api.send<ExportOnWire>("POST", "/bulk-exports", bodyOf(given));
+    if (!given.watch) return void print(made, made.id);
+    console.error(`The export ${made.id}`);
+    conclude(await watch(api, made.id));
+  } else if (action === "watch") {
+    conclude(await watch(api, id()));
+  } else if (action === "list") {
+    const all = await api.send<ExportOnWire[]>("GET", "/bulk-exports?limit=1000");
+    if (given.json) return void print(all, "");
+    const rows = all.map((one) => [
+      one.id,
+      one.status,
+      `${one.progress.percent} %`,
+      String(one.progress.rows_written),
+      `${one.start_time.slice(0, 16)} – ${one.end_time?.slice(0, 16) ?? `every ${one.interval_hours} h`}`,
+    ]);
+    process.stdout.write(formatTable(["ID", "STATUS", "DONE", "ROWS", "WINDOW"], rows));
+  } else if (action === "cancel") {
+    const one = await api.send<ExportOnWire>("PATCH", `/bulk-exports/${encodeURIComponent(id())}`, {
+      status: "Cancelled",
+    });
+    print(one, `${one.id} ${one.status}`);
+  } else if (action === "verify") {
+    const { verify } = await import("../../../server/src/admin/export.ts");
+    const onFile = (done: number, of: number) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} files`);
+    };
+    const found = await verify(readPlace(given), process.env, id(), onFile);
+    if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+    const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
+    const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
+    print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted meanwhile` : ""}`);
+    if (found.problems.length > 0) process.exitCode = 1;
+  } else {
+    throw new UsageError(`heddle export needs an action: create, list, watch, cancel or verify, not "${action}".`);
+  }
+
+  function conclude(one: ExportOnWire): void {
+    print(one, `${one.id} ${one.status}${one.error === null ? "" : `: ${one.error}`}`);
+    if (one.status.toUpperCase() !== "COMPLETED") process.exitCode = 1;
+  }
+}
+
+interface Wish {
+  destination?: string | undefined;
+  project?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  "every-hours"?: number | undefined;
+  filter?: string | undefined;
+  fields?: string | undefined;
+  compression?: string | undefined;
+  "format-version"?: string | undefined;
+  watch: boolean;
+}
+
+function bodyOf(given: Wish): object {
+  const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
+  if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
+  if (given.watch && given["every-hours"] !== undefined) throw new UsageError("A schedule has no end to watch for.");
+  return {
+    bulk_export_destination_id: given.destination,
+    session_id: given.project,
+    start_time: given.from,
+    end_time: given.to,
+    interval_hours: given["every-hours"],
+    filter: given.filter,
+    export_fields: given.fields?.split(",").map((name) => name.trim()),
+    compression: given.compression,
+    format_version: given["format-version"],
+  };
+}

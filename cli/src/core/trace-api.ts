@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What commands read of an export. */
+export interface ExportOnWire {
+  id: string;
+  status: string;
+  error: string | null;
+  start_time: string;
+  end_time: string | null;
+  interval_hours: number | null;
+  progress: {
+    rows_total: number | null;
+    rows_written: number;
+    bytes_written: number;
+    percent: number;
+    estimated_end: string | null;
+  };
+}
+
+/** The trace platform over HTTP. Errors say what the platform said. */
+export class TraceApi {
+  readonly #base: string;
+  readonly #key: string | undefined;
+
+  constructor(url: string, key: string | undefined) {
+    this.#base = `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+    this.#key = key;
+  }
+
+  async send<T>(method: string, path: string, body?: object): Promise<T> {
+    let answer: Response;
+    try {
+      answer = await fetch(this.#base + path, {
+        method,
+        headers: { "Content-Type": "application/json", ...(this.#key !== undefined && { "x-api-key": this.#key }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      throw new Error(
+        `There is no trace platform at ${this.#base}. Name it with --url. (${(error as Error).message})`,
+        {
+          cause: error,
+        },
+      );
+    }
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${answer.status} ${detailOf(text)}`);
+    return JSON.parse(text) as T;
+  }
+}
+
+function detailOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { detail: unknown }).detail);
+  } catch {
+    return text.slice(0, 500);
+  }
+}
+
+const OVER = /^(completed|failed|cancelled|timedout)$/i;
+const WIDTH = 30;
+
+/** Looks each half second until the export is over; a bar on a terminal, a line for each status elsewhere. */
+export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
+  const { isTTY } = process.stderr;
+  for (let last = ""; ; await sleep(500)) {
+    const one = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
+    if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(one)}`);
+    else if (one.status !== last) process.stderr.write(`${progressLine(one)}\n`);
+    last = one.status;
+    if (OVER.test(one.status)) {
+      if (isTTY) process.stderr.write("\n");
+      return one;
+    }
+    if (one.interval_hours !== null) throw new Error("It is a schedule, which has no end to watch for.");
+  }
+}
+
+export function progressLine({ status, progress }: ExportOnWire): string {
+  const { percent, rows_written, rows_total, bytes_written, estimated_end } = progress;
+  const filled = Math.round((percent / 100) * WIDTH);
+  const bar = `[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}]`;
+  const rows = rows_total === null ? "" : `, ${rows_written} of ${rows_total} rows`;
+  const end = estimated_end === null ? "" : `, until ${estimated_end.slice(11, 19)} UTC`;
+  return `${bar} ${percent} % ${status}${rows}, ${(bytes_written / 1e6).toFixed(1)} MB${end}`;
+}

@@ -1,0 +1,41 @@
+import { readOptions } from "../base/config/options.ts";
+import { isUuid } from "../base/ids.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
+import { readPolicy } from "../base/outbound/policy.ts";
+import { outboundOptions } from "../base/outbound/settings.ts";
+import { openSecrets } from "../base/secrets/secrets.ts";
+import { secretsOptions } from "../base/secrets/settings.ts";
+import { findDestination, openBucket } from "../trace/bulk-exports/destination-bucket.ts";
+import { findExportPlace } from "../trace/bulk-exports/sql.ts";
+import { type Verification, verifyExport } from "../trace/bulk-exports/verify-export.ts";
+import type { Environment } from "./secrets.ts";
+import { type DataPlace, withDatabase } from "./with-database.ts";
+
+/** Counts an export again from its bucket, with the credentials of its destination. */
+export function verify(
+  place: DataPlace,
+  env: Environment,
+  id: string,
+  onFile: (done: number, of: number) => void,
+): Promise<Verification> {
+  return withDatabase(place, async ({ sql, log }) => {
+    const found = isUuid(id) ? await findExportPlace(sql, id) : undefined;
+    if (!found) throw new Error(`There is no export ${id}.`);
+    const settings = readOptions({ ...secretsOptions, ...outboundOptions }, env);
+    const secrets = await openSecrets({ sql, log, dataDir: place.dataDir, settings });
+    // whoever may read the data directory may go wherever the machine may
+    const outbound = createOutbound(readPolicy(settings.outboundAllow, true));
+    try {
+      const destination = await findDestination({ sql, secrets }, found.tenant_id, found.destination_id);
+      if (!destination) throw new Error(`The destination ${found.destination_id} is gone.`);
+      const bucket = await openBucket(destination, outbound);
+      try {
+        return await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
+      } finally {
+        bucket.close();
+      }
+    } finally {
+      await outbound.close();
+    }
+  });
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Transform } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+
+import type { Bucket } from "../../base/blob/bucket.ts";
+import type { DestinationConfig } from "./destination-schema.ts";
+import type { Manifest, ManifestFile } from "./finish-export.ts";
+import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
+
+export interface Verification {
+  rows: number;
+  bytes: number;
+  files: number;
+  /** What the query had; the rows must be this, less the ones that were deleted meanwhile. */
+  query_count: number;
+  deleted_count: number;
+  /** Empty: the export is whole, once, and as it was written. */
+  problems: string[];
+}
+
+/**
+ * Counts an export again from the bucket alone: every file is read whole, its hash, rows and ids are compared with the
+ * manifest, and no id may come twice. Needs as much memory as the ids of the export, and a file's room on the disk.
+ */
+export async function verifyExport(
+  bucket: Bucket,
+  config: DestinationConfig,
+  exportId: string,
+  onFile: (done: number, of: number) => void = () => {},
+): Promise<Verification> {
+  const problems: string[] = [];
+  const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, problems };
+  const stored = await bucket.get(exportPath(config, exportId, MANIFEST));
+  if (!stored) return { ...found, problems: [`there is no ${MANIFEST}: the export did not complete`] };
+  const manifest = JSON.parse(await text(stored.content)) as Manifest;
+  found.query_count = manifest.query_count;
+  found.deleted_count = manifest.deleted_count;
+  if (manifest.export_id !== exportId) problems.push(`the manifest is that of the export ${manifest.export_id}`);
+  if (!(await bucket.head(exportPath(config, exportId, SUCCESS)))) problems.push(`there is no ${SUCCESS}`);
+  const seen = manifest.fields.includes("id") ? new Set<string>() : undefined;
+  const directory = await mkdtemp(join(tmpdir(), "heddle-verify-"));
+  try {
+    for (const file of manifest.files) {
+      problems.push(...(await verifyFile(bucket, file, join(directory, "file.parquet"), found, seen)));
+      onFile(++found.files, manifest.files.length);
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  if (found.rows + manifest.deleted_count !== manifest.query_count) {
+    problems.push(
+      `${found.rows} rows, the query had ${manifest.query_count} of which ${manifest.deleted_count} were deleted`,
+    );
+  }
+  problems.push(...(await strangers(bucket, exportPath(config, exportId), manifest)));
+  return found;
+}
+
+async function verifyFile(
+  bucket: Bucket,
+  file: ManifestFile,
+  path: string,
+  found: Verification,
+  seen: Set<string> | undefined,
+): Promise<string[]> {
+  const stored = await bucket.get(file.key);
+  if (!stored) return [`${file.key} is missing`];
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const hashing = new Transform({
+    transform(chunk: Buffer, _, done) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  await pipeline(stored.content, hashing, createWriteStream(path));
+  found.bytes += bytes;
+  const problems: string[] = [];
+  if (bytes !== file.bytes) problems.push(`${file.key} has ${bytes} bytes, not ${file.bytes}`);
+  if (hash.digest("hex") !== file.sha256) return [...problems, `${file.key} is not what was written (SHA-256)`];
+  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] = await Promise.all([
+    import("hyparquet"),
+    import("hyparquet-compressors"),
+  ]);
+  const buffer = await asyncBufferFromFile(path);
+  const rows = Number((await parquetMetadataAsync(buffer)).num_rows);
+  found.rows += rows;
+  if (rows !== file.rows) problems.push(`${file.key} has ${rows} rows, not ${file.rows}`);
+  if (!seen) return problems;
+  const before = seen.size;
+  const read = (await parquetReadObjects({ file: buffer, columns: ["id"], compressors })) as { id: string }[];
+  for (const { id } of read) seen.add(id);
+  if (seen.size - before !== rows) problems.push(`${file.key} has ${before + rows - seen.size} ids that came before`);
+  return problems;
+}
+
+/** Objects that the manifest does not know. A bucket that may not be listed is not a problem of the export. */
+async function strangers(bucket: Bucket, prefix: string, manifest: Manifest): Promise<string[]> {
+  const known = new Set([...manifest.files.map((file) => file.key), `${prefix}/${MANIFEST}`, `${prefix}/${SUCCESS}`]);
+  const unknown: string[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await bucket
+      .list(`${prefix}/`, { limit: 1000, ...(after !== undefined && { after }) })
+      .catch(() => []);
+    unknown.push(...page.filter((one) => !known.has(one.key)).map((one) => `${one.key} is not in the manifest`));
+    after = page.at(-1)?.key;
+    if (page.length < 1000 || unknown.length > 100) return unknown;
+  }
+}
