@@ -50,6 +50,7 @@ export default defineConfig({
           ...shared,
           name: "crash",
           include: ["test/crash/**/*.crash.test.ts"],
+          globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
           fileParallelism: false,
         },

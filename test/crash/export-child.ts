@@ -1,0 +1,31 @@
+/**
+ * A trace platform that exports, as a process to be killed: chDB in its data directory, Postgres and the store outside.
+ * `HEDDLE_FAULT_POINTS` names where it dies. It takes requests as lines of JSON, `[method, path, body]`, and answers
+ * each with a line, `[status, text]`; the first line that it writes says that it works.
+ */
+import { createInterface } from "node:readline";
+
+import { createTraceApp } from "../../server/src/app.ts";
+import { readOptions } from "../../server/src/base/config/options.ts";
+import { createLog } from "../../server/src/base/log.ts";
+import { secretsOptions } from "../../server/src/base/secrets/settings.ts";
+import { identityOptions } from "../../server/src/identity/settings.ts";
+import { traceOptions } from "../../server/src/trace/settings.ts";
+import { startTracePlatform } from "../../server/src/trace/trace-platform.ts";
+import { callerOf } from "../../server/test/call.ts";
+import { openGuard } from "../../server/test/principal.ts";
+
+const { DATABASE: uri, DATA_DIR: dataDir, ...env } = process.env;
+const settings = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, env);
+const log = createLog(settings.logLevel);
+const { deps } = await startTracePlatform({ settings, log, database: { uri: uri!, socket: null }, dataDir: dataDir! });
+const call = callerOf(createTraceApp(deps, openGuard));
+const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
+say("ready");
+for await (const line of createInterface({ input: process.stdin })) {
+  const [method, path, body] = JSON.parse(line) as [string, string, unknown];
+  const { status, text } = await call(method, path, body);
+  say([status, text]);
+}
+// whoever started it is gone
+process.exit(0);

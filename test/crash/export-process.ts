@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const script = fileURLToPath(new URL("export-child.ts", import.meta.url));
+
+/** A process that exports (export-child.ts), one life of it. */
+export class ExportProcess {
+  readonly exited: Promise<NodeJS.Signals | number | null>;
+  readonly #child: ChildProcess;
+  readonly #answers: AsyncIterator<string>;
+  readonly #lines: Interface;
+
+  private constructor(env: Record<string, string>) {
+    const options = { cwd: root, env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "inherit"] } as const;
+    this.#child = spawn(process.execPath, ["--import", "tsx", script], options);
+    this.exited = once(this.#child, "exit").then(([code, signal]: unknown[]) => (signal ?? code) as NodeJS.Signals);
+    this.#lines = createInterface({ input: this.#child.stdout! });
+    this.#answers = this.#lines[Symbol.asyncIterator]();
+  }
+
+  /** Resolves when it works, or is dead. */
+  static async start(env: Record<string, string>): Promise<ExportProcess> {
+    const one = new ExportProcess(env);
+    await Promise.race([one.#answers.next(), one.exited]);
+    return one;
+  }
+
+  /** One request at a time; throws when it is refused. */
+  async request(method: string, path: string, body?: unknown): Promise<{ id: string }> {
+    this.#child.stdin!.write(`${JSON.stringify([method, path, body])}\n`);
+    const { value } = await this.#answers.next();
+    if (value === undefined) throw new Error("the process is gone");
+    const [status, text] = JSON.parse(value as string) as [number, string];
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return JSON.parse(text) as { id: string };
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.exited;
+  }
+}
