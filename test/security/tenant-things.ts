@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { vi } from "vitest";
 
 import { testS3 } from "../../server/test/s3.ts";
 
@@ -52,6 +53,17 @@ export async function fillTenant(
     config: { bucket_name: "exports", prefix: MARK, endpoint_url: store.endpoint },
     credentials: store.createKey(),
   });
+  const exported = await idOf("POST", "/api/v1/bulk-exports", {
+    bulk_export_destination_id: destination,
+    session_id: experiments[0],
+    start_time: new Date(Date.now() - 3_600_000).toISOString(),
+    end_time: now,
+  });
+  // it shall not change by itself while the others try
+  await vi.waitUntil(async () => (await ask("GET", `/api/v1/bulk-exports/${exported}`))["status"] === "COMPLETED", {
+    timeout: 20_000,
+    interval: 100,
+  });
   const key = await idOf("POST", "/api/v1/api-key", { description: MARK });
   const role = await idOf("POST", "/api/v1/orgs/current/roles", {
     display_name: MARK,
@@ -76,6 +88,7 @@ export async function fillTenant(
     feedback_id: [feedback],
     token: [String(token["id"])],
     destination_id: [destination],
+    bulk_export_id: [exported],
     bulk_export_destination_id: [destination],
     api_key_id: [key],
     key_id: [key],
