@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { StoredObject, UploadOptions } from "./bucket.ts";
 import { StorageError } from "./s3-error.ts";
@@ -19,6 +21,8 @@ const MOST_PARTS = 10_000;
 const SMALLEST_PART = 8 * MIB;
 /** Parts under way at once: with the one that is filled, memory is bounded by (this + 1) parts. */
 const PARTS_AT_ONCE = 3;
+/** How long a call that is not wanted any more is waited for. */
+const ANSWER_MS = 2_000;
 
 /** Whole MiB, and with room to spare below the greatest number of parts. */
 export const partSize = (size = 0): number => Math.max(SMALLEST_PART, Math.ceil(size / (MOST_PARTS - 100) / MIB) * MIB);
@@ -40,7 +44,7 @@ export async function uploadStream(
     options.onProgress?.(first.length);
     return { bytes: first.length, etag, sha256: hash.digest("hex") };
   }
-  const uploadId = await calls.start(key, options);
+  const uploadId = await startUpload(calls, key, options);
   // one failure ends the others
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
@@ -87,9 +91,33 @@ export async function uploadStream(
     stop.abort();
     // a part that arrives after the abort would keep its storage
     await Promise.all(underWay);
-    await calls.abort(key, uploadId).catch(() => {});
+    const ending = calls.abort(key, uploadId).catch(() => {});
+    // who calls it off does not wait for a store that hangs
+    await Promise.race([ending, ...(options.signal?.aborted ? [sleep(ANSWER_MS, undefined, { ref: false })] : [])]);
     throw error;
   }
+}
+
+/**
+ * A start that is called off may have reached the store all the same, and an upload of which nobody knows the id
+ * could not be ended. So its answer is awaited for a while, and ended whenever it comes.
+ */
+async function startUpload(calls: UploadCalls, key: string, { signal, ...options }: UploadOptions): Promise<string> {
+  signal?.throwIfAborted();
+  const starting = calls.start(key, options);
+  if (!signal) return starting;
+  const settled = new AbortController();
+  const calledOff = once(signal, "abort", settled).then(() => sleep(ANSWER_MS, undefined, settled));
+  try {
+    await Promise.race([starting, calledOff]);
+  } finally {
+    settled.abort();
+    calledOff.catch(() => {});
+  }
+  if (!signal.aborted) return starting;
+  const ending = starting.then((uploadId) => calls.abort(key, uploadId)).catch(() => {});
+  await Promise.race([ending, sleep(ANSWER_MS, undefined, { ref: false })]);
+  throw signal.reason;
 }
 
 /** Cuts into pieces of exactly `size`, the last one may be shorter. Nothing for an empty stream. */
