@@ -32,6 +32,6 @@ test("about everybody else the others decide", () => {
     { "x-api-key": "" },
     { authorization: `Bearer ${KEY}` },
   ]) {
-    expect(() => ask(headers as Record<string, string>)).toThrow(/./);
+    expect(() => ask(headers as Record<string, string>)).toThrow();
   }
 });
