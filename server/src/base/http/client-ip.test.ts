@@ -52,6 +52,16 @@ test("ports, brackets, zones and IPv4 in IPv6 are understood", async () => {
   expect(await seen("fe80::1%eth0", {})).toBe("fe80::1");
 });
 
+test("however many hops a client makes up, the one that the proxy added counts", async () => {
+  for (const made of [31, 32, 33, 999, 1000, 1001, 8000]) {
+    const header = `${"6.6.6.6,".repeat(made)}203.0.113.9`;
+    expect(await seen("10.0.0.1", forwarded(header)), `${made}`).toBe("203.0.113.9");
+    const elements = `${"for=6.6.6.6,".repeat(made)}for=203.0.113.9`;
+    const env = { HEDDLE_FORWARDED_HEADER: "forwarded" };
+    expect(await seen("10.0.0.1", { Forwarded: elements }, env), `${made}`).toBe("203.0.113.9");
+  }
+});
+
 test("a long chain is not walked to its end", async () => {
   const chain = ["203.0.113.9", ...Array.from({ length: 5000 }, () => "10.0.0.3")].join(", ");
   expect(await seen("10.0.0.1", forwarded(chain))).toBe("10.0.0.3");

@@ -85,7 +85,8 @@ export function networkOf(address: string): string {
 const MAX_HOPS = 32;
 
 function walk(peer: string, header: string, kind: string, isTrusted: (address: string) => boolean): string {
-  const hops = header.split(",", 1000);
+  // the whole header: a limit here would keep its left end, which the client wrote, and lose the proxy's
+  const hops = header.split(",");
   let client = peer;
   for (let index = hops.length - 1, left = MAX_HOPS; index >= 0 && left > 0 && isTrusted(client); index--, left--) {
     const hop = kind === "forwarded" ? forwardedFor(hops[index]!) : hops[index]!.trim();
