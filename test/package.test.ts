@@ -159,7 +159,7 @@ test("the tarball holds compiled JavaScript, the migrations and no sources or te
   const files = readdirSync(join(project, "node_modules", "heddle"), { recursive: true }).map(String);
   expect(files).toContain(join("dist", "server", "src", "main.js"));
   expect(files).toContain(join("dist", "server", "migrations", "postgres", "functions", "runs.sql"));
-  expect(files.filter((file) => file.endsWith(".ts") || file.includes("test"))).toEqual([]);
+  expect(files.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
 });
 
 test("it serves a project with the project's own LangGraph, and keeps its threads over a restart", async () => {
