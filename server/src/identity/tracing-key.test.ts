@@ -9,7 +9,7 @@ const KEY = "a-key-of-some-length";
 const place = { organizationId: "o", workspaceId: "w", plan: "enterprise" } as const;
 const refusing = {
   authenticate(): Principal {
-    throw unauthorized();
+    throw unauthorized("somebody else decides");
   },
 };
 const ask = (headers: Record<string, string>) =>
@@ -32,6 +32,6 @@ test("about everybody else the others decide", () => {
     { "x-api-key": "" },
     { authorization: `Bearer ${KEY}` },
   ]) {
-    expect(() => ask(headers as Record<string, string>)).toThrow();
+    expect(() => ask(headers as Record<string, string>)).toThrow("somebody else decides");
   }
 });
