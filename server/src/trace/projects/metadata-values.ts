@@ -1,5 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
+import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 
@@ -27,9 +28,10 @@ export async function metadataValues(
       order by n desc, metadata_value limit ${bind("UInt32", perKey)} by metadata_key
     )
     group by metadata_key order by total desc, metadata_key limit ${bind("UInt32", MAX_KEYS)}`;
-  const rows = await clickhouse.rows<{ metadata_key: string; metadata_values: string[] }>({
-    name: "projects.metadata_values",
-    ...render(statement),
-  });
+  const rows = await readRows<{ metadata_key: string; metadata_values: string[] }>(
+    clickhouse,
+    "projects.metadata_values",
+    statement,
+  );
   return Object.fromEntries(rows.map((row) => [row.metadata_key, row.metadata_values]));
 }

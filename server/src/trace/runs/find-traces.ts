@@ -1,13 +1,15 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { ch, render } from "../../base/clickhouse/fragment.ts";
+import { ch } from "../../base/clickhouse/fragment.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 
 /** The traces that have a run of the selection. */
 export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
-  const rows = await clickhouse.rows<{ trace: string }>({
-    name: "runs.traces",
-    ...render(ch`select distinct r.trace_id as trace ${fromRuns(scope, selection)}`),
-  });
+  const rows = await readRows<{ trace: string }>(
+    clickhouse,
+    "runs.traces",
+    ch`select distinct r.trace_id as trace ${fromRuns(scope, selection)}`,
+  );
   return rows.map((row) => row.trace);
 }

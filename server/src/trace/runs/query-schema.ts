@@ -145,7 +145,9 @@ export const run = z
         execution_order: z.int(),
       })
       .partial().shape,
-  );
+  )
+  // and what is null for all runs
+  .loose();
 
 export const sharedRun = run.omit({ session_id: true, app_path: true });
 

@@ -1,5 +1,5 @@
 /** What is told of a run besides its own row, looked up for a whole page at once, and only where it was selected. */
-import { ch, render } from "../../base/clickhouse/fragment.ts";
+import { ch } from "../../base/clickhouse/fragment.ts";
 import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
@@ -7,6 +7,7 @@ import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../projects/sql.ts";
 import { findShares } from "../sharing/sql.ts";
 import { findDatasetsOf, findExamplesFrom } from "./related-sql.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { Row } from "./select-page.ts";
 import { fromRuns } from "./selection.ts";
@@ -84,7 +85,7 @@ async function findChildren(
 ): Promise<Related["children"]> {
   const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, tracesOf(rows))}
     order by r.dotted_order limit 200000`;
-  const runs = await clickhouse.rows<Row>({ name: "runs.children", ...render(statement) });
+  const runs = await readRows<Row>(clickhouse, "runs.children", statement);
   return new Map(
     rows.map((row) => {
       const prefix = `${row.dotted_order ?? ""}.`;
@@ -101,10 +102,11 @@ async function findBounds(
 ): Promise<Related["bounds"]> {
   const statement = ch`select r.trace_id as trace, min(r.start_time) as first, max(r.start_time) as last
     ${fromRuns(scope, tracesOf(rows))} group by r.trace_id`;
-  const bounds = await clickhouse.rows<{ trace: string; first: string; last: string }>({
-    name: "runs.trace_bounds",
-    ...render(statement),
-  });
+  const bounds = await readRows<{ trace: string; first: string; last: string }>(
+    clickhouse,
+    "runs.trace_bounds",
+    statement,
+  );
   return new Map(bounds.map(({ trace, first, last }) => [trace, { first, last }]));
 }
 

@@ -9,9 +9,10 @@
  * twenty times as much again, and then in everything.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
+import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { findRunKeys, type RunRow } from "./clickhouse.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
 
@@ -127,7 +128,7 @@ async function startTimeAt(
 ): Promise<MicroTime | undefined> {
   const statement = ch`select r.start_time as bound ${fromPieces(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)} limit 1 offset ${bind("UInt32", offset)}`;
-  const [row] = await clickhouse.rows<{ bound: MicroTime }>({ name: "runs.bound", ...render(statement) });
+  const [row] = await readRows<{ bound: MicroTime }>(clickhouse, "runs.bound", statement);
   return row?.bound;
 }
 
@@ -140,7 +141,7 @@ async function selectRuns(
 ): Promise<Row[]> {
   const statement = ch`select ${list(page.columns)} ${fromRuns(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)}, r.id ${direction(page)} limit ${bind("UInt32", page.limit)}`;
-  return clickhouse.rows<Row>({ name: "runs.page", ...render(statement) });
+  return readRows<Row>(clickhouse, "runs.page", statement);
 }
 
 /** These runs with these columns, in the same order. One that was deleted meanwhile is left out. */
@@ -152,7 +153,7 @@ async function readRuns(
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
   const statement = ch`select ${list(columns)} ${fromRuns(scope, keysOf(keys))}`;
-  const rows = await clickhouse.rows<Row>({ name: "runs.read", ...render(statement) });
+  const rows = await readRows<Row>(clickhouse, "runs.read", statement);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);
 }

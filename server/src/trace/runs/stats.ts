@@ -3,8 +3,9 @@
  * tokens and costs are those of the trace, duration and outcome are the root's.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { all, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
+import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { RUN_LATENCY } from "./clickhouse.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 import { TRACE_SUMS } from "./trace-totals.ts";
@@ -73,11 +74,7 @@ export async function computeStats(
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // a set of thousands of traces costs more in the index than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
-  const rows = await clickhouse.rows<Figures & { group_name: string }>({
-    name: "runs.stats",
-    ...render(statement),
-    settings,
-  });
+  const rows = await readRows<Figures & { group_name: string }>(clickhouse, "runs.stats", statement, settings);
   return new Map(rows.map(({ group_name, ...figures }) => [group_name, figures]));
 }
 
@@ -175,5 +172,5 @@ export async function computeFeedbackStats(
     ) as m on m.id = f.run_id
     where ${all(conditions)}
     group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
-  return clickhouse.rows<FeedbackFigures>({ name: "runs.feedback_stats", ...render(statement) });
+  return readRows<FeedbackFigures>(clickhouse, "runs.feedback_stats", statement);
 }

@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { ch, raw, render } from "../../base/clickhouse/fragment.ts";
+import { ch, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
 
@@ -46,6 +47,6 @@ export async function readTraceTotals(
 ): Promise<Map<string, TraceTotals>> {
   const statement = ch`select r.trace_id as trace, min(r.first_token_time) as first_token, ${raw(TRACE_SUMS)}
     ${fromRuns(scope, { projects, traces, since })} group by r.trace_id`;
-  const rows = await clickhouse.rows<TraceTotals>({ name: "runs.trace_totals", ...render(statement) });
+  const rows = await readRows<TraceTotals>(clickhouse, "runs.trace_totals", statement);
   return new Map(rows.map((row) => [row.trace, row]));
 }

@@ -1,7 +1,8 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import { RUN_LATENCY } from "../runs/clickhouse.ts";
+import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
 import { TRACE_SUMS } from "../runs/trace-totals.ts";
@@ -59,7 +60,7 @@ export async function selectThreads(
     ${rootsOf(scope, selection)}
     group by thread ${beyond}
     order by last_start desc, thread limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
-  return clickhouse.rows<ThreadRow>({ name: "threads.select", ...render(statement) });
+  return readRows<ThreadRow>(clickhouse, "threads.select", statement);
 }
 
 export async function countThreads(
@@ -68,7 +69,7 @@ export async function countThreads(
   selection: ThreadSelection,
 ): Promise<number> {
   const statement = ch`select uniqExact(r.thread_id) as n ${rootsOf(scope, selection)}`;
-  const [row] = await clickhouse.rows<{ n: number }>({ name: "threads.count", ...render(statement) });
+  const [row] = await readRows<{ n: number }>(clickhouse, "threads.count", statement);
   return row!.n;
 }
 
@@ -114,11 +115,7 @@ export async function readThreadTotals(
       group by r.trace_id
     ) as sums on sums.trace = roots.trace
     group by thread`;
-  const rows = await clickhouse.rows<ThreadTotals>({
-    name: "threads.totals",
-    ...render(statement),
-    settings: { use_skip_indexes: 0 },
-  });
+  const rows = await readRows<ThreadTotals>(clickhouse, "threads.totals", statement, { use_skip_indexes: 0 });
   return new Map(rows.map((row) => [row.thread, row]));
 }
 
@@ -131,9 +128,10 @@ export async function readTurns(
 ): Promise<{ inputs: string | null; outputs: string | null }[]> {
   const statement = ch`select r.inputs, r.outputs ${rootsOf(scope, selection)}
     order by r.start_time desc limit ${bind("UInt32", limit)}`;
-  const rows = await clickhouse.rows<{ inputs: string | null; outputs: string | null }>({
-    name: "threads.turns",
-    ...render(statement),
-  });
+  const rows = await readRows<{ inputs: string | null; outputs: string | null }>(
+    clickhouse,
+    "threads.turns",
+    statement,
+  );
   return rows.toReversed();
 }

@@ -1,0 +1,47 @@
+import type { ClickHouseSettings } from "@clickhouse/client";
+
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
+import { AppError, unavailable } from "../../base/errors.ts";
+
+/** A query that takes longer reads more than anybody looks at, and keeps others waiting for its thread. */
+const MAX_SECONDS = 60;
+
+/**
+ * The rows of a reading statement. 422 when it takes too long, because the same would again; 503 when the store is
+ * away or has no memory left.
+ */
+export async function readRows<T>(
+  clickhouse: ClickHouse,
+  name: string,
+  statement: Fragment,
+  settings: ClickHouseSettings = {},
+): Promise<T[]> {
+  try {
+    return await clickhouse.rows<T>({
+      name,
+      ...render(statement),
+      settings: { max_execution_time: MAX_SECONDS, ...settings },
+    });
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** ClickHouse's codes: no thread or connection, network, read-only, memory, shutting down, too many queries. */
+const AWAY = new Set(["202", "203", "209", "210", "236", "241", "242", "279", "439", "735"]);
+const TIMEOUT = "159";
+
+function translate(error: unknown): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== "string") return error;
+  if (code === TIMEOUT) {
+    const message = `The query took longer than ${MAX_SECONDS} s. Bound its start time, or ask for less.`;
+    return new AppError(422, message, { cause: error });
+  }
+  // E…: Node's codes of a connection that can't be made or broke
+  if (!AWAY.has(code) && !code.startsWith("E")) return error;
+  const away = unavailable("The trace store can't answer this now. Try again later.", 2);
+  away.cause = error;
+  return away;
+}
