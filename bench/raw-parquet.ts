@@ -16,7 +16,7 @@ const columns = `toString(id) as c0, toString(tenant_id) as c1, toString(project
   total_tokens, prompt_tokens, completion_tokens, toFloat64(total_cost) as c20, toFloat64(prompt_cost) as c21,
   toFloat64(completion_cost) as c22, first_token_time`;
 const settings = `output_format_parquet_compression_method = 'zstd', output_format_parquet_write_bloom_filter = 0,
-  output_format_parquet_row_group_size = 100000, output_format_parquet_row_group_size_bytes = 67108864`;
+  output_format_parquet_row_group_size = 50000, output_format_parquet_row_group_size_bytes = 33554432`;
 const began = performance.now();
 await session.queryAsync(
   `insert into function file('${file}', 'Parquet') settings ${settings} select ${columns} from runs final`,

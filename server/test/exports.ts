@@ -66,7 +66,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
 
   async function finished(body: object) {
     const made = await create(body);
-    expect(made.status, made.text).toBe(200);
+    expect(made).toMatchObject({ status: 200 });
     const json = await ended(made.json.id);
     expect(json).toMatchObject({ status: "COMPLETED", error: null });
     return json;

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -16,7 +15,9 @@ export class ExportProcess {
   private constructor(env: Record<string, string>) {
     const options = { cwd: root, env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "inherit"] } as const;
     this.#child = spawn(process.execPath, ["--import", "tsx", script], options);
-    this.exited = once(this.#child, "exit").then(([code, signal]: unknown[]) => (signal ?? code) as NodeJS.Signals);
+    this.exited = new Promise((resolve) => {
+      this.#child.on("exit", (code, signal) => resolve(signal ?? code));
+    });
     this.#lines = createInterface({ input: this.#child.stdout! });
     this.#answers = this.#lines[Symbol.asyncIterator]();
   }

@@ -99,7 +99,7 @@ test.sequential("an exporter dies at each named point", { timeout: 200_000 }, as
     const one = await start(`${point}:1`, 1);
     await one.request("POST", "/bulk-exports", body).catch(() => {});
     const died = await Promise.race([one.exited, sleep(20_000, "alive", { ref: false })]);
-    expect(died, point).toBe("SIGKILL");
+    expect([point, died]).toEqual([point, "SIGKILL"]);
   }
 });
 

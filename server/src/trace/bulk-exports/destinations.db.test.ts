@@ -1,34 +1,25 @@
 import { randomBytes } from "node:crypto";
 import { Writable } from "node:stream";
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
-import { type Call } from "../../../test/call.ts";
-import { type TestDatabase, testDatabase } from "../../../test/db.ts";
+import { testDatabase } from "../../../test/db.ts";
 import { openGuard, testPrincipal, WORKSPACE } from "../../../test/principal.ts";
-import { type TestCredentials, type TestS3, testS3 } from "../../../test/s3.ts";
-import { type TestTracePlatform, testTracePlatform } from "../../../test/trace-platform.ts";
-import { type FaultProxy, INTERNAL_ERROR, startFaultProxy } from "../../../../test/s3/fault-proxy.ts";
+import { type TestCredentials, testS3 } from "../../../test/s3.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { INTERNAL_ERROR, startFaultProxy } from "../../../../test/s3/fault-proxy.ts";
 import { findDestination } from "./destination-bucket.ts";
 
 // replicas of one database need the same
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
 const DESTINATIONS = "/api/v1/bulk-exports/destinations";
 
-let s3: TestS3;
-let db: TestDatabase;
-let platform: TestTracePlatform;
-let proxy: FaultProxy;
-let call: Call;
-
-beforeAll(async () => {
-  db = await testDatabase();
-  s3 = await testS3();
-  s3.createBucket("exports");
-  proxy = await startFaultProxy(s3.endpoint);
-  platform = await testTracePlatform({ ...KEYS, HEDDLE_EXPORT_TEST_TIMEOUT_MS: "2000" }, { db });
-  call = platform.call;
-});
+const db = await testDatabase();
+const s3 = await testS3();
+s3.createBucket("exports");
+const proxy = await startFaultProxy(s3.endpoint);
+const platform = await testTracePlatform({ ...KEYS, HEDDLE_EXPORT_TEST_TIMEOUT_MS: "2000" }, { db });
+const { call } = platform;
 afterAll(() => proxy.stop());
 
 const bodyOf = (credentials: TestCredentials | null | undefined, config: Record<string, unknown> = {}) => ({

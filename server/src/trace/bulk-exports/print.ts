@@ -32,10 +32,25 @@ function progressOf(row: Written, now: number) {
 }
 
 export function printExport(row: ExportRow, statusCase: StatusCase, now = Date.now()) {
-  const { row_count: _, rows_written: __, rows_deleted: ___, bytes_written: ____, files_written: _____, ...rest } = row;
   return {
-    ...rest,
+    id: row.id,
+    tenant_id: row.tenant_id,
+    bulk_export_destination_id: row.bulk_export_destination_id,
+    session_id: row.session_id,
+    start_time: row.start_time,
+    end_time: row.end_time,
+    interval_hours: row.interval_hours,
+    filter: row.filter,
     format: "Parquet",
+    format_version: row.format_version,
+    compression: row.compression,
+    export_fields: row.export_fields,
+    source_bulk_export_id: row.source_bulk_export_id,
+    error: row.error,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
     status: printStatus(row.status, statusCase, row.interval_hours !== null),
     progress: progressOf(row, now),
   };

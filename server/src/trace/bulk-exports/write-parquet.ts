@@ -10,8 +10,8 @@ const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "s
 
 /** A row group holds what is encoded at once, so it bounds the writer's memory. Bloom filters cost more than they save. */
 const SETTINGS = {
-  output_format_parquet_row_group_size: "100000",
-  output_format_parquet_row_group_size_bytes: String(64 * 1024 * 1024),
+  output_format_parquet_row_group_size: "50000",
+  output_format_parquet_row_group_size_bytes: String(32 * 1024 * 1024),
   output_format_parquet_write_bloom_filter: 0,
   output_format_parquet_string_as_string: 1,
   engine_file_truncate_on_insert: 1,
