@@ -13,8 +13,11 @@ export class ExportProcess {
   readonly #lines: Interface;
 
   private constructor(env: Record<string, string>) {
-    const options = { cwd: root, env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "inherit"] } as const;
-    this.#child = spawn(process.execPath, ["--import", "tsx", script], options);
+    this.#child = spawn(process.execPath, ["--import", "tsx", script], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     this.exited = new Promise((resolve) => {
       this.#child.on("exit", (code, signal) => resolve(signal ?? code));
     });
