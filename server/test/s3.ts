@@ -14,7 +14,7 @@ import { checkSignature, type SigningKey } from "./signature-v4.ts";
  * signatures and permissions, and answers in S3's errors. Path style at `endpoint`, virtual-hosted at
  * `http://BUCKET.s3.test:PORT`, a name that the test has to resolve to 127.0.0.1.
  *
- *     const s3 = await testS3();
+ *     const s3 = await testS3();      // at the top of the file, so that it is stopped after the tests
  *     s3.createBucket("exports");
  *     const credentials = s3.createKey();                       // may do everything
  *     s3.deny(credentials.access_key_id, "s3:DeleteObject");    // from now on

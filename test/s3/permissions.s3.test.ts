@@ -4,26 +4,21 @@
  */
 import { randomBytes } from "node:crypto";
 
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import type { Bucket } from "../../server/src/base/blob/bucket.ts";
 import { openBucket } from "../../server/src/trace/bulk-exports/destination-bucket.ts";
 import { destinationConfig } from "../../server/src/trace/bulk-exports/destination-schema.ts";
-import { type TestTracePlatform, testTracePlatform } from "../../server/test/trace-platform.ts";
+import { testTracePlatform } from "../../server/test/trace-platform.ts";
 import { type PolicyServer, startPolicyServer } from "./versitygw.ts";
 
 const BUCKET = "exports";
 const MIB = 1024 * 1024;
 const ALL = ["s3:PutObject", "s3:DeleteObject", "s3:GetObject", "s3:AbortMultipartUpload"];
 
-let store: PolicyServer;
-let platform: TestTracePlatform;
-
-beforeAll(async () => {
-  store = await startPolicyServer();
-  await store.createBucket(BUCKET);
-  platform = await testTracePlatform();
-});
+const store = await startPolicyServer();
+await store.createBucket(BUCKET);
+const platform = await testTracePlatform();
 
 type User = ReturnType<PolicyServer["createUser"]>;
 

@@ -18,7 +18,10 @@ import { afterAll } from "vitest";
 
 import { S3_SERVER } from "../../scripts/s3-server.mjs";
 
-/** An S3 server with users and bucket policies, of a test's own: scripts/s3-server.mjs builds it. */
+/**
+ * An S3 server with users and bucket policies, of a test's own: scripts/s3-server.mjs builds it. Start it at the top of
+ * the file: vitest does not run an `afterAll` that is declared inside of a `beforeAll`, and the program would stay.
+ */
 export interface PolicyServer {
   endpoint: string;
   createBucket(name: string): Promise<void>;

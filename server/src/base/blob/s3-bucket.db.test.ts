@@ -2,13 +2,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { buffer as readAll } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 
-import { type TestCredentials, type TestS3, testS3 } from "../../../test/s3.ts";
+import { testS3 } from "../../../test/s3.ts";
 import {
   atRandom,
   type Fault,
-  type FaultProxy,
   KEY_REVOKED,
   NO_SUCH_BUCKET,
   SLOW_DOWN,
@@ -28,16 +27,11 @@ const MIB = 1024 * 1024;
 const outbound = createOutbound(readPolicy("", true), {
   resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
 });
-let s3: TestS3;
-let proxy: FaultProxy;
-let credentials: TestCredentials;
+const s3 = await testS3();
+s3.createBucket("exports");
+const proxy = await startFaultProxy(s3.endpoint);
+const credentials = s3.createKey();
 
-beforeAll(async () => {
-  s3 = await testS3();
-  s3.createBucket("exports");
-  proxy = await startFaultProxy(s3.endpoint);
-  credentials = s3.createKey();
-});
 afterEach(() => proxy.setRule(undefined));
 afterAll(async () => {
   await proxy.stop();

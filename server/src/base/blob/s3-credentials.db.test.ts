@@ -8,7 +8,7 @@ import { text as readText } from "node:stream/consumers";
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { type TestCredentials, type TestS3, testS3 } from "../../../test/s3.ts";
+import { type TestCredentials, testS3 } from "../../../test/s3.ts";
 import { createOutbound } from "../outbound/outbound.ts";
 import { readPolicy } from "../outbound/policy.ts";
 import { openS3Bucket } from "./s3-bucket.ts";
@@ -16,7 +16,8 @@ import { openS3Bucket } from "./s3-bucket.ts";
 const outbound = createOutbound(readPolicy("", true));
 const directory = mkdtempSync(join(tmpdir(), "heddle-credentials-"));
 const before = { ...process.env };
-let s3: TestS3;
+const s3 = await testS3();
+s3.createBucket("exports");
 let services: Server;
 let endpoint: string;
 let asked: string[] = [];
@@ -24,8 +25,6 @@ let asked: string[] = [];
 let lent: TestCredentials;
 
 beforeAll(async () => {
-  s3 = await testS3();
-  s3.createBucket("exports");
   lent = s3.createKey({ sessionToken: "lent-for-an-hour" });
   services = createServer((request, response) => {
     void answer(request).then((body) => response.writeHead(body === null ? 404 : 200).end(body ?? ""));
