@@ -12,6 +12,9 @@
 -- (code: trace/runs/pairs.ts). Nested keys are joined by dots, elements of arrays repeat their key, values are
 -- cut after 250 characters.
 --
+-- *_compress_block_size: a merge holds a block a column and direction; with a quarter of the default it needs half
+-- the memory, and the same room on disk.
+--
 -- fsync_*: an insert that was answered survives the loss of power. Merges need none: their sources stay for
 -- eight minutes.
 
@@ -71,7 +74,8 @@ engine = CoalescingMergeTree
 partition by toYYYYMM(start_time)
 primary key (tenant_id, project_id, start_time)
 order by (tenant_id, project_id, start_time, id)
-settings index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1;
+settings index_granularity = 2048, max_compress_block_size = 262144, min_compress_block_size = 65536,
+  fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Where the run of an id is. One row a run, the newest wins; `deleted` keeps late pieces of a deleted run out.
 -- shard by: cityHash64(id)

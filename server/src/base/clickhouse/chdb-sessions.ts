@@ -129,6 +129,8 @@ function openSession(module: ChdbModule, { directory, database, settings, maxMem
       `--index_mark_cache_size=${mebibytes(32)}`,
       `--primary_index_cache_size=${mebibytes(64)}`,
       `--query_condition_cache_size=${mebibytes(16)}`,
+      // two merges at once instead of four: each may take some hundred megabytes
+      "--background_merges_mutations_concurrency_ratio=1",
     ],
   });
   const name = `\`${database.replaceAll("`", "")}\``;

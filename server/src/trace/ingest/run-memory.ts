@@ -21,7 +21,7 @@ export interface Shape {
 
 export const NO_SHAPE: Shape = { keys: new Set(), metadata: new Set() };
 
-const MAX_RUNS = 100_000;
+const MAX_RUNS = 50_000;
 const MAX_SHAPES = 5000;
 
 /** A few hundred bytes a run, the oldest forgotten first. */
