@@ -82,7 +82,6 @@ async function timed(work) {
   count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 installPrograms();
-// when that fails, its tests do, and say so
 // without Go, or modules to build from, what needs that server is skipped, and counted so
 const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
 if (withoutS3Server.length > 0) count("s3-policies", 0, { passed: 0, failed: 0, skipped: 1 });
