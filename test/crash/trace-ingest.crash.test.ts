@@ -13,8 +13,10 @@ afterAll(async () => {
   installation.remove();
 });
 
-const post = (path: string, body: object, method = "POST") =>
-  fetch(server.url + path, { method, body: JSON.stringify(body) });
+const post = (path: string, body: object, method: "POST" | "PATCH" = "POST") => {
+  const request: RequestInit = { method, body: JSON.stringify(body) };
+  return fetch(server.url + path, request);
+};
 
 const run = (id: string, more: object = {}) => ({
   id,
