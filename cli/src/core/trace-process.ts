@@ -113,7 +113,9 @@ export class TraceProcess {
     const { launcher, host, dataDir, database, tracingKey } = this.#options;
     const args = ["serve", "--role", "trace", "--supervised"];
     args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
-    const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
+    // each statement of chDB holds a thread of the pool while it runs, and there are four of them by default
+    const env = { UV_THREADPOOL_SIZE: "8", ...process.env };
+    const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [], env });
     this.#child = child;
     const exited = new Promise<string>((resolve) => {
       child.once("error", (error) => resolve(error.message));
