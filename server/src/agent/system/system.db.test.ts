@@ -28,8 +28,11 @@ test("the OpenAPI document describes the endpoints, and its references lead some
   expect(document.components.schemas.Thread.properties).toHaveProperty("thread_id");
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
   expect(references.length).toBeGreaterThan(5);
-  const names = references.map((reference) => /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1]);
-  expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(names));
+  const leadNowhere = references.filter((reference) => {
+    const [, kind, name] = /^#\/components\/(\w+)\/(\w+)$/.exec(reference) ?? [];
+    return document.components[kind!]?.[name!] === undefined;
+  });
+  expect(leadNowhere).toEqual([]);
   const ids = Object.values(document.paths as Record<string, Record<string, { operationId: string }>>).flatMap((path) =>
     Object.values(path).map((operation) => operation.operationId),
   );
