@@ -11,12 +11,19 @@ interface Declared {
   path: string;
   permission: Permission | "public";
   audit?: "change" | "data" | "none";
+  auditFields?: readonly string[];
+}
+
+/** Query and body of a request, as they were parsed. */
+export interface Asked {
+  query: unknown;
+  body: unknown;
 }
 
 /** What becomes of a request in the audit log. */
 export interface RequestAudit {
   /** It was answered. Resolves when the line is durable; rejects when it could not be written. */
-  answered(c: Context, principal: Principal | undefined, response: Response): Promise<void>;
+  answered(c: Context, principal: Principal | undefined, response: Response, asked: Asked): Promise<void>;
   /** It was refused, or broke: a handler that broke may have changed something before. */
   failed(c: Context, principal: Principal | undefined, error: unknown): void;
 }
@@ -34,9 +41,9 @@ export function auditOf(spec: Declared, guard: { audit: AuditSink; auditsData: b
     target,
   });
   return {
-    async answered(c, principal, response) {
+    async answered(c, principal, response, asked) {
       if (!recorded || !principal || !response.ok) return;
-      const target = kind === "change" ? await targetOf(spec, c, response) : c.req.param();
+      const target = kind === "change" ? await targetOf(spec, c, response, asked) : c.req.param();
       await guard.audit.record(entryOf(c, principal, response.status, target));
     },
     failed(c, principal, error) {
@@ -50,9 +57,18 @@ export function auditOf(spec: Declared, guard: { audit: AuditSink; auditsData: b
   };
 }
 
-/** What was changed: the path's parameters, and the id of what is new where the answer tells it. */
-async function targetOf(spec: Declared, c: Context, response: Response): Promise<Record<string, string>> {
-  const target: Record<string, string> = { ...c.req.param() };
+/**
+ * What was changed: the path's parameters, what the query and the body name, and the id of what is new where the
+ * answer tells it. Of a body these are its ids and what the route declares, for it may hold secrets.
+ */
+async function targetOf(
+  spec: Declared,
+  c: Context,
+  response: Response,
+  { query, body: sent }: Asked,
+): Promise<Record<string, string>> {
+  const isNamed = (name: string) => ID_FIELD.test(name) || spec.auditFields?.includes(name) === true;
+  const target = { ...textsOf(sent, isNamed), ...textsOf(query, () => true), ...c.req.param() };
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!isJson || spec.method !== "POST") return target;
   const body = (await response.clone().json()) as Record<string, unknown> | null;
@@ -62,4 +78,24 @@ async function targetOf(spec: Declared, c: Context, response: Response): Promise
     if (typeof body?.[name] === "string") target[name] = body[name];
   }
   return target;
+}
+
+/** `session_id`, `trace_ids`. */
+const ID_FIELD = /(^|_)ids?$/;
+/** Of a list, so that a line of the log stays one. */
+const MOST_NAMED = 250;
+
+/** Its fields of that name, lists with commas between; what is neither text nor a list of texts is left out. */
+function textsOf(fields: unknown, isNamed: (name: string) => boolean): Record<string, string> {
+  const texts: Record<string, string> = {};
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return texts;
+  for (const [name, value] of Object.entries(fields)) {
+    if (!isNamed(name)) continue;
+    const all: unknown[] = Array.isArray(value) ? value : [value];
+    const list = all.filter((one) => typeof one === "string");
+    if (list.length === 0 || list.length < all.length) continue;
+    const more = list.length > MOST_NAMED ? `,… ${list.length} in all` : "";
+    texts[name] = list.slice(0, MOST_NAMED).join(",") + more;
+  }
+  return texts;
 }

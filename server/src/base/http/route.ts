@@ -47,6 +47,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
    * itself; recorded only when that is asked for. `none`: changes nothing.
    */
   audit?: "change" | "data" | "none";
+  /** Fields of the body that say what is changed, beyond those that are ids. Never a secret. */
+  auditFields?: readonly string[];
   params?: P;
   query?: Q;
   body?: B;
@@ -100,7 +102,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
           const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
           const input = { params, query, body, c, principal: principal ?? nobody };
           const response = await spec.handler(input as never);
-          await audit.answered(c, principal, response);
+          await audit.answered(c, principal, response, { query, body });
           return response;
         } catch (error) {
           audit.failed(c, principal, error);

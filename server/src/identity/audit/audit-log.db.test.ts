@@ -64,12 +64,16 @@ test("a thousand concurrent changes all arrive, in few commits, numbered without
 
 test("what an attacker can choose cannot keep a line from being written", async () => {
   const target = { id: `nul\0 and half \uD800 ${"x".repeat(10_000)}` };
-  await open().record(change({ target, principal: testPrincipal("no-uuid"), requestId: "\0" }));
-  const [row] = await db.sql<
-    { id: string }[]
-  >`select target->>'id' as id from audit_log where request_id = ${"\uFFFD"}`;
-  expect(row!.id).toMatch(/^nul\uFFFD and half \uFFFD x+$/);
-  expect(row!.id.length).toBe(200);
+  const principal = testPrincipal("no-uuid");
+  await open().record(change({ target, principal, requestId: "\0" }));
+  await open().record(change({ target, principal, requestId: "\0", status: 403 }));
+  const rows = () => db.sql<{ id: string }[]>`
+    select target->>'id' as id from audit_log where request_id = ${"\uFFFD"} order by status`;
+  await expect.poll(rows).toHaveLength(2);
+  const [done, refused] = await rows();
+  for (const row of [done!, refused!]) expect(row.id).toMatch(/^nul\uFFFD and half \uFFFD x+$/);
+  // what was done is told whole as far as a line can; what was tried is short
+  expect([done!.id.length, refused!.id.length]).toEqual([10_000, 200]);
 });
 
 test("lines can be neither changed nor removed", async () => {

@@ -12,6 +12,8 @@ import { type AuditRow, insertAuditRows, sweepAuditRows } from "./sql.ts";
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_BATCH = 5_000;
 const LONGEST_TEXT = 200;
+/** Of what was changed: some hundred ids. What was only tried stays short, for anybody can try. */
+const LONGEST_TARGET = 10_000;
 
 export interface AuditLog extends AuditSink {
   /** Writes what was gathered and ends the sweep. */
@@ -87,6 +89,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
 function draftOf(entry: AuditEntry, occurrences: number): Draft {
   const { principal, target } = entry;
   const now = Date.now();
+  const longest = entry.status < 400 ? LONGEST_TARGET : LONGEST_TEXT;
   return {
     id: uuid7(now),
     at: new Date(now),
@@ -99,7 +102,9 @@ function draftOf(entry: AuditEntry, occurrences: number): Draft {
     ip: storable(entry.ip),
     operation: storable(entry.operation),
     operation_name: operationName(entry.operation),
-    target: Object.fromEntries(Object.entries(target).map(([name, value]) => [storable(name), storable(value)])),
+    target: Object.fromEntries(
+      Object.entries(target).map(([name, value]) => [storable(name), storable(value, longest)]),
+    ),
     status: entry.status,
     occurrences,
     request_id: entry.requestId ? storable(entry.requestId) : null,
@@ -109,8 +114,8 @@ function draftOf(entry: AuditEntry, occurrences: number): Draft {
 const uuidOrNull = (text: string | undefined): string | null => (text && isUuid(text) ? text.toLowerCase() : null);
 
 /** Text that Postgres holds as it is: bounded, without null characters and halves of characters. */
-const storable = (text: string): string =>
-  Buffer.from(text.slice(0, LONGEST_TEXT).replaceAll("\0", "\uFFFD"), "utf8").toString("utf8");
+const storable = (text: string, longest = LONGEST_TEXT): string =>
+  Buffer.from(text.slice(0, longest).replaceAll("\0", "\uFFFD"), "utf8").toString("utf8");
 
 /** Removes lines that are old enough, now and every hour; several processes share the work. */
 function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promise<void> } {

@@ -36,6 +36,22 @@ const things: Route[] = [
   }),
   route({
     method: "DELETE",
+    path: "/things",
+    summary: "",
+    tag: "",
+    permission: "datasets:delete",
+    query: z.object({ named: z.union([z.string(), z.array(z.string())]).optional() }),
+    body: z.object({
+      thing_ids: z.array(z.string()).optional(),
+      kind: z.string().optional(),
+      password: z.string().optional(),
+    }),
+    auditFields: ["kind"],
+    out: {},
+    handler: () => new Response(null, { status: 204 }),
+  }),
+  route({
+    method: "DELETE",
     path: "/things/:thing_id",
     summary: "",
     tag: "",
@@ -92,6 +108,20 @@ test("a change is in the log before it is answered, with who, from where, what",
   });
   expect(JSON.stringify(row)).not.toContain("shown-once");
   expect(JSON.stringify(row)).not.toContain(a.admin);
+});
+
+test("what the query and the body name is what was changed; the rest of a body stays out", async () => {
+  const ids = Array.from({ length: 100 }, () => randomUUID());
+  const body = { thing_ids: ids, kind: "red", password: "do-not-tell" };
+  const answer = await call("DELETE", "/things?named=one&named=two", body, of(a.admin));
+  expect(answer.status).toBe(204);
+  const rows = await db.sql`select target from audit_log where target->>'named' = 'one,two'`;
+  expect(rows).toEqual([{ target: { named: "one,two", thing_ids: ids.join(","), kind: "red" } }]);
+
+  const many = Array.from({ length: 300 }, () => randomUUID());
+  await call("DELETE", "/things?named=many", { thing_ids: many }, of(a.admin));
+  const [line] = await db.sql`select target from audit_log where target->>'named' = 'many'`;
+  expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in all`);
 });
 
 test("reads and changes that did not happen are not in the log, one that broke is", async () => {

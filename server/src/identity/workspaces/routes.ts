@@ -95,6 +95,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       method: "PATCH",
       permission: "workspaces:manage",
       summary: "Rename a workspace, or change its plan",
+      auditFields: ["plan", "display_name"],
       params: schema.workspaceId,
       body: schema.workspaceChange,
       out: { 200: schema.workspace },

@@ -30,6 +30,7 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       ...path,
       permission: "feedback:create",
       summary: "Create a feedback configuration; an identical one is answered, another one for the key is refused",
+      auditFields: ["feedback_key"],
       body: schema.createConfigBody,
       out: { 200: schema.configRecord },
       async handler({ body, principal }) {
@@ -46,6 +47,7 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       ...path,
       permission: "feedback:update",
       summary: "Change a feedback configuration",
+      auditFields: ["feedback_key"],
       body: schema.updateConfigBody,
       out: { 200: schema.configRecord },
       errors: [404],
