@@ -66,6 +66,14 @@ test("a key that is made on the command line works on a running server, until it
   ]);
 });
 
+test("what commands changed is sealed where the keys of secrets are at hand", async () => {
+  const env = { HEDDLE_SECRETS_KEYS: (await heddle(["secrets", "generate"])).stdout.trim() };
+  expect(await heddle(["keys", "create", "--description", "sealed"], env)).toMatchObject({ code: 0 });
+  const [line] = await db.sql`select seal_key_id from audit_log where target->>'description' = 'sealed'`;
+  expect(line).toEqual({ seal_key_id: env.HEDDLE_SECRETS_KEYS.split(":")[0] });
+  expect((await heddle(["audit", "verify"], env)).stdout).toMatch(/ 1 sound,/);
+});
+
 test("keys may be narrower, or to all workspaces", async () => {
   const call = testIdentityApp(db, await testGuard(db));
   const viewer = (await heddle(["keys", "create", "--role", "viewer"])).stdout.trim();

@@ -20,11 +20,12 @@ export const PLACE_FLAGS = {
 export function readPlace(given: { "data-dir": string; "postgres-uri"?: string | undefined }): {
   dataDir: string;
   databaseUri: string | undefined;
+  env: Record<string, string | undefined>;
 } {
   const dataDir = resolve(given["data-dir"]);
   const databaseUri = given["postgres-uri"];
   if (databaseUri === undefined && !existsSync(join(dataDir, "postgres"))) {
     throw new UsageError(`There is no data of Heddle in ${dataDir}. Name its directory with --data-dir.`);
   }
-  return { dataDir, databaseUri };
+  return { dataDir, databaseUri, env: process.env };
 }

@@ -47,7 +47,7 @@ export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
       organizationRoleId: wish.ofOrganization ? organizationRoleOf(wish.role) : null,
     });
     const of = { organizationId: workspace.organization_id, workspaceId: workspace.id };
-    await recordCommand(sql, log, "heddle keys create", { id: made.id, description: wish.description }, { of });
+    await recordCommand(sql, log, "heddle keys create", { id: made.id, description: wish.description }, { of, place });
     return { ...made, workspace };
   });
 }
@@ -67,7 +67,7 @@ export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string;
     const gone = await revokeAnyKey(sql, by);
     if (!gone) return undefined;
     const of = { organizationId: gone.organization_id, workspaceId: "" };
-    await recordCommand(sql, log, "heddle keys revoke", { id: gone.id, description: gone.description }, { of });
+    await recordCommand(sql, log, "heddle keys revoke", { id: gone.id, description: gone.description }, { of, place });
     return gone;
   });
 }

@@ -2,26 +2,41 @@ import { userInfo } from "node:os";
 
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
-import type { Keyring } from "../base/secrets/keyring.ts";
+import { readOptions } from "../base/config/options.ts";
+import { defaultKeyFile, readKeyFile } from "../base/secrets/key-file.ts";
+import { Keyring } from "../base/secrets/keyring.ts";
+import { secretsOptions } from "../base/secrets/settings.ts";
 import { createAuditLog } from "../identity/audit/audit-log.ts";
 import { sealKeyOf } from "../identity/audit/seal.ts";
+import type { DataPlace } from "./with-database.ts";
 
 /**
  * A change that was made from the command line, for the audit log: by Heddle itself, on behalf of the machine's
- * user. `of` tells whose log it belongs in; without, it is in the operator's export alone.
+ * user. `of` tells whose log it belongs in; without, it is in the operator's export alone. It is sealed with the
+ * newest key of `keyring`, or else of those that are at hand in `place`.
  */
 export async function recordCommand(
   sql: Sql,
   log: Log,
   operation: string,
   target: Record<string, string>,
-  options: { of?: { organizationId: string; workspaceId: string }; keyring?: Keyring } = {},
+  options: { of?: { organizationId: string; workspaceId: string }; keyring?: Keyring; place?: DataPlace } = {},
 ): Promise<void> {
-  const { of = { organizationId: "", workspaceId: "" }, keyring } = options;
+  const { of = { organizationId: "", workspaceId: "" }, place } = options;
+  const keyring = options.keyring ?? (place && keyringAtHand(place));
   const audit = createAuditLog(sql, log, { sealKey: keyring && sealKeyOf(keyring.newest) });
   const actor = { kind: "system", id: "", name: `command line, ${userName()}`, userId: null } as const;
   await audit.record({ principal: { actor, ...of }, ip: "", operation, target, status: 200 });
   await audit.stop();
+}
+
+/** Undefined where no key is, as on a machine that has but the database's address; none is made for this. */
+function keyringAtHand({ dataDir, env = {} }: DataPlace): Keyring | undefined {
+  const { secretsKeys, secretsKeyFile } = readOptions(secretsOptions, env);
+  if (secretsKeys) return new Keyring(secretsKeys, "HEDDLE_SECRETS_KEYS");
+  const path = secretsKeyFile ?? defaultKeyFile(dataDir);
+  const text = readKeyFile(path);
+  return text === null ? undefined : new Keyring(text, path);
 }
 
 function userName(): string {

@@ -60,7 +60,7 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
     });
     if (!made) throw unprocessable(`There is a user ${email} already.`);
     const target = { user_id: id, role: user.role };
-    await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId } });
+    await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, place });
     return { workspace: workspace.display_name, password: wanted === "made up" ? password : null };
   });
 }
@@ -131,7 +131,7 @@ function withUser<T>(
     const user = await selectUserByEmail(sql, email.trim());
     if (!user) throw notFound(`There is no user ${email}.`);
     const result = await work(sql, user);
-    await recordCommand(sql, log, operation, { user_id: user.id });
+    await recordCommand(sql, log, operation, { user_id: user.id }, { place });
     return result;
   });
 }

@@ -8,6 +8,8 @@ export interface DataPlace {
   dataDir: string;
   /** Postgres by URL; the embedded one of the data directory when absent. */
   databaseUri?: string | undefined;
+  /** Where the keys of secrets are looked for, with which lines of the audit log are sealed. */
+  env?: Record<string, string | undefined>;
 }
 
 /**

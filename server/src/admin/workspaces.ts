@@ -26,7 +26,7 @@ export function createWorkspace(place: DataPlace, wish: { name: string; plan: Pl
       is_default: false,
     });
     const of = { organizationId: first.organization_id, workspaceId: made!.id };
-    await recordCommand(sql, log, "heddle workspaces create", { id: made!.id, plan: wish.plan }, { of });
+    await recordCommand(sql, log, "heddle workspaces create", { id: made!.id, plan: wish.plan }, { of, place });
     return made!;
   });
 }
@@ -41,7 +41,7 @@ export function changeWorkspace(
     const changed = await updateWorkspace(sql, id, { display_name: changes.name, plan: changes.plan });
     if (!changed) return undefined;
     const of = { organizationId: changed.organization_id, workspaceId: changed.id };
-    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of });
+    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of, place });
     return changed;
   });
 }

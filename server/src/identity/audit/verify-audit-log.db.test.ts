@@ -59,6 +59,18 @@ test("a line that was changed, put in or taken out is seen", async () => {
   expect(removed).toBeDefined();
 });
 
+test("taking a line's seal away does not make a change unseen", async () => {
+  const before = await verifyAuditLog(db.sql, findKey);
+  await write(3, sealKey);
+  const lines = await db.sql<{ id: string }[]>`select id from audit_log order by at desc, writer_seq desc limit 3`;
+  for (const { id } of lines.slice(1)) {
+    await tamper(() => db.sql`update audit_log set actor_name = 'x', seal = null, seal_key_id = null where id = ${id}`);
+    const found = await verifyAuditLog(db.sql, findKey);
+    expect(found.altered).toContain(id);
+    expect(found.unsealed).toBe(before.unsealed);
+  }
+});
+
 test("lines without a seal, and under a key that is not at hand, are told apart", async () => {
   const other = new Keyring(generateKey(), "a test");
   await write(3, undefined);
