@@ -12,6 +12,7 @@ interface Declared {
   permission: Permission | "public";
   audit?: "change" | "data" | "none";
   auditFields?: readonly string[];
+  auditHides?: readonly string[];
 }
 
 /** Query and body of a request, as they were parsed. */
@@ -38,7 +39,7 @@ export function auditOf(spec: Declared, guard: { audit: AuditSink; auditsData: b
     operation: `${spec.method} ${spec.path}`,
     requestId: c.get("requestId") as string | undefined,
     status,
-    target,
+    target: hidden(target, spec.auditHides ?? []),
   });
   return {
     async answered(c, principal, response, asked) {
@@ -78,6 +79,12 @@ async function targetOf(
     if (typeof body?.[name] === "string") target[name] = body[name];
   }
   return target;
+}
+
+function hidden(target: Record<string, string>, names: readonly string[]): Record<string, string> {
+  if (names.length === 0) return target;
+  const hide = ([name, value]: [string, string]) => [name, names.includes(name) ? `${value.slice(0, 8)}…` : value];
+  return Object.fromEntries(Object.entries(target).map(hide)) as Record<string, string>;
 }
 
 /** `session_id`, `trace_ids`. */

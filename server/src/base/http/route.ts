@@ -49,6 +49,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   audit?: "change" | "data" | "none";
   /** Fields of the body that say what is changed, beyond those that are ids. Never a secret. */
   auditFields?: readonly string[];
+  /** Names in the target whose values are credentials: the log gets their first eight characters. */
+  auditHides?: readonly string[];
   params?: P;
   query?: Q;
   body?: B;

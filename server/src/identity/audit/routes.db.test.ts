@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { Hono } from "hono";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 
 import { type Call, callerOf } from "../../../test/call.ts";
@@ -56,6 +56,16 @@ const things: Route[] = [
     summary: "",
     tag: "",
     permission: "datasets:delete",
+    out: {},
+    handler: () => new Response(null, { status: 204 }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/links/:token",
+    summary: "",
+    tag: "",
+    permission: "feedback:delete",
+    auditHides: ["token"],
     out: {},
     handler: () => new Response(null, { status: 204 }),
   }),
@@ -122,6 +132,15 @@ test("what the query and the body name is what was changed; the rest of a body s
   await call("DELETE", "/things?named=many", { thing_ids: many }, of(a.admin));
   const [line] = await db.sql`select target from audit_log where target->>'named' = 'many'`;
   expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in all`);
+});
+
+test("a credential in the path is named by its beginning only, also where the attempt is refused", async () => {
+  const token = randomUUID();
+  expect((await call("DELETE", `/links/${token}`, undefined, of(a.admin))).status).toBe(204);
+  expect((await call("DELETE", `/links/${token}`, undefined, of(a.readOnly))).status).toBe(403);
+  const written = () => db.sql`select target from audit_log where operation = 'DELETE /links/:token' order by status`;
+  await vi.waitUntil(async () => (await written()).length === 2);
+  for (const { target } of await written()) expect(target).toEqual({ token: `${token.slice(0, 8)}…` });
 });
 
 test("reads and changes that did not happen are not in the log, one that broke is", async () => {
