@@ -66,7 +66,7 @@ function describeTraces(traces: { url: string } | { problem: string }): string {
 function describeKey({ firstKey, keysNeeded }: BannerInput): string[] {
   if (firstKey === null) return [];
   const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
-  return ["", `  Key       ${firstKey}`, `            Shown this once. ${need}`];
+  return ["", `  Key       ${firstKey}`, `            Shown only this once. ${need}`];
 }
 
 async function inputFor(url: string, graph: string, key: string | null): Promise<Record<string, unknown>> {
