@@ -13,6 +13,8 @@ import type { RunSelection } from "./selection.ts";
 
 /** Of a list without pages, the runs that are read and sent at once. */
 const AT_ONCE = 2000;
+/** Characters that are passed on together: each handing over costs more than printing a run. */
+const CHUNK = 262_144;
 
 /** What a v1 body selects. Throws FilterError (400). */
 export function selectionOf(body: SelectionBody): RunSelection {
@@ -77,17 +79,21 @@ export async function* printRuns(
 ): AsyncGenerator<string, Position | undefined> {
   let after = page?.after;
   let separator = "[";
+  let text = "";
   for (;;) {
     const { columns } = plan;
     const request = { columns, descending, limit: page?.limit ?? AT_ONCE, after };
     const { rows, next } = await selectPage(deps.clickhouse, scope, selection, request);
     const related = await lookUp(deps, scope, rows, plan.lookups);
     for (const row of rows) {
-      yield separator + plan.print(row, related, context);
+      text += separator + plan.print(row, related, context);
       separator = ",";
+      if (text.length < CHUNK) continue;
+      yield text;
+      text = "";
     }
     if (page || !next) {
-      yield separator === "[" ? "[]" : "]";
+      yield text + (separator === "[" ? "[]" : "]");
       return next;
     }
     after = next;
