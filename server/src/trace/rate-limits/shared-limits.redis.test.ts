@@ -28,10 +28,13 @@ test("two servers share a key's limit and an address'; without Redis each counts
   const metrics = await one.platform.deps.metrics.registry.metrics();
   expect(metrics).toContain("heddle_rate_limit_redis_up 0");
   expect(metrics).toMatch(/heddle_rate_limit_local_total [1-9]/);
+  // before the database goes
+  await Promise.all([one.stop(), other.stop()]);
 });
 
 test("an address of Redis that is none stops nothing", async () => {
-  const { call, platform } = await replica("redis.internal:6379");
+  const { call, platform, stop } = await replica("redis.internal:6379");
   expect((await call("GET", "/nothing")).headers.get("ratelimit")).toBe('"public";r=99;t=60');
   expect(platform.deps.rateLimits.problems).toHaveLength(1);
+  await stop();
 });
