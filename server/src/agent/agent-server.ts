@@ -70,7 +70,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     ttlSecs: settings.streamTtlSecs,
     memoryMb: settings.streamMemoryMb,
   });
-  const follower = new RunFollower(sql, streams, log);
+  const follower = new RunFollower(sql, streams, log, (runId) => queue.has(runId));
   const lease: ServerLease = new ServerLease({
     sql,
     log,

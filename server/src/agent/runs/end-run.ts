@@ -6,6 +6,7 @@ import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
+import { threadExists } from "../threads/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { answerOf } from "./answer.ts";
 import { lostTrace } from "./close-trace.ts";
@@ -92,11 +93,22 @@ export class RunEndings {
       // a commit whose answer was lost on the way looks the same as a lease that was lost
       const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
       if (row && (row.status === "pending" || row.status === "running")) return this.#o.lose(run);
-      finished.outcome = row?.status ?? "deleted";
+      finished.outcome = row?.status ?? (await this.#outcomeOfGone(run, end, timedOut !== undefined));
     }
     if (state === null && finished.outcome !== "deleted") await this.#refreshHead(run);
     this.#end(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
     if (finished.waiting) this.#o.wake();
+  }
+
+  /** A run that is gone was rolled back, unless its thread is gone too: a temporary one goes with its run, however that ended. */
+  async #outcomeOfGone(
+    run: ActiveRun,
+    end: Pick<RunEnd, "outcome">,
+    timedOut: boolean,
+  ): Promise<Exclude<FinishOutcome["outcome"], "lost">> {
+    if (await threadExists(this.#o.sql, run.threadId)) return "deleted";
+    if (timedOut) return "timeout";
+    return end.outcome === "success" ? "success" : end.outcome === "cancelled" ? "interrupted" : "error";
   }
 
   /** What the host has written with the run's last checkpoint. */

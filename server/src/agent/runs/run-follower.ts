@@ -15,14 +15,17 @@ export class RunFollower {
   readonly #sql: Sql;
   readonly #streams: RunStreams;
   readonly #log: Log;
+  readonly #isActive: (runId: string) => boolean;
   #followed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
 
-  constructor(sql: Sql, streams: RunStreams, log: Log) {
+  /** @param isActive whether this server executes the run */
+  constructor(sql: Sql, streams: RunStreams, log: Log, isActive: (runId: string) => boolean) {
     this.#sql = sql;
     this.#streams = streams;
     this.#log = log;
+    this.#isActive = isActive;
   }
 
   /** The run's stream, which will end when the run does, wherever that is. */
@@ -57,7 +60,8 @@ export class RunFollower {
         if (row && (row.status === "pending" || row.status === "running")) continue;
         this.#followed.delete(id);
         const stream = this.#streams.get(id);
-        if (!stream || stream.outcome) continue;
+        // a run that is executed here again tells its end itself, and knows a result that the rows may not
+        if (!stream || stream.outcome || this.#isActive(id)) continue;
         const status = row?.status ?? "deleted";
         const state = row?.values ? `{"values":${row.values}}` : null;
         if (row?.error && stream.log.count === 0) stream.append("error", JSON.stringify(row.error));

@@ -1,0 +1,119 @@
+/** What readers are told of a run whose end was written, but whose server did not hear so. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { readOptions } from "../../base/config/options.ts";
+import { createFaultPoint } from "../../base/fault-point.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { createLog } from "../../base/log.ts";
+import { insertAssistant } from "../assistants/sql.ts";
+import { agentOptions } from "../settings.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { RunEndings } from "./end-run.ts";
+import { RunFollower } from "./run-follower.ts";
+import { RunStreams } from "./run-streams.ts";
+import { createRuns, finishRuns } from "./sql.ts";
+
+const { sql } = await testDatabase();
+const log = createLog("silent");
+const dataDir = await mkdtemp(join(tmpdir(), "heddle-end-run-"));
+const serverId = uuid7();
+const streams = new RunStreams({ dataDir, serverId, ttlSecs: 60, memoryMb: 16 });
+const executed = new Set<string>();
+const follower = new RunFollower(sql, streams, log, (runId) => executed.has(runId));
+const endings = new RunEndings({
+  sql,
+  hotSql: sql,
+  log,
+  settings: readOptions(agentOptions, {}),
+  serverId,
+  streams,
+  follower,
+  fault: createFaultPoint(""),
+  alone: () => true,
+  onEnded: () => {},
+  counts: { started: 0, finished: 0, released: 0, lost: 0 },
+  hosts: () => {
+    throw new Error("no host is needed");
+  },
+  leave: (run) => executed.delete(run.runId),
+  lose: () => {},
+  wake: () => {},
+});
+const assistantId = uuid7();
+await insertAssistant(sql, {
+  assistant_id: assistantId,
+  graph_id: "g",
+  name: "g",
+  description: null,
+  config: {},
+  context: {},
+  metadata: {},
+});
+
+afterAll(async () => {
+  follower.stop();
+  await streams.stop();
+});
+
+const STATE = '{"values":{"n":1},"next":[],"interrupts":{}}';
+
+async function claimed(temporary: boolean): Promise<ActiveRun> {
+  const run = { runId: uuid7(), threadId: uuid7(), attempt: 1, graphId: null, claimedAt: 0, timeout: undefined };
+  await createRuns(sql, [
+    {
+      ...run,
+      assistantId,
+      kwargs: "{}",
+      metadata: "{}",
+      strategy: "enqueue",
+      createThread: true,
+      afterSeconds: 0,
+      temporary,
+      describe: false,
+      serverId,
+      claim: true,
+    },
+  ]);
+  executed.add(run.runId);
+  streams.open(run.runId);
+  return run as unknown as ActiveRun;
+}
+
+/** Writes the end as the server does, whose answer does not come back. */
+const write = (run: ActiveRun, outcome: "success" | "cancelled") =>
+  finishRuns(
+    sql,
+    [{ runId: run.runId, threadId: run.threadId, attempt: 1, outcome, error: null, state: STATE }],
+    false,
+  );
+
+test("a temporary run keeps its result when the answer to its commit was lost", async () => {
+  const run = await claimed(true);
+  expect(await write(run, "success")).toEqual([{ outcome: "success", waiting: false }]);
+  await endings.finish(run, { outcome: "success" }, Buffer.from(STATE));
+  expect(streams.get(run.runId)?.outcome).toEqual({ status: "success", answer: '{"n":1}' });
+});
+
+test("a run that was rolled back says so, however often its end is written", async () => {
+  const run = await claimed(false);
+  await sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
+  expect(await write(run, "cancelled")).toEqual([{ outcome: "deleted", waiting: false }]);
+  await endings.finish(run, { outcome: "cancelled" }, undefined);
+  expect(streams.get(run.runId)?.outcome?.status).toBe("deleted");
+});
+
+test("whoever follows a run by its rows leaves the end of one that is executed here to its execution", async () => {
+  const [here, elsewhere] = [await claimed(true), await claimed(true)];
+  executed.delete(elsewhere.runId);
+  for (const run of [here, elsewhere]) {
+    follower.follow(run.runId);
+    await write(run, "success");
+  }
+  while (!streams.get(elsewhere.runId)?.outcome) await sleep(20);
+  expect(streams.get(here.runId)?.outcome).toBeUndefined();
+});
