@@ -54,11 +54,36 @@ function installPrograms() {
   }
 }
 
+/** A suite that takes longer hangs; the slowest takes half of it on two busy cores. */
+const SUITE_MS = 15 * 60_000;
+
+/** Runs one program in a process group of its own, which is ended as a whole when it takes too long. */
 function run(args) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-    child.on("error", () => resolve(1));
-    child.on("close", (code) => resolve(code ?? 1));
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], detached: true });
+    const end = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // it has ended by itself
+      }
+    };
+    const hung = setTimeout(() => {
+      console.error(`ended after ${SUITE_MS / 60_000} minutes: it hangs`);
+      end("SIGTERM");
+      setTimeout(() => end("SIGKILL"), 10_000).unref();
+    }, SUITE_MS);
+    const interrupted = () => (end("SIGKILL"), process.exit(130));
+    process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+    const settle = (code) => {
+      clearTimeout(hung);
+      end("SIGKILL"); // whatever of its group it left behind
+      process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+      resolve(code);
+    };
+    child.on("error", () => settle(1));
+    // not "close": a process that was left behind must not hold up the others
+    child.on("exit", (code) => settle(code ?? 1));
   });
 }
 

@@ -27,6 +27,8 @@ const CHECKS = [
   "response_headers_conformance",
   "response_schema_conformance",
 ];
+/** Beyond its time for one last answer; then it is interrupted, and reports what it has. */
+const PATIENCE_SECONDS = 60;
 const REQUIREMENTS = fileURLToPath(new URL("fuzz-requirements.txt", import.meta.url));
 
 const { values: given } = parseArgs({
@@ -83,7 +85,8 @@ async function fuzz(program: string, target: FuzzTarget) {
   args.push("--max-time", String(seconds), "--request-timeout", "20", "--continue-on-failure", "--no-color");
   args.push("--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
   if (given.seed !== undefined) args.push("--seed", given.seed);
-  const stdout = await outputOf(program, args);
+  const cancelling = target.name === "agent" ? setInterval(() => void cancelPending(target), 3000) : undefined;
+  const stdout = await outputOf(program, args).finally(() => clearInterval(cancelling));
   const told = JSON.parse(readFileSync(report, "utf8")) as {
     operations: { tested: number };
     test_cases: { generated: number; unique_failures: number; errored: number };
@@ -102,7 +105,22 @@ async function fuzz(program: string, target: FuzzTarget) {
 /** Without blocking: connections that nobody tends are closed by the other side. It ends with 1 when it finds something. */
 function outputOf(program: string, args: string[]): Promise<string> {
   const options = { cwd: directory, maxBuffer: 1e9 };
-  return new Promise((resolve) => execFile(program, args, options, (_, stdout) => resolve(stdout)));
+  return new Promise((resolve) => {
+    const child = execFile(program, args, options, (_, stdout) => {
+      clearTimeout(patience);
+      clearTimeout(end);
+      resolve(stdout);
+    });
+    const patience = setTimeout(() => child.kill("SIGINT"), (seconds + PATIENCE_SECONDS) * 1000);
+    const end = setTimeout(() => child.kill("SIGKILL"), (seconds + PATIENCE_SECONDS + 20) * 1000);
+  });
+}
+
+/** The fuzzer also asks for runs that begin in a year, and waits for them. */
+async function cancelPending({ url, key }: FuzzTarget): Promise<void> {
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const body = JSON.stringify({ status: "pending" });
+  await fetch(`${url}/runs/cancel`, { method: "POST", headers, body }).catch(() => {});
 }
 
 /** Whether the key still works; if the fuzzer has revoked it, what came after was a test of 401 alone. */
