@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 
 import type { GraphStatus, TraceDestination } from "../../graph-host/src/protocol.ts";
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
-import { readProject } from "./agent/hosts/project.ts";
+import { readProject } from "./agent/project/read-project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
 import { createAgentApp, createTraceApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";

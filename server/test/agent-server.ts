@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 
 import { type AgentServer, startAgentServer } from "../src/agent/agent-server.ts";
-import { readProject } from "../src/agent/hosts/project.ts";
+import { readProject } from "../src/agent/project/read-project.ts";
 import { agentOptions } from "../src/agent/settings.ts";
 import { createAgentApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";

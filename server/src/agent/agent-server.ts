@@ -17,7 +17,7 @@ import { systemAssistantId } from "./assistants/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
-import type { Project } from "./hosts/project.ts";
+import type { Project } from "./project/read-project.ts";
 import { watchProject } from "./hosts/watch-project.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import { RunFollower } from "./runs/run-follower.ts";

@@ -2,7 +2,7 @@ import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { HostPool } from "./hosts/host-pool.ts";
-import type { Project } from "./hosts/project.ts";
+import type { Project } from "./project/read-project.ts";
 import type { RunFollower } from "./runs/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./runs/run-streams.ts";

@@ -22,7 +22,7 @@ import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hostEnvironment } from "./host-environment.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "../project/read-project.ts";
 
 /** What a host tells its owner. Called in the order of the frames. */
 export interface HostEvents {

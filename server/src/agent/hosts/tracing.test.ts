@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 
 import { readOptions } from "../../base/config/options.ts";
+import type { Project } from "../project/read-project.ts";
+import { langgraphJson } from "../project/schema.ts";
 import { agentOptions } from "../settings.ts";
 import { hostEnvironment } from "./host-environment.ts";
-import type { Project } from "./project.ts";
 import { configuredDestination, isTracingRefused } from "./tracing.ts";
 
 const project = (env: Record<string, string> = {}): Project => ({
@@ -11,6 +12,7 @@ const project = (env: Record<string, string> = {}): Project => ({
   configFile: "/p/langgraph.json",
   graphs: {},
   env,
+  config: langgraphJson.parse({ graphs: {} }),
   warnings: [],
 });
 const settings = (env: Record<string, string> = {}) => readOptions(agentOptions, env);

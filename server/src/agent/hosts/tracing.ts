@@ -1,6 +1,6 @@
 import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
 import { agentOptions, type AgentSettings } from "../settings.ts";
-import type { Project } from "./project.ts";
+import type { Project } from "../project/read-project.ts";
 
 /** Where the operator has the traces of runs sent, when they say so. */
 export function configuredDestination({ tracingUrl, tracingKey }: AgentSettings): TraceDestination | undefined {

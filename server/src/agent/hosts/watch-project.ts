@@ -3,7 +3,7 @@ import { sep } from "node:path";
 import { watch } from "chokidar";
 
 import type { Log } from "../../base/log.ts";
-import { type Project, readProject } from "./project.ts";
+import { type Project, readProject } from "../project/read-project.ts";
 
 const IGNORED = new Set(["node_modules", "dist", "build", "coverage"]);
 const WATCHED = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs|json)$|(^|\/)\.env[^/]*$/;

@@ -1,22 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { dirname, extname, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 
 import { parse as parseEnv } from "dotenv";
-import { z } from "zod";
 
 import { ConfigError } from "../../base/config/options.ts";
-
-const graphSpec = z.union([z.string(), z.object({ path: z.string(), description: z.string().nullish() }).loose()]);
-
-/** The part of langgraph.json that the agent server reads today (contract §18). Unknown keys are left alone. */
-const langgraphJson = z
-  .object({
-    graphs: z.record(z.string(), graphSpec),
-    env: z.union([z.string(), z.record(z.string(), z.coerce.string()), z.array(z.string())]).optional(),
-    node_version: z.union([z.string(), z.number()]).optional(),
-    dependencies: z.array(z.string()).optional(),
-  })
-  .loose();
+import { keyWarnings, refusedKeys } from "./key-notes.ts";
+import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 export interface GraphSpec {
   /** `file:export`, relative to the project. */
@@ -29,17 +18,16 @@ export interface Project {
   dir: string;
   configFile: string;
   graphs: Record<string, GraphSpec>;
-  /** Variables for the graph hosts, from `env` of langgraph.json. */
+  /** Variables for the graph hosts and the project's code in the server, from `env` of langgraph.json. */
   env: Record<string, string>;
+  /** All of langgraph.json, checked and with its defaults. */
+  config: ProjectConfig;
   /** Things that a developer should know and that stop nothing. */
   warnings: string[];
 }
 
-/** Keys of langgraph.json that change what a server does and that this one does not act on yet. */
-const NOT_BUILT = ["auth", "http", "store", "checkpointer", "ui", "webhooks", "encryption"];
-
 /** Reads and checks a langgraph.json. Errors say what is wrong with which key, and how it should look. */
-export async function readProject(file: string): Promise<Project> {
+export async function readProject(file: string, environment = process.env): Promise<Project> {
   const configFile = resolve(file);
   const dir = dirname(configFile);
   let text: string;
@@ -59,20 +47,26 @@ export async function readProject(file: string): Promise<Project> {
   }
   const parsed = langgraphJson.safeParse(json);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`);
+    const issues = parsed.error.issues.map((issue) => {
+      const { message } = issue.code === "invalid_key" ? (issue.issues[0] ?? issue) : issue;
+      return `${issue.path.join(".") || "the file"}: ${message}`;
+    });
     throw new ConfigError(`${configFile}: ${issues.join("; ")}`);
   }
   const config = parsed.data;
+  const refused = refusedKeys(config);
+  if (refused.length > 0) throw new ConfigError(`${configFile}: ${refused.join("; ")}.`);
   const graphs: Record<string, GraphSpec> = {};
   for (const [id, spec] of Object.entries(config.graphs)) {
     const { path, description } = typeof spec === "string" ? { path: spec, description: null } : spec;
     graphs[id] = { path, description: description ?? null };
   }
-  const warnings = NOT_BUILT.filter((key) => key in config).map(
-    (key) => `"${key}" in ${configFile} is not supported yet and has no effect.`,
-  );
-  warnings.push(...nodeVersionWarnings(config.node_version));
-  return { dir, configFile, graphs, env: await readEnv(config.env, dir), warnings };
+  const warnings = [...keyWarnings(config, configFile), ...nodeVersionWarnings(config.node_version)];
+  if (Array.isArray(config.env)) {
+    const missing = config.env.filter((name) => environment[name] === undefined);
+    if (missing.length > 0) warnings.push(`"env" in ${configFile} names what is not set: ${missing.join(", ")}.`);
+  }
+  return { dir, configFile, graphs, env: await readEnv(config.env, dir), config, warnings };
 }
 
 function nodeVersionWarnings(wanted: string | number | undefined): string[] {
@@ -82,12 +76,11 @@ function nodeVersionWarnings(wanted: string | number | undefined): string[] {
 }
 
 /** `env`: a file in dotenv format, a map, or names that are passed on from the environment. */
-async function readEnv(
-  env: string | Record<string, string> | string[] | undefined,
-  dir: string,
-): Promise<Record<string, string>> {
+async function readEnv(env: ProjectConfig["env"], dir: string): Promise<Record<string, string>> {
   if (env === undefined || Array.isArray(env)) return {};
-  if (typeof env !== "string") return env;
+  if (typeof env !== "string") {
+    return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  }
   const file = resolve(dir, env);
   try {
     return parseEnv(await readFile(file));
@@ -95,5 +88,3 @@ async function readEnv(
     throw new ConfigError(`"env" names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
-
-export const isPython = (spec: GraphSpec): boolean => extname(spec.path.replace(/:[^:/\\]*$/, "")) === ".py";

@@ -1,0 +1,85 @@
+/** What is said of keys of langgraph.json that do not do what they say: refused, or reported, always by name. */
+import { z } from "zod";
+
+import { langgraphJson, type ProjectConfig } from "./schema.ts";
+
+/** Served by peers, but not here: whoever relies on it must not be served without it. */
+const REFUSED: Record<string, string> = {
+  "node_loader=ts-node": "TypeScript is loaded by tsx here",
+  encryption: "encryption of checkpoints by the project's own code is not built",
+  "checkpointer.path":
+    "checkpoints are kept in Heddle's database, where they can be fenced against runs that lost their host",
+  "checkpointer.backend": "checkpoints are kept in Heddle's database",
+  "checkpointer.serde": "it concerns Python's serialiser",
+  "store.path": "what graphs remember is kept in Heddle's database",
+};
+
+/** Of a project that is served where it lies, these say nothing. */
+const ABOUT_IMAGES = [
+  "dockerfile_lines",
+  "docker_compose_file",
+  "base_image",
+  "image_distro",
+  "api_version",
+  "_INTERNAL_docker_tag",
+];
+const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
+
+/** Read, checked, and without effect so far. */
+const NOT_BUILT = ["store.index", "store.ttl", "checkpointer.ttl", "webhooks"];
+
+/** Dotted paths of the keys that are there, with `key=value` for the values that are refused. */
+function given(config: object): Set<string> {
+  const paths = new Set<string>();
+  for (const [key, value] of Object.entries(config)) {
+    if (value === undefined || value === null) continue;
+    paths.add(key);
+    if (typeof value === "string") paths.add(`${key}=${value}`);
+    if (typeof value === "object" && !Array.isArray(value)) {
+      for (const [inner, one] of Object.entries(value))
+        if (one !== undefined && one !== null) paths.add(`${key}.${inner}`);
+    }
+  }
+  return paths;
+}
+
+/** @returns why the project cannot be served, a sentence a key */
+export function refusedKeys(config: ProjectConfig): string[] {
+  const there = given(config);
+  return Object.entries(REFUSED)
+    .filter(([key]) => there.has(key))
+    .map(([key, why]) => `${key.replace("=", ": ")} is not supported: ${why}`);
+}
+
+/** @returns what a developer should know of keys that have no effect */
+export function keyWarnings(config: ProjectConfig, file: string): string[] {
+  const there = given(config);
+  const named = (keys: string[], why: string) =>
+    keys.filter((key) => there.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
+  return [
+    ...named(NOT_BUILT, "it is not supported yet"),
+    ...named(ABOUT_IMAGES, "it is about container images, and none is built here"),
+    ...named(ABOUT_PYTHON, "it is about Python graphs, which are not served yet"),
+    ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is no key that Heddle knows.`),
+  ];
+}
+
+/** Paths that no schema names, in sections too. */
+function unknownKeys(schema: z.ZodType, value: unknown, at = ""): string[] {
+  const inner = unwrapped(schema);
+  if (!(inner instanceof z.ZodObject) || value === null || typeof value !== "object") return [];
+  const shape = inner.shape as Record<string, z.ZodType>;
+  return Object.entries(value).flatMap(([key, one]) =>
+    key in shape ? unknownKeys(shape[key]!, one, `${at}${key}.`) : [`${at}${key}`],
+  );
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  let inner = schema;
+  for (;;) {
+    if (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault) {
+      inner = inner.unwrap() as z.ZodType;
+    } else if (inner instanceof z.ZodPipe) inner = inner.in as z.ZodType;
+    else return inner;
+  }
+}

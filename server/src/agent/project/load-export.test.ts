@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { loadExport } from "./load-export.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "heddle-export-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const write = (name: string, text: string) => writeFileSync(join(dir, name), text);
+const load = (path: string) => loadExport({ dir, env: { OF_THE_PROJECT: "here" } }, path, "http.app");
+
+test("TypeScript with relative imports is loaded, and again when a file it imports has changed", async () => {
+  write("package.json", `{"type":"module"}`);
+  write("inner.ts", `export const word: string = "one";`);
+  write("outer.ts", `import { word } from "./inner.ts";\nexport const said: { word: string } = { word };`);
+  expect(await load("./outer.ts:said")).toEqual({ word: "one" });
+  write("inner.ts", `export const word: string = "two";`);
+  expect(await load("./outer.ts:said")).toEqual({ word: "two" });
+});
+
+test("the project's variables are there", async () => {
+  write("env.ts", `export default process.env.OF_THE_PROJECT;`);
+  expect(await load("./env.ts")).toBe("here");
+});
+
+test("what cannot be loaded is said with the key and the reason", async () => {
+  write("broken.ts", `throw new Error("no such thing");`);
+  write("empty.ts", `export const other = 1;`);
+  await expect(load("./none.ts:app")).rejects.toThrow(/http\.app: there is no file .*none\.ts/);
+  await expect(load("./empty.ts:app")).rejects.toThrow(/http\.app: .*no export "app". It exports: other/);
+  await expect(load("./broken.ts:app")).rejects.toThrow(/http\.app: .*no such thing/);
+  await expect(load("./app.py:app")).rejects.toThrow(/Python/);
+});

@@ -1,0 +1,74 @@
+/**
+ * The project's own code that runs in the server: its HTTP app, its auth handlers, its embedding function. They are
+ * imported from the project, with its packages, by tsx, in a namespace of their own each time: so a project that
+ * changed is read again, and TypeScript works whatever the server itself is started with.
+ */
+import { access } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { ConfigError } from "../../base/config/options.ts";
+import type { Project } from "./read-project.ts";
+
+/** A module that never finishes loading must not keep the server from saying so. */
+const LOAD_LIMIT_MS = 60_000;
+
+/**
+ * The value that `file:export` names; without a name, the default export.
+ * @param key the key of langgraph.json that names it, for messages
+ * @throws ConfigError when there is no such file or export, or the module throws
+ */
+export async function loadExport(project: Pick<Project, "dir" | "env">, path: string, key: string): Promise<unknown> {
+  const { file, name } = splitPath(path);
+  const source = resolve(project.dir, file);
+  if (extname(source) === ".py") throw new ConfigError(`${key}: ${path} is Python, which Heddle does not run.`);
+  await access(source).catch(() => {
+    throw new ConfigError(`${key}: there is no file ${source}. Paths are relative to langgraph.json.`);
+  });
+  provideEnvironment(project.env);
+  const module = await withinLimit(importFresh(source), key, path);
+  const inner = module["default"] as Record<string, unknown> | undefined;
+  let value = module[name];
+  // a CommonJS module's names may all be on its default export
+  if (value === undefined && typeof inner === "object" && inner !== null) value = inner[name];
+  value = await value;
+  if (value !== undefined && value !== null) return value;
+  const names = Object.keys(module).filter((one) => one !== "__esModule" && one !== "module.exports");
+  throw new ConfigError(`${key}: ${file} has no export "${name}". It exports: ${names.join(", ") || "nothing"}.`);
+}
+
+/** A Windows drive letter is no name. */
+function splitPath(path: string): { file: string; name: string } {
+  const colon = path.lastIndexOf(":");
+  if (colon <= 1) return { file: path, name: "default" };
+  return { file: path.slice(0, colon), name: path.slice(colon + 1) || "default" };
+}
+
+async function importFresh(source: string): Promise<Record<string, unknown>> {
+  const { tsImport } = await import("tsx/esm/api");
+  const url = pathToFileURL(source).href;
+  return (await tsImport(url, { parentURL: url })) as Record<string, unknown>;
+}
+
+/** The project's variables, where the server's environment does not have them: as graphs find them. */
+function provideEnvironment(env: Record<string, string>): void {
+  for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
+}
+
+async function withinLimit<T>(loading: Promise<T>, key: string, path: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const why = `${key}: ${path} was still loading after ${LOAD_LIMIT_MS / 1000} s. Does it wait at the top level?`;
+    timer = setTimeout(() => reject(new ConfigError(why)), LOAD_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${key}: ${path} could not be loaded: ${(error as Error)?.stack ?? String(error)}`, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { readProject } from "./read-project.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "heddle-project-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const file = join(dir, "langgraph.json");
+
+const GRAPHS = { agent: "./agent.ts:graph" };
+function project(config: object) {
+  writeFileSync(file, JSON.stringify({ graphs: GRAPHS, ...config }));
+  return readProject(file, {});
+}
+
+/** Keys of contract §18 with a value that is wrong, and what the message says of it. */
+const WRONG: [object, RegExp][] = [
+  [{ graphs: [] }, /graphs: /],
+  [{ graphs: { agent: 1 } }, /graphs\.agent: must be "\.\/file\.ts:export"/],
+  [{ graphs: { agent: { description: "without a path" } } }, /graphs\.agent: /],
+  [{ env: 1 }, /env: must be a file, a map of variables, or a list/],
+  [{ env: "missing.env" }, /"env" names .*missing\.env, which cannot be read \(ENOENT\)/],
+  [{ env: { A: { b: 1 } } }, /env: must be/],
+  [{ node_version: "18" }, /node_version: must be "20", "22" or "24", not "18"/],
+  [{ node_version: "latest" }, /node_version: /],
+  [{ node_loader: "bun" }, /node_loader: must be one of tsx, ts-node, not "bun"/],
+  [{ node_loader: "ts-node" }, /node_loader: ts-node is not supported/],
+  [{ store: { index: { embed: "openai:x" } } }, /store\.index\.dims: /],
+  [{ store: { index: { dims: 0, embed: "openai:x" } } }, /store\.index\.dims: /],
+  [{ store: { index: { dims: 3, embed: 5 } } }, /store\.index\.embed: /],
+  [{ store: { index: { dims: 3, embed: "a:b", fields: "text" } } }, /store\.index\.fields: /],
+  [{ store: { ttl: { default_ttl: -1 } } }, /store\.ttl\.default_ttl: /],
+  [{ store: { ttl: { refresh_on_read: "yes" } } }, /store\.ttl\.refresh_on_read: /],
+  [{ store: { ttl: { sweep_interval_minutes: 0 } } }, /store\.ttl\.sweep_interval_minutes: /],
+  [{ store: { path: "./store.ts:store" } }, /store\.path is not supported/],
+  [
+    { checkpointer: { ttl: { strategy: "forget" } } },
+    /checkpointer\.ttl\.strategy: must be one of delete, keep_latest/,
+  ],
+  [{ checkpointer: { ttl: { default_ttl: "1h" } } }, /checkpointer\.ttl\.default_ttl: /],
+  [{ checkpointer: { ttl: { sweep_limit: 0 } } }, /checkpointer\.ttl\.sweep_limit: /],
+  [{ checkpointer: { path: "./saver.ts:saver" } }, /checkpointer\.path is not supported/],
+  [{ checkpointer: { backend: "mongo" } }, /checkpointer\.backend is not supported/],
+  [{ checkpointer: { serde: { pickle_fallback: true } } }, /checkpointer\.serde is not supported/],
+  [{ auth: { path: 1 } }, /auth\.path: /],
+  [{ auth: { disable_studio_auth: "no" } }, /auth\.disable_studio_auth: /],
+  [{ auth: { openapi: { security: {} } } }, /auth\.openapi\.security: /],
+  [{ auth: { cache: { cache_keys: [] } } }, /auth\.cache\.cache_keys: /],
+  [{ auth: { cache: { cache_keys: ["a"], ttl_seconds: 0 } } }, /auth\.cache\.ttl_seconds: /],
+  [{ auth: { cache: { cache_keys: ["a"], max_size: 0.5 } } }, /auth\.cache\.max_size: /],
+  [{ http: { app: 1 } }, /http\.app: /],
+  [
+    { http: { cors: { allow_origins: ["app.example"] } } },
+    /http\.cors\.allow_origins\.0: must be origins .*"app\.example"/,
+  ],
+  [{ http: { cors: { allow_origin_regex: "(" } } }, /http\.cors\.allow_origin_regex: must be a regular expression/],
+  [{ http: { cors: { allow_methods: "GET" } } }, /http\.cors\.allow_methods: /],
+  [{ http: { cors: { allow_headers: [1] } } }, /http\.cors\.allow_headers\.0: /],
+  [{ http: { cors: { allow_credentials: true } } }, /http\.cors\.allow_credentials: cannot be true while every origin/],
+  [{ http: { cors: { expose_headers: "x" } } }, /http\.cors\.expose_headers: /],
+  [{ http: { cors: { max_age: -1 } } }, /http\.cors\.max_age: /],
+  [{ http: { configurable_headers: { includes: "x-*" } } }, /http\.configurable_headers\.includes: /],
+  [{ http: { configurable_headers: { excludes: ["a b"] } } }, /http\.configurable_headers\.excludes\.0: must be names/],
+  [{ http: { logging_headers: { includes: [""] } } }, /http\.logging_headers\.includes\.0: /],
+  [{ http: { middleware_order: "auth_last" } }, /http\.middleware_order: /],
+  [{ http: { enable_custom_route_auth: 1 } }, /http\.enable_custom_route_auth: /],
+  [{ http: { mount_prefix: "agents" } }, /http\.mount_prefix: must be a path such as "\/agents"/],
+  ...["assistants", "threads", "runs", "store", "meta", "mcp", "a2a", "ui", "webhooks"].map(
+    (name): [object, RegExp] => [{ http: { [`disable_${name}`]: "true" } }, new RegExp(`http\\.disable_${name}: `)],
+  ),
+  [{ webhooks: [] }, /webhooks: /],
+  [{ encryption: { path: "./encryption.ts:encryption" } }, /encryption is not supported/],
+  [{ encryption: {} }, /encryption\.path: /],
+  [{ ui: { agent: 1 } }, /ui\.agent: /],
+  [{ ui: { "a/b": "./ui.tsx" } }, /names of ui bundles/],
+  [{ ui_config: { shared: "react" } }, /ui_config\.shared: /],
+  [{ dependencies: "." }, /dependencies: /],
+  [{ dockerfile_lines: "RUN true" }, /dockerfile_lines: /],
+  [{ docker_compose_file: 1 }, /docker_compose_file: /],
+  [{ base_image: 1 }, /base_image: /],
+  [{ image_distro: "alpine" }, /image_distro: must be one of debian, wolfi, bookworm/],
+  [{ api_version: "new" }, /api_version: must be a version/],
+  [{ api_version: "0.7", _INTERNAL_docker_tag: "x" }, /api_version: cannot stand beside/],
+  [{ python_version: "2.7" }, /python_version: must be one of 3\.11, 3\.12, 3\.13/],
+  [{ pip_config_file: 1 }, /pip_config_file: /],
+  [{ pip_installer: "poetry" }, /pip_installer: /],
+  [{ keep_pkg_tools: "pip" }, /keep_pkg_tools: /],
+  [{ source: { kind: "git" } }, /source\.kind: /],
+];
+
+test.each(WRONG)("%j is refused by name", async (config, message) => {
+  await expect(project(config)).rejects.toThrow(message);
+});
+
+test("keys without effect are reported by name, and stop nothing", async () => {
+  const { warnings } = await project({
+    dockerfile_lines: ["RUN true"],
+    python_version: "3.12",
+    htpp: {},
+    http: { disable_mpc: true, cors: { allow_origin: "*" } },
+    env: ["NOT_SET_HERE"],
+  });
+  expect(warnings).toHaveLength(6);
+  for (const named of [
+    "dockerfile_lines",
+    "python_version",
+    "htpp",
+    "http.disable_mpc",
+    "http.cors.allow_origin",
+    "NOT_SET_HERE",
+  ]) {
+    expect(warnings.join("\n")).toContain(named);
+  }
+});
+
+test("what is not given has its default", async () => {
+  const { config } = await project({ checkpointer: { ttl: { default_ttl: 5 } }, http: { mount_prefix: "/agents/" } });
+  expect(config.http).toMatchObject({
+    disable_runs: false,
+    middleware_order: "middleware_first",
+    mount_prefix: "/agents",
+  });
+  expect(config.checkpointer?.ttl).toEqual({
+    strategy: "delete",
+    default_ttl: 5,
+    sweep_interval_minutes: 5,
+    sweep_limit: 1000,
+  });
+  expect((await project({})).config.http.disable_meta).toBe(false);
+});
+
+test("env is a file, a map or names", async () => {
+  writeFileSync(join(dir, ".env"), "A=1\n");
+  expect((await project({ env: ".env" })).env).toEqual({ A: "1" });
+  expect((await project({ env: { A: 1, B: true } })).env).toEqual({ A: "1", B: "true" });
+  expect((await project({ env: ["A"] })).env).toEqual({});
+});
