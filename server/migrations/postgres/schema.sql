@@ -227,6 +227,28 @@ create table comparative_experiments (
   constraint comparative_experiments_pkey PRIMARY KEY (tenant_id, comparative_experiment_id)
 );
 
+create table crons (
+  cron_id uuid not null,
+  assistant_id uuid not null,
+  thread_id uuid,
+  schedule text not null,
+  timezone text,
+  end_time timestamp with time zone,
+  enabled boolean not null default true,
+  on_run_completed text not null default 'delete'::text,
+  payload jsonb not null default '{}'::jsonb,
+  metadata jsonb not null default '{}'::jsonb,
+  user_id text,
+  next_run_date timestamp with time zone,
+  last_run_id uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint crons_on_run_completed_check CHECK ((on_run_completed = ANY (ARRAY['delete'::text, 'keep'::text]))),
+  constraint crons_assistant_id_fkey FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE,
+  constraint crons_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
+  constraint crons_pkey PRIMARY KEY (cron_id)
+);
+
 create table dataset_examples (
   tenant_id uuid not null,
   example_id uuid not null,
@@ -288,6 +310,42 @@ create table datasets (
   constraint datasets_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table deployment_logs (
+  id bigint generated always as identity not null,
+  deployment_id uuid not null,
+  revision_id uuid not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  constraint deployment_logs_kind_check CHECK ((kind = ANY (ARRAY['build'::text, 'deploy'::text]))),
+  constraint deployment_logs_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint deployment_logs_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
+  constraint deployment_logs_pkey PRIMARY KEY (id)
+);
+
+create table deployments (
+  id uuid not null,
+  tenant_id uuid not null,
+  name text not null,
+  slug text not null,
+  display_name text,
+  source text not null,
+  source_config jsonb not null,
+  secret_references jsonb,
+  status text not null,
+  latest_revision_id uuid,
+  active_revision_id uuid,
+  delete_tracing_project boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint deployments_source_check CHECK ((source = ANY (ARRAY['github'::text, 'external_docker'::text, 'internal_docker'::text, 'internal_source'::text, 'internal_template'::text]))),
+  constraint deployments_status_check CHECK ((status = ANY (ARRAY['AWAITING_DATABASE'::text, 'READY'::text, 'UNUSED'::text, 'AWAITING_DELETE'::text, 'UNKNOWN'::text]))),
+  constraint deployments_pkey PRIMARY KEY (id),
+  constraint deployments_slug_key UNIQUE (slug),
+  constraint deployments_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
 create table export_destination_tests (
   id uuid not null,
   tenant_id uuid not null,
@@ -335,6 +393,7 @@ create table feedback (
   modified_at timestamp with time zone not null default now(),
   attach_at timestamp with time zone,
   attach_tries integer not null default 0,
+  extends_retention boolean not null default true,
   constraint feedback_check CHECK (((run_id IS NOT NULL) OR (session_id IS NOT NULL))),
   constraint feedback_source_type_check CHECK ((source_type = ANY (ARRAY['api'::text, 'app'::text, 'model'::text, 'auto_eval'::text]))),
   constraint feedback_pkey PRIMARY KEY (tenant_id, feedback_id)
@@ -382,11 +441,44 @@ create table heddle_migrations (
   constraint heddle_migrations_pkey PRIMARY KEY (version)
 );
 
+create table idempotency_keys (
+  scope text not null,
+  key text not null,
+  part integer not null,
+  fingerprint text not null,
+  run_id uuid not null,
+  thread_id uuid not null,
+  run jsonb,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (scope, key, part)
+);
+
 create table identity_version (
   only_row boolean not null default true,
   version bigint not null default 1,
   constraint identity_version_only_row_check CHECK (only_row),
   constraint identity_version_pkey PRIMARY KEY (only_row)
+);
+
+create table instances (
+  id uuid not null,
+  deployment_id uuid not null,
+  revision_id uuid not null,
+  replica integer not null,
+  state text not null,
+  port integer not null,
+  pid integer,
+  started text,
+  log_offset bigint not null default 0,
+  started_at timestamp with time zone not null default now(),
+  ready_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  end_reason text,
+  crashed boolean not null default false,
+  constraint instances_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'ended'::text]))),
+  constraint instances_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint instances_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
+  constraint instances_pkey PRIMARY KEY (id)
 );
 
 create table invitations (
@@ -474,6 +566,47 @@ create table projects (
   constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table revision_events (
+  id bigint generated always as identity not null,
+  revision_id uuid not null,
+  status text not null,
+  attempt integer not null,
+  message text,
+  at timestamp with time zone not null default clock_timestamp(),
+  constraint revision_events_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
+  constraint revision_events_pkey PRIMARY KEY (id)
+);
+
+create table revisions (
+  id uuid not null,
+  deployment_id uuid not null,
+  number bigint not null,
+  source text not null,
+  source_config jsonb not null,
+  secret_references jsonb,
+  repo_ref text,
+  langgraph_config_path text,
+  image_uri text,
+  source_tarball_path text,
+  repo_commit_sha text,
+  status text not null,
+  status_message text,
+  interrupted_by_user boolean not null default false,
+  artifact_id uuid,
+  attempt integer not null default 0,
+  losses integer not null default 0,
+  holder text,
+  lease_until timestamp with time zone,
+  not_before timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint revisions_status_check CHECK ((status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'CREATE_FAILED'::text, 'BUILD_FAILED'::text, 'DEPLOY_FAILED'::text, 'DEPLOYED'::text, 'SKIPPED'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]))),
+  constraint revisions_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint revisions_pkey PRIMARY KEY (id),
+  constraint revisions_deployment_id_number_key UNIQUE (deployment_id, number)
+);
+
 create table roles (
   id uuid not null,
   organization_id uuid,
@@ -487,6 +620,25 @@ create table roles (
   constraint roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE,
   constraint roles_pkey PRIMARY KEY (id),
   constraint identity_changed TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+
+create table run_stream_segments (
+  run_id uuid not null,
+  first integer not null,
+  frames text not null,
+  constraint run_stream_segments_pkey PRIMARY KEY (run_id, first)
+);
+
+create table run_streams (
+  run_id uuid not null,
+  thread_id uuid not null,
+  ordinal bigint,
+  attempt integer not null default 0,
+  frames integer not null default 0,
+  status text,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint run_streams_pkey PRIMARY KEY (run_id)
 );
 
 create table runs (
@@ -511,6 +663,7 @@ create table runs (
   updated_at timestamp with time zone not null default now(),
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
+  webhook text,
   constraint runs_cancel_action_check CHECK ((cancel_action = ANY (ARRAY['interrupt'::text, 'rollback'::text, 'timeout'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text]))),
   constraint runs_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
@@ -580,7 +733,34 @@ create table store_items (
   value jsonb not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  ttl_minutes double precision,
+  expires_at timestamp with time zone,
+  vectors_id uuid,
+  constraint store_items_ttl_minutes_check CHECK ((ttl_minutes > (0)::double precision)),
   constraint store_items_pkey PRIMARY KEY (namespace, key)
+);
+
+create table store_vectors (
+  vectors_id uuid not null,
+  n integer not null,
+  model text not null,
+  embedding real[] not null,
+  constraint store_vectors_pkey PRIMARY KEY (vectors_id, n)
+);
+
+create table sweeps (
+  sweep text not null,
+  due_at timestamp with time zone not null default now(),
+  constraint sweeps_pkey PRIMARY KEY (sweep)
+);
+
+create table thread_ttl_default (
+  one boolean not null default true,
+  strategy text not null,
+  minutes double precision not null,
+  watermark timestamp with time zone not null default now(),
+  constraint thread_ttl_default_one_check CHECK (one),
+  constraint thread_ttl_default_pkey PRIMARY KEY (one)
 );
 
 create table threads (
@@ -596,8 +776,14 @@ create table threads (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   state_updated_at timestamp with time zone not null default now(),
+  ttl_strategy text,
+  ttl_minutes double precision,
+  expires_at timestamp with time zone,
   constraint threads_settled_status_check CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text]))),
+  constraint threads_ttl_minutes_check CHECK ((ttl_minutes > (0)::double precision)),
+  constraint threads_ttl_strategy_check CHECK ((ttl_strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text]))),
+  constraint threads_ttl_whole CHECK (((ttl_strategy IS NULL) = (ttl_minutes IS NULL))),
   constraint threads_pkey PRIMARY KEY (thread_id)
 );
 
@@ -615,6 +801,17 @@ create table trace_shares (
   created_at timestamp with time zone not null default now(),
   constraint trace_shares_pkey PRIMARY KEY (share_token),
   constraint trace_shares_tenant_id_trace_id_key UNIQUE (tenant_id, trace_id)
+);
+
+create table uploads (
+  object_path text not null,
+  deployment_id uuid not null,
+  expires_at timestamp with time zone not null,
+  uploaded_at timestamp with time zone,
+  size bigint,
+  used_at timestamp with time zone,
+  constraint uploads_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint uploads_pkey PRIMARY KEY (object_path)
 );
 
 create table user_identities (
@@ -657,6 +854,47 @@ create table waiting_pieces (
   received_at timestamp with time zone not null default now(),
   constraint waiting_pieces_kind_check CHECK ((kind = ANY (ARRAY['update'::text, 'place'::text]))),
   constraint waiting_pieces_pkey PRIMARY KEY (seq)
+);
+
+create table webhook_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(delivery_id) ON DELETE CASCADE,
+  constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table webhook_deliveries (
+  delivery_id uuid not null default gen_random_uuid(),
+  run_id uuid not null,
+  thread_id uuid not null,
+  run_status text not null,
+  url text not null,
+  receiver text not null,
+  payload text not null,
+  state jsonb,
+  state_due boolean not null default false,
+  thread_metadata jsonb not null default '{}'::jsonb,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries integer not null default 0,
+  queued_at timestamp with time zone not null default now(),
+  available_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint webhook_deliveries_pkey PRIMARY KEY (delivery_id)
+);
+
+create table webhook_receivers (
+  receiver text not null,
+  failures integer not null,
+  paused_until timestamp with time zone,
+  updated_at timestamp with time zone not null default now(),
+  constraint webhook_receivers_pkey PRIMARY KEY (receiver)
 );
 
 create table workspace_members (
@@ -705,10 +943,20 @@ CREATE INDEX bulk_exports_by_tenant ON public.bulk_exports USING btree (tenant_i
 CREATE INDEX bulk_exports_schedules ON public.bulk_exports USING btree (start_time) WHERE ((interval_hours IS NOT NULL) AND (status = 'RUNNING'::text));
 CREATE INDEX bulk_exports_to_do ON public.bulk_exports USING btree (not_before) WHERE ((cleaned_at IS NULL) AND (interval_hours IS NULL));
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
+CREATE INDEX crons_by_assistant ON public.crons USING btree (assistant_id);
+CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cron_id);
+CREATE INDEX crons_by_metadata ON public.crons USING gin (metadata jsonb_path_ops);
+CREATE INDEX crons_by_thread ON public.crons USING btree (thread_id) WHERE (thread_id IS NOT NULL);
+CREATE INDEX crons_due ON public.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL));
 CREATE INDEX dataset_examples_by_source ON public.dataset_examples USING btree (tenant_id, source_run_id) WHERE (source_run_id IS NOT NULL);
 CREATE UNIQUE INDEX dataset_examples_current ON public.dataset_examples USING btree (tenant_id, example_id) WHERE (replaced_at IS NULL);
 CREATE INDEX dataset_examples_in_dataset ON public.dataset_examples USING btree (tenant_id, dataset_id, modified_at DESC, example_id) INCLUDE (replaced_at);
 CREATE INDEX datasets_by_creation ON public.datasets USING btree (tenant_id, created_at DESC, dataset_id);
+CREATE INDEX deployment_logs_by_age ON public.deployment_logs USING btree (at);
+CREATE INDEX deployment_logs_by_deployment ON public.deployment_logs USING btree (deployment_id, kind, id);
+CREATE INDEX deployment_logs_by_revision ON public.deployment_logs USING btree (revision_id, kind, id);
+CREATE INDEX deployments_by_tenant ON public.deployments USING btree (tenant_id, created_at DESC, id DESC);
+CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WHERE (status = ANY (ARRAY['AWAITING_DATABASE'::text, 'AWAITING_DELETE'::text]));
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
@@ -720,12 +968,22 @@ CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
 CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE (state = ANY (ARRAY['starting'::text, 'ready'::text]));
+CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
+CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
+CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
+CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = 'DEPLOYING'::text);
+CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
+CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);
+CREATE INDEX run_streams_by_thread ON public.run_streams USING btree (thread_id, ordinal);
+CREATE INDEX run_streams_going ON public.run_streams USING btree (created_at) WHERE (ended_at IS NULL);
 CREATE INDEX runs_by_assistant ON public.runs USING btree (assistant_id);
 CREATE INDEX runs_by_thread ON public.runs USING btree (thread_id, seq DESC);
 CREATE INDEX runs_inflight ON public.runs USING btree (thread_id, seq) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
@@ -739,14 +997,22 @@ CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id, created_a
 CREATE INDEX sign_in_attempts_by_end ON public.sign_in_attempts USING btree (window_ends);
 CREATE INDEX store_items_by_prefix ON public.store_items USING btree ((namespace[1]), (namespace[2]), updated_at DESC);
 CREATE INDEX store_items_by_update ON public.store_items USING btree (updated_at DESC);
+CREATE INDEX store_items_expiring ON public.store_items USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX threads_by_creation ON public.threads USING btree (created_at DESC, thread_id);
 CREATE INDEX threads_by_metadata ON public.threads USING gin (metadata jsonb_path_ops);
 CREATE INDEX threads_by_status ON public.threads USING btree (status, created_at DESC);
 CREATE INDEX threads_by_update ON public.threads USING btree (updated_at DESC, thread_id);
+CREATE INDEX threads_expiring ON public.threads USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX trace_shares_by_project ON public.trace_shares USING btree (tenant_id, project_id);
+CREATE INDEX uploads_by_deployment ON public.uploads USING btree (deployment_id);
+CREATE INDEX uploads_by_expiry ON public.uploads USING btree (expires_at);
 CREATE INDEX user_identities_by_user ON public.user_identities USING btree (user_id);
 CREATE INDEX waiting_pieces_needs ON public.waiting_pieces USING btree (tenant_id, needs);
 CREATE INDEX waiting_pieces_places ON public.waiting_pieces USING btree (tenant_id, run_id) WHERE (kind = 'place'::text);
+CREATE INDEX webhook_deliveries_by_creation ON public.webhook_deliveries USING btree (created_at DESC, delivery_id);
+CREATE INDEX webhook_deliveries_by_run ON public.webhook_deliveries USING btree (run_id);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (receiver, available_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_state_due ON public.webhook_deliveries USING btree (thread_id) WHERE state_due;
 CREATE INDEX workspace_members_by_user ON public.workspace_members USING btree (user_id);
 CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organization_id, created_at, id);
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
@@ -755,24 +1021,40 @@ CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EAC
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.api_key_workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();
+CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH ROW WHEN ((old.vectors_id IS NOT NULL)) EXECUTE FUNCTION delete_store_vectors();
+CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
+CREATE TRIGGER thread_expiry_on_insert BEFORE INSERT ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
+CREATE TRIGGER thread_expiry_on_update BEFORE UPDATE OF updated_at, ttl_minutes ON public.threads FOR EACH ROW WHEN ((new.ttl_minutes IS NOT NULL)) EXECUTE FUNCTION set_thread_expiry();
+CREATE TRIGGER webhook_of_ended_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])) AND (new.status = ANY (ARRAY['success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))) EXECUTE FUNCTION enqueue_webhook();
+CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])))) EXECUTE FUNCTION enqueue_webhook();
 
+-- function append_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _status text) returns text
 -- function assistant_wire(a assistants) returns json
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
+-- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function create_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[])
 -- function delete_assistant(_assistant_id uuid) returns boolean
 -- function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void
+-- function delete_store_vectors() returns trigger
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
+-- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
+-- function enqueue_webhook() returns trigger
+-- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
+-- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function identity_changed() returns trigger
+-- function insert_webhook_delivery(r runs, _status text) returns void
+-- function mark_idempotency_key() returns trigger
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function note_feedback_change() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
@@ -782,6 +1064,7 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON p
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
 -- function role_rights(_role uuid) returns jsonb
 -- function run_wire(r runs) returns json
+-- function set_thread_expiry() returns trigger
 -- function settle_thread(_thread_id uuid) returns void
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean

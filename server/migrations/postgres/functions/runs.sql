@@ -179,10 +179,10 @@ begin
   end loop;
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary,
-                    available_at, attempt, server_id, started_at)
+                    available_at, attempt, server_id, started_at, webhook)
   values (_run_id, _thread_id, _assistant_id, case when claimed then 'running' else 'pending' end,
           _run_metadata, _merged, _strategy, _temporary, now() + make_interval(secs => greatest(_after, 0)),
-          case when claimed then 1 else 0 end, _server, case when claimed then now() end);
+          case when claimed then 1 else 0 end, _server, case when claimed then now() end, _kwargs ->> 'webhook');
 
   outcome := 'created';
   if claimed then kwargs := _merged::text; end if;
@@ -235,7 +235,7 @@ declare
 begin
   perform 1 from threads where thread_id = _thread_id for update;
   -- never "select *": a run's input may be large
-  select s.attempt, s.status, s.cancel_action, s.temporary into r from runs s where s.run_id = _run_id;
+  select s.attempt, s.status, s.cancel_action, s.temporary, s.webhook into r from runs s where s.run_id = _run_id;
   if not found or r.attempt <> _attempt or r.status <> 'running' then
     outcome := 'lost'; waiting := false; return next; return;
   end if;
@@ -255,15 +255,18 @@ begin
   end if;
 
   if r.temporary and not waiting then
+    -- only its webhook hears of this end
+    if r.webhook is not null and outcome <> 'deleted' then
+      update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
+                      updated_at = now(), ended_at = now()
+      where run_id = _run_id;
+    end if;
     perform delete_thread_data(_thread_id);
   elsif outcome = 'deleted' then
     update threads set running_run_id = null, updated_at = now(),
                        status = case when waiting then 'busy' else settled_status end
     where thread_id = _thread_id;
   else
-    update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
-                    updated_at = now(), ended_at = now()
-    where run_id = _run_id;
     _settled := case
       when outcome in ('error', 'timeout') then 'error'
       when jsonb_array_length(_state -> 'next') > 0 then 'interrupted'
@@ -271,8 +274,13 @@ begin
     update threads
     set settled_status = _settled, status = case when waiting then 'busy' else _settled end, running_run_id = null,
         values = coalesce(_state -> 'values', values), interrupts = coalesce(_state -> 'interrupts', interrupts),
-        error = case when _settled = 'error' then _error end, updated_at = now(), state_updated_at = now()
+        error = case when _settled = 'error' then _error end, updated_at = now(),
+        state_updated_at = case when _state is null then state_updated_at else now() end
     where thread_id = _thread_id;
+    -- after its thread, because the trigger for webhooks sends the thread's values
+    update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
+                    updated_at = now(), ended_at = now()
+    where run_id = _run_id;
   end if;
   if _notify then perform pg_notify('heddle_done', _run_id::text); end if;
   return next;

@@ -1,0 +1,111 @@
+-- Fired by what ends a run that has a webhook, wherever that is: the row is there exactly when the end is. A run that
+-- was rolled back is gone, so its status here is `rollback`. What is sent is service-interface §6, field by field;
+-- the sender adds `values` and `webhook_sent_at`.
+create or replace function enqueue_webhook() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then perform insert_webhook_delivery(old, 'rollback');
+  else perform insert_webhook_delivery(new, new.status);
+  end if;
+  return null;
+end $$;
+
+-- A host's session may have any time zone.
+create or replace function insert_webhook_delivery(r runs, _status text) returns void
+language plpgsql set timezone = 'UTC' as $$
+declare
+  t record;
+  _due boolean;
+begin
+  select s.metadata, s.state_updated_at, case when not r.temporary then coalesce(s.values, '{}') end as state into t
+  from threads s where s.thread_id = r.thread_id;
+  -- the run's end brought no state: its server reads it from the checkpoints right afterwards
+  _due := not r.temporary and r.started_at is not null and _status <> 'rollback'
+          and coalesce(t.state_updated_at < now(), false);
+  insert into webhook_deliveries
+    (run_id, thread_id, run_status, url, receiver, payload, state, state_due, thread_metadata, available_at)
+  values (
+    r.run_id, r.thread_id, _status, r.webhook,
+    left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
+    (jsonb_build_object(
+      'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id, 'status', _status,
+      'created_at', r.created_at, 'updated_at', r.updated_at, 'run_started_at', r.started_at,
+      'metadata', r.metadata, 'kwargs', r.kwargs #- '{config,configurable,langgraph_auth_user}',
+      'multitask_strategy', r.multitask_strategy)
+     || case when r.ended_at is not null then jsonb_build_object('run_ended_at', r.ended_at)
+             when _status = 'rollback' then jsonb_build_object('run_ended_at', now()) else '{}' end
+     || case when _status in ('error', 'timeout') then jsonb_build_object('error', r.error) else '{}' end)::text,
+    t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '3 s' else interval '0' end);
+end $$;
+
+-- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index,
+-- so that the ten thousand rows of a dead one cost no more than one.
+create or replace function due_webhook_receivers(_limit integer) returns table (receiver text, failures integer)
+language sql as $$
+  with recursive waiting as (
+    (select d.receiver from webhook_deliveries d where d.status = 'pending' order by d.receiver limit 1)
+    union all
+    select (select d.receiver from webhook_deliveries d
+            where d.status = 'pending' and d.receiver > w.receiver order by d.receiver limit 1)
+    from waiting w where w.receiver is not null
+  )
+  select w.receiver, coalesce(h.failures, 0)
+  from waiting w left join webhook_receivers h on h.receiver = w.receiver
+  where w.receiver is not null and (h.paused_until is null or h.paused_until <= now())
+    and exists (select 1 from webhook_deliveries d
+                where d.status = 'pending' and d.receiver = w.receiver and d.available_at <= now())
+  order by random()
+  limit _limit
+$$;
+
+-- Takes up to so many deliveries of each receiver for so long; whoever dies meanwhile loses them to the next.
+create or replace function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision)
+returns table (delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer) language sql as $$
+  with picked as (
+    select p.delivery_id
+    from unnest(_receivers, _allowances) as u (receiver, allowance)
+    cross join lateral (
+      select d.delivery_id from webhook_deliveries d
+      where d.status = 'pending' and d.receiver = u.receiver and d.available_at <= now()
+      order by d.available_at limit u.allowance
+      for update skip locked
+    ) p
+  )
+  update webhook_deliveries d
+  set attempts = d.attempts + 1, tries = d.tries + 1, available_at = now() + make_interval(secs => _lease_ms / 1000)
+  from picked p where d.delivery_id = p.delivery_id
+  returning d.delivery_id, d.run_id, d.receiver, d.url, d.attempts, d.tries
+$$;
+
+-- Writes down how an attempt ended. outcome: delivered | failed | retry (after _retry_ms). A receiver that does not
+-- answer (_blame) is paused after the fifth failure in a row, twice as long each time, at most five minutes; then one
+-- delivery tries whether it is back. _pause_ms: the receiver itself asked for a pause.
+create or replace function finish_webhook_attempt(
+  _delivery_id uuid, _attempt integer, _started_at timestamptz, _duration_ms integer, _status_code integer, _error text,
+  _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision
+) returns void language plpgsql as $$
+declare
+  _receiver text;
+begin
+  update webhook_deliveries d
+  set status = case _outcome when 'retry' then 'pending' else _outcome end,
+      available_at = now() + make_interval(secs => _retry_ms / 1000),
+      finished_at = case _outcome when 'retry' then null else now() end
+  where d.delivery_id = _delivery_id and d.attempts = _attempt and d.status = 'pending';
+  select d.receiver into _receiver from webhook_deliveries d where d.delivery_id = _delivery_id;
+  if not found then return; end if;
+  insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms, status_code, error)
+  values (_delivery_id, _attempt, _started_at, _duration_ms, _status_code, _error)
+  on conflict do nothing;
+  if _blame or _pause_ms > 0 then
+    insert into webhook_receivers as h (receiver, failures, paused_until)
+    values (_receiver, case when _blame then 1 else 0 end,
+            case when _pause_ms > 0 then now() + make_interval(secs => _pause_ms / 1000) end)
+    on conflict (receiver) do update
+    set failures = h.failures + excluded.failures, updated_at = now(),
+        paused_until = greatest(h.paused_until, excluded.paused_until,
+          case when _blame and h.failures >= 4 then now() + make_interval(secs =>
+            least(300, _first_pause_ms / 1000 * power(2, least(h.failures - 4, 20))) * (0.75 + random() / 2)) end);
+  else
+    delete from webhook_receivers h where h.receiver = _receiver;
+  end if;
+end $$;
