@@ -98,7 +98,7 @@ export async function startTracePlatform({
     secrets,
     signIn: signIn.deps,
     projects,
-    feedback: new FeedbackMirror({ sql, clickhouse, log }),
+    feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
     exporter,
   };
   deps.feedback.start();
@@ -113,12 +113,12 @@ export async function startTracePlatform({
     async stop() {
       await exporter.stop();
       await retention.stop();
+      await deps.feedback.stop();
       await ingest.writer.stop();
       await rateLimits.stop();
       await signIn.stop();
       await destinationTester.stop();
       await outbound.close();
-      await deps.feedback.stop();
       if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },

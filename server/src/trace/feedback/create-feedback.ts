@@ -98,5 +98,6 @@ function toRow(author: FeedbackAuthor, input: FeedbackCreate, projects: Set<stri
     token_id: null,
     token_parameters: null,
     created_at: input.created_at ?? null,
+    extends_retention: input.extend_trace_retention ?? true,
   };
 }

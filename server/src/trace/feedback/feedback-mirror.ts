@@ -4,8 +4,8 @@
  * nothing is lost when either database is away; doing one twice is harmless, because versions only go up. Several
  * servers may do it at once.
  *
- * On the way feedback is attached to its run: `run_keys` knows in which project and trace the run is. A run that
- * has not arrived yet is looked for again later.
+ * On the way feedback is attached to its run: `run_keys` knows in which project and trace the run is, and the trace
+ * is moved to the longer tier. A run that has not arrived yet is looked for again later.
  *
  * Whoever writes feedback calls `flush` before answering, so that a filter finds what was just said.
  */
@@ -15,8 +15,10 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import type { RunWriter } from "../ingest/run-writer.ts";
 import { findRunKeys } from "../runs/clickhouse.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
+import { extendTraces } from "./extend-traces.ts";
 import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from "./mirror-sql.ts";
 import { deleteOldTokens } from "./token-sql.ts";
 
@@ -34,6 +36,7 @@ interface MirrorDeps {
   sql: Sql;
   clickhouse: ClickHouse;
   log: Log;
+  writer: Pick<RunWriter, "write">;
 }
 
 export class FeedbackMirror {
@@ -93,12 +96,18 @@ export class FeedbackMirror {
   }
 
   async #attach(): Promise<number> {
-    const { sql, clickhouse } = this.#deps;
+    const { sql, clickhouse, writer } = this.#deps;
     const due = await claimUnattached(sql, BATCH);
     for (const tenantId of new Set(due.map((one) => one.tenant_id))) {
-      const runs = due.filter((one) => one.tenant_id === tenantId).map((one) => one.run_id);
-      const found = (await findRunKeys(clickhouse, tenantId, [...new Set(runs)])).filter((run) => !run.deleted);
-      if (found.length > 0) await attachFeedback(sql, tenantId, found);
+      const own = due.filter((one) => one.tenant_id === tenantId);
+      const runs = [...new Set(own.map((one) => one.run_id))];
+      const found = (await findRunKeys(clickhouse, tenantId, runs)).filter((run) => !run.deleted);
+      if (found.length === 0) continue;
+      const extending = new Set(own.filter((one) => one.extends_retention).map((one) => one.run_id));
+      // first, because what is attached is not looked at again
+      const extended = found.filter((run) => extending.has(run.id));
+      await extendTraces({ clickhouse, writer }, tenantId, extended);
+      await attachFeedback(sql, tenantId, found);
     }
     return due.length;
   }

@@ -267,7 +267,7 @@ test("feedback goes with its project or trace", async () => {
 test("feedback is taken while ClickHouse is away, and copied when it is back", async () => {
   const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
   const clickhouse = new ClickHouse(client, { cluster: "", embedded: false });
-  const feedback = new FeedbackMirror({ sql, clickhouse, log: createLog("silent") });
+  const feedback = new FeedbackMirror({ sql, clickhouse, log: createLog("silent"), writer: deps.writer });
   await deps.feedback.stop();
   const runId = uuid7();
   const input = createBody.parse({ run_id: runId, key: "noted", score: 1 });

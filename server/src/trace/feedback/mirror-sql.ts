@@ -46,12 +46,18 @@ export async function deleteChanges(sql: Sql, changes: ChangeRow[]): Promise<voi
       for update of c skip locked)`;
 }
 
+export interface UnattachedRow {
+  tenant_id: string;
+  run_id: string;
+  extends_retention: boolean;
+}
+
 /**
  * Takes feedback whose run is to be looked for, and says when to look again if it is not there: after half of the
  * feedback's age, between a second and 30 seconds, ten minutes when it is older than an hour; not after 30 days.
  */
-export async function claimUnattached(sql: Sql, limit: number): Promise<{ tenant_id: string; run_id: string }[]> {
-  return sql<{ tenant_id: string; run_id: string }[]>`
+export async function claimUnattached(sql: Sql, limit: number): Promise<UnattachedRow[]> {
+  return sql<UnattachedRow[]>`
     update feedback f set attach_tries = f.attach_tries + 1, attach_at = case
         when f.created_at < now() - interval '30 days' and f.attach_tries > 0 then null
         when f.created_at < now() - interval '1 hour' then now() + interval '10 minutes'
@@ -59,7 +65,7 @@ export async function claimUnattached(sql: Sql, limit: number): Promise<{ tenant
     from (select tenant_id, feedback_id from feedback where attach_at <= now()
           order by attach_at limit ${limit} for update skip locked) due
     where f.tenant_id = due.tenant_id and f.feedback_id = due.feedback_id
-    returning f.tenant_id, f.run_id`;
+    returning f.tenant_id, f.run_id, f.extends_retention`;
 }
 
 /** The runs are there: from now on their feedback knows where. `start_time` is in UTC, without a zone. */

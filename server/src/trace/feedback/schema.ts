@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   isoTime,
   jsonObject,
+  notBuilt,
   queryBoolean,
   queryLimit,
   queryMany,
@@ -66,8 +67,11 @@ export const createBody = z
     feedback_group_id: uuid.nullish(),
     error: z.boolean().nullish(),
     extra: jsonObject.nullish(),
-    // feedback does not move its trace to another tier; nobody is to believe that it did
-    extend_trace_retention: z.literal(false, "is not supported yet; leave it out").nullish(),
+    /** Feedback moves its trace to the longer tier unless this is false (contract §1.9). */
+    extend_trace_retention: z.boolean().nullish(),
+    // where the run is said to be by an agent's name instead of a project's
+    agent_id: notBuilt("agent_id"),
+    agent_environment: notBuilt("agent_environment"),
     created_at: timestamp.nullish(),
     modified_at: timestamp.nullish(),
   })
@@ -116,11 +120,17 @@ export const feedback = z
 
 export const feedbackParams = z.object({ feedback_id: uuid });
 
+/** The Python client names its own constant: `FeedbackSourceType.API`. */
+const listedSource = z
+  .string()
+  .transform((given) => given.replace(/^FeedbackSourceType\./, "").toLowerCase())
+  .pipe(sourceType);
+
 export const listQuery = z.object({
   run: queryMany(uuid),
   key: queryMany(z.string()),
   session: queryMany(uuid),
-  source: queryMany(sourceType),
+  source: queryMany(listedSource),
   user: queryMany(uuid),
   has_comment: queryBoolean,
   has_score: queryBoolean,

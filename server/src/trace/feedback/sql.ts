@@ -25,6 +25,7 @@ export interface NewFeedback {
   /** Hexadecimal. */
   token_parameters: string | null;
   created_at: string | null;
+  extends_retention: boolean;
 }
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
@@ -62,21 +63,24 @@ export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]
   const made = await sql<{ feedback_id: string }[]>`
     insert into feedback as f (tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, value,
       comment, correction, extra, source_type, source_metadata, user_id, comparative_experiment_id, feedback_group_id,
-      created_at, attach_at)
+      created_at, extends_retention, attach_at)
     select tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, nullif(value, 'null'),
       comment, nullif(correction, 'null'), nullif(extra, 'null'), source_type, nullif(source_metadata, 'null'), user_id,
       comparative_experiment_id, feedback_group_id, coalesce(created_at, now()),
-      case when run_id is not null then now() end
+      extends_retention, case when run_id is not null then now() end
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as new (tenant_id uuid, feedback_id uuid, key text,
       run_id uuid, session_id uuid, trace_id uuid, start_time timestamptz, score float8, value jsonb, comment text,
       correction jsonb, extra jsonb, source_type text, source_metadata jsonb, user_id uuid,
-      comparative_experiment_id uuid, feedback_group_id uuid, created_at timestamptz)
+      comparative_experiment_id uuid, feedback_group_id uuid, created_at timestamptz, extends_retention boolean)
     order by tenant_id, feedback_id
     on conflict (tenant_id, feedback_id) do update set key = excluded.key, score = excluded.score,
       value = excluded.value, comment = excluded.comment, correction = excluded.correction, extra = excluded.extra,
       source_type = excluded.source_type, source_metadata = excluded.source_metadata, user_id = excluded.user_id,
       comparative_experiment_id = excluded.comparative_experiment_id, feedback_group_id = excluded.feedback_group_id,
       session_id = case when f.attach_at is null then f.session_id else coalesce(excluded.session_id, f.session_id) end,
+      extends_retention = excluded.extends_retention,
+      attach_at = case when f.attach_at is null and excluded.extends_retention and not f.extends_retention then now()
+        else f.attach_at end,
       modified_at = now()
       where f.run_id is not distinct from excluded.run_id
     returning f.feedback_id`;

@@ -51,6 +51,7 @@ export async function submitFeedback(
     token_id,
     token_parameters: repeatable ? digest(judgement) : null,
     created_at: null,
+    extends_retention: true,
   };
   await upsertTokenFeedback(deps.sql, row);
   await deps.feedback.flush();

@@ -61,6 +61,7 @@ export async function composeRow(
     total_cost: usage?.total_cost,
     prompt_cost_details: json(usage?.prompt_cost_details),
     completion_cost_details: json(usage?.completion_cost_details),
+    trace_tier: fields.trace_tier,
     price_model_id: price && usage !== piece.usage ? price.id : undefined,
   };
   if (piece.kind === "patch") run.patched |= patchedBy(row);

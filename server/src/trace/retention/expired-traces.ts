@@ -26,7 +26,9 @@ export function cutoffsOf(
   const shortlived = cutoff(settings.shortlivedDays);
   const tier = project.trace_tier ?? settings.traceTier;
   const own = project.retention_days === null ? { longlived, shortlived }[tier] : cutoff(project.retention_days);
-  return { longlived, shortlived, project: own };
+  // a trace that was moved to the longer tier is not kept for less time than it would have been
+  const extended = longlived === undefined || own === undefined ? undefined : longlived < own ? longlived : own;
+  return { longlived: extended, shortlived, project: own };
 }
 
 /** The latest of the cutoffs: nothing after it is looked at. */

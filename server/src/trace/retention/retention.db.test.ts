@@ -15,6 +15,7 @@ const daysAgo = (days: number) => ({ start_time: microseconds(now - days * DAY_M
 const sweepWith = (env: Record<string, string>) =>
   new RetentionSweep({ ...platform.deps, settings: readOptions(traceOptions, env) });
 const status = async (id: string) => (await call("GET", `/runs/${id}`)).status;
+const tierOf = async (id: string) => (await call("GET", `/runs/${id}`)).json.trace_tier;
 const onDisk = async (id: string) => {
   const query = "select count() as n from runs where id = {id:UUID}";
   return (await clickhouse.rows<{ n: number }>({ name: "test", query, params: { id } }))[0]!.n;
@@ -37,6 +38,55 @@ test("by default nothing of a long-lived project goes, and a short-lived one kee
   expect([await status(old.id), await status(recent.id), await status(long.id)]).toEqual([404, 200, 200]);
   expect(await onDisk(old.id)).toBe(0);
   expect(await sweepWith({}).sweep(now)).toBe(0);
+});
+
+test("feedback moves its trace to the longer tier, unless it says otherwise", async () => {
+  await call("POST", "/sessions", { name: "judged", trace_tier: "shortlived" });
+  const root = sampleRun("judged", daysAgo(15));
+  const child = sampleRun("judged", daysAgo(15), { parent: root });
+  const [other, linked, late] = [1, 2, 3].map(() => sampleRun("judged", daysAgo(15)));
+  await sendRuns(call, [root, child, other!, linked!]);
+  const give = async (body: object) =>
+    expect((await call("POST", "/feedback", { key: "k", ...body })).status).toBe(200);
+  await give({ run_id: child.id, extend_trace_retention: true });
+  await give({ run_id: other!.id, extend_trace_retention: false });
+  await give({ run_id: late!.id });
+  const token = (await call("POST", "/feedback/tokens", { run_id: linked!.id, feedback_key: "k" })).json;
+  expect((await call("GET", `/feedback/tokens/${token.id}?score=1`)).status).toBe(200);
+  await sendRuns(call, [late!]);
+  await expect.poll(() => tierOf(late!.id), { timeout: 10_000 }).toBe("longlived");
+  expect(await tierOf(root.id)).toBe("longlived");
+  expect((await call("GET", `/runs/${child.id}`)).json).toMatchObject({
+    trace_tier: "longlived",
+    trace_upgrade: true,
+    ttl_seconds: null,
+  });
+  expect(await tierOf(other!.id)).toBe("shortlived");
+  expect(await sweepWith({}).sweep(now)).toBe(1);
+  expect(await Promise.all([root, child, linked!, late!, other!].map((run) => status(run.id)))).toEqual([
+    200, 200, 200, 200, 404,
+  ]);
+});
+
+test("feedback that is sent again may still move its trace", async () => {
+  await call("POST", "/sessions", { name: "again", trace_tier: "shortlived" });
+  const run = sampleRun("again");
+  await sendRuns(call, [run]);
+  const feedback = { id: crypto.randomUUID(), run_id: run.id, key: "k" };
+  await call("POST", "/feedback", { ...feedback, extend_trace_retention: false });
+  expect(await tierOf(run.id)).toBe("shortlived");
+  await call("POST", "/feedback", { ...feedback, extend_trace_retention: true });
+  expect(await tierOf(run.id)).toBe("longlived");
+});
+
+test("a trace of the longer tier is not kept for less time than its project keeps others", async () => {
+  await call("POST", "/sessions", { name: "years", trace_tier: "shortlived", retention_days: 1000 });
+  const run = sampleRun("years", daysAgo(500));
+  await sendRuns(call, [run]);
+  await call("POST", "/feedback", { run_id: run.id, key: "k", extend_trace_retention: true });
+  expect(await tierOf(run.id)).toBe("longlived");
+  await sweepWith({ HEDDLE_RETENTION_LONGLIVED_DAYS: "400" }).sweep(now);
+  expect(await status(run.id)).toBe(200);
 });
 
 test("a trace goes as a whole, when its first run is old enough", async () => {

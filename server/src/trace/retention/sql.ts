@@ -31,7 +31,7 @@ export async function listTiers(
 }
 
 /** An arbitrary number, ours alone. */
-const LOCK = 7_236_519;
+const LOCK = 7_236_523;
 
 /** Runs `work` unless another server is at it. @returns whether it ran */
 export async function alone(sql: Sql, work: () => Promise<void>): Promise<boolean> {

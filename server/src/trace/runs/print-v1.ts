@@ -4,6 +4,7 @@ import {
   constant,
   consumed,
   field,
+  isUpgraded,
   naive,
   parentIds,
   plain,
@@ -86,7 +87,7 @@ const FIELDS = {
   trace_tier: field(["r.trace_tier"], (row, related, context) => text(tierOf(row, related, context)), ["tiers"]),
   trace_first_received_at: timeColumn("inserted_at", naive),
   ttl_seconds: field(["r.trace_tier"], (row, related, context) => text(ttlSeconds(row, related, context)), ["tiers"]),
-  trace_upgrade: constant("false"),
+  trace_upgrade: field(["r.trace_tier"], (row, related, context) => text(isUpgraded(row, related, context)), ["tiers"]),
   trace_min_start_time: field([], (row, { bounds }) => text(bounds?.get(row.trace_id!)?.first.replace(" ", "T")), [
     "bounds",
   ]),

@@ -81,9 +81,23 @@ export function tierOf(row: Row, related: Partial<Related>, context: PrintContex
   return own ?? related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
 }
 
-/** Seconds from the start of the run until its trace may be deleted; null when it is kept. */
+/** Seconds from the start of the run until its trace may be deleted; null when it is kept (retention/). */
 export function ttlSeconds(row: Row, related: Partial<Related>, context: PrintContext): number | null {
-  const days =
-    related.tiers?.get(row.project_id)?.retention_days ?? context.retentionDays(tierOf(row, related, context));
+  const project = related.tiers?.get(row.project_id);
+  const tier = project?.trace_tier ?? context.defaultTier;
+  const own = project?.retention_days ?? context.retentionDays(tier);
+  const days = row.trace_tier == null ? own : longer(context.retentionDays(tierOf(row, related, context)), own, row);
   return days === undefined ? null : days * 86_400;
+}
+
+/** A trace that was moved to the longer tier is not kept for less time than it would have been. */
+function longer(ofTier: number | undefined, ofProject: number | undefined, row: Row): number | undefined {
+  if (row.trace_tier !== "longlived") return ofTier;
+  return ofTier === undefined || ofProject === undefined ? undefined : Math.max(ofTier, ofProject);
+}
+
+/** Whether the trace is kept for longer than its project says. */
+export function isUpgraded(row: Row, related: Partial<Related>, context: PrintContext): boolean {
+  const ofProject = related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
+  return row.trace_tier === "longlived" && ofProject === "shortlived";
 }

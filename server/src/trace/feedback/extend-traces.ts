@@ -1,0 +1,49 @@
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
+import { fromMicros } from "../ingest/times.ts";
+import type { RunWriter } from "../ingest/run-writer.ts";
+
+/** Runs of one batch; a longer trace takes several. */
+const BATCH = 5000;
+
+/**
+ * Moves traces to the longer tier: each of their runs that are there bears it from now on (contract §1.9). A trace
+ * is kept as long as one of its runs says so (retention/expired-traces.ts), so those that arrive later need not.
+ *
+ * The tier goes the way of any update, so that it neither revives a trace that is deleted meanwhile nor is lost.
+ * Traces that have it already cost a look and nothing else.
+ */
+export async function extendTraces(
+  { clickhouse, writer }: { clickhouse: ClickHouse; writer: Pick<RunWriter, "write"> },
+  tenantId: string,
+  traces: { project_id: string; trace_id: string }[],
+): Promise<void> {
+  if (traces.length === 0) return;
+  const projects = [...new Set(traces.map((one) => one.project_id))];
+  const ids = [...new Set(traces.map((one) => one.trace_id))];
+  let after = "00000000-0000-0000-0000-000000000000";
+  for (;;) {
+    // of pieces that are not merged yet one may have it
+    const runs = await clickhouse.rows<{ id: string }>({
+      name: "runs.of_lower_tier",
+      ...render(ch`select id from runs
+        where tenant_id = ${bind("UUID", tenantId)} and project_id in ${bind("Array(UUID)", projects)}
+          and trace_id in ${bind("Array(UUID)", ids)} and id > ${bind("UUID", after)}
+        group by id having countIf(trace_tier = 'longlived') = 0
+        order by id limit ${bind("UInt32", BATCH)}`),
+    });
+    const received_at = fromMicros(Date.now() * 1000)!;
+    await writer.write(
+      tenantId,
+      runs.map(({ id }) => ({
+        kind: "patch" as const,
+        id,
+        fields: { trace_tier: "longlived" },
+        attachments: [],
+        received_at,
+      })),
+    );
+    if (runs.length < BATCH) return;
+    after = runs.at(-1)!.id;
+  }
+}
