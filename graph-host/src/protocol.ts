@@ -124,6 +124,11 @@ export interface RunKwargs {
   resumable: boolean;
   temporary: boolean;
   durability?: "sync" | "async" | "exit";
+  /**
+   * The run's events are those of protocol v2 (contract agent-server §19.5): `event` is `protocol:` and a JSON array
+   * of the channel and the segments of the namespace, the body the `params` of the event.
+   */
+  protocol?: "v2";
 }
 
 export interface RunEnd {

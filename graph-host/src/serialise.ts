@@ -10,6 +10,11 @@ export function toJson(value: unknown): string {
   return storable(JSON.stringify(plain(value, [])) ?? "null");
 }
 
+/** What `toJson` prints, still as values: no objects of classes in it. */
+export function toPlain(value: unknown): unknown {
+  return plain(value, []);
+}
+
 interface Message {
   toDict(): { type: string; data: Record<string, unknown> };
 }

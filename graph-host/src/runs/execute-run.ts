@@ -11,6 +11,7 @@ import type { ActiveRun, Stop } from "./active-run.ts";
 import { retryStart } from "./retry-run.ts";
 import { outcomeOf } from "./run-outcome.ts";
 import { resumeWithFalsy, runInput } from "./run-input.ts";
+import { emitQuestions, streamProtocol } from "./protocol-events.ts";
 import { runOptions, type RunOptions } from "./run-options.ts";
 import { runResult } from "./run-result.ts";
 import { streamRun } from "./stream-events.ts";
@@ -51,7 +52,9 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
     if (prepared === "stopped") emitStop(emit, kwargs, await graph.getState(threadConfig(start.thread_id)));
     else {
       begun = true;
-      await streamRun({ graph, kwargs, runId: start.run_id, emit, pause: deps.pause, ...prepared });
+      const { pause } = deps;
+      if (kwargs.protocol === "v2") await streamProtocol({ graph, graphId: start.graph_id, emit, pause, ...prepared });
+      else await streamRun({ graph, kwargs, runId: start.run_id, emit, pause, ...prepared });
     }
   };
   const execution = outcomeAfter(
@@ -167,6 +170,7 @@ function emitStop(
   state: Awaited<ReturnType<Graph["getState"]>>,
 ): void {
   const __interrupt__ = state.tasks.flatMap((task) => task.interrupts);
+  if (kwargs.protocol === "v2") return emitQuestions(emit, __interrupt__);
   if (kwargs.stream_mode.includes("values")) {
     emit("values", state.values);
     emit("values", { __interrupt__ });

@@ -1,0 +1,129 @@
+import * as langgraph from "@langchain/langgraph";
+import type { Graph } from "../graphs/graph.ts";
+import { toPlain } from "../serialise.ts";
+import type { Emit } from "./message-events.ts";
+import { debugPayload } from "./debug-payloads.ts";
+import { isFields, protocolState } from "./protocol-state.ts";
+
+interface ProtocolEvent {
+  method: string;
+  params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
+}
+
+type ProtocolGraph = Graph & { streamTransformers?: (() => langgraph.StreamTransformer)[] };
+
+interface ProtocolRun {
+  graph: ProtocolGraph;
+  graphId: string;
+  input: unknown;
+  options: Record<string, unknown>;
+  emit: Emit;
+  pause: () => Promise<void> | undefined;
+}
+
+type Params = Omit<ProtocolEvent["params"], "timestamp"> & { timestamp?: number };
+
+/**
+ * Runs the graph by LangGraph's own path for protocol v2 (stream events version 3, with the transformers that the
+ * graph was compiled with) and emits the events of contract agent-server §19.5: named by channel and namespace, their
+ * data the event's `params`. How the run ends is not said here, for that is true only once it is written.
+ */
+export async function streamProtocol(run: ProtocolRun): Promise<void> {
+  const send = protocolEmitter(run.emit);
+  send("lifecycle", { namespace: [], data: { event: "running", graph_name: run.graphId } });
+  const events = await protocolEvents(run.graph, run.input, run.options, run.pause);
+  const asked = new Set<string>();
+  for await (const event of events) for (const [channel, params] of translate(event, asked)) send(channel, params);
+}
+
+/** The questions of a state where an earlier attempt has stopped already. */
+export function emitQuestions(emit: Emit, interrupts: unknown[]): void {
+  const send = protocolEmitter(emit);
+  for (const [channel, params] of questions([], interrupts, new Set())) send(channel, params);
+}
+
+/** The server finds channel and namespace in the name, and passes the body on unread. */
+function protocolEmitter(emit: Emit): (channel: string, params: Params) => void {
+  return (channel, params) =>
+    emit(`protocol:${JSON.stringify([channel, ...params.namespace])}`, { timestamp: Date.now(), ...params });
+}
+
+/**
+ * What `graph.streamEvents(…, {version: "v3"})` does, composed of its exported parts: the method itself reaches for
+ * private fields, which a derived object (`bindGraph`) does not have. It also lets a slow reader slow the graph down.
+ */
+async function protocolEvents(
+  graph: ProtocolGraph,
+  input: unknown,
+  options: object,
+  pause: ProtocolRun["pause"],
+): Promise<AsyncIterable<ProtocolEvent>> {
+  const { createGraphRunStream, STREAM_EVENTS_V3_MODES } = langgraph;
+  if (!createGraphRunStream) throw new Error("Protocol v2 needs @langchain/langgraph 1.4 or newer in the project.");
+  const streamMode = [...STREAM_EVENTS_V3_MODES];
+  const chunks = await graph.stream(input, { ...options, version: "v3", streamMode, subgraphs: true });
+  const source = {
+    async *[Symbol.asyncIterator]() {
+      for await (const chunk of chunks) {
+        yield chunk as never;
+        const pausing = pause();
+        if (pausing) await pausing;
+      }
+    },
+  };
+  return createGraphRunStream(source, graph.streamTransformers ?? []) as AsyncIterable<ProtocolEvent>;
+}
+
+function* translate({ method, params }: ProtocolEvent, asked: Set<string>): Generator<[string, Params]> {
+  const { namespace, data } = params;
+  switch (method) {
+    case "lifecycle":
+      // the root's is the server's to tell
+      if (namespace.length > 0) yield [method, params];
+      return;
+    case "values": {
+      const state = toPlain(data);
+      yield* questions(namespace, isFields(state) ? state["__interrupt__"] : undefined, asked);
+      const values = protocolState(state);
+      if (!isFields(values) || Object.keys(values).length > 0) yield [method, { ...params, data: values }];
+      return;
+    }
+    case "updates": {
+      const { node, values } = data as { node?: string; values: unknown };
+      if (node === "__interrupt__") yield* questions(namespace, toPlain(values), asked);
+      else yield [method, { ...params, data: protocolState(toPlain(values)) }];
+      return;
+    }
+    case "tasks":
+      yield [method, { ...params, data: taskPayload(data) }];
+      return;
+    case "custom":
+      yield [isFields(data) && typeof data["name"] === "string" ? `custom:${data["name"]}` : method, params];
+      return;
+    case "messages":
+    case "tools":
+    case "checkpoints":
+      yield [method, params];
+      return;
+    default: {
+      // channels of the graph's own transformers
+      const name = method.startsWith("custom:") ? method.slice("custom:".length) : method;
+      yield [`custom:${name}`, { ...params, data: { name, payload: data } }];
+    }
+  }
+}
+
+function* questions(namespace: string[], interrupts: unknown, asked: Set<string>): Generator<[string, Params]> {
+  if (!interrupts || typeof interrupts !== "object") return;
+  for (const interrupt of Object.values(interrupts)) {
+    if (!isFields(interrupt) || typeof interrupt["id"] !== "string" || asked.has(interrupt["id"])) continue;
+    asked.add(interrupt["id"]);
+    yield ["input", { namespace, data: { interrupt_id: interrupt["id"], payload: interrupt["value"] } }];
+  }
+}
+
+/** As in mode `tasks`: without what is internal to the process. */
+function taskPayload(data: unknown): unknown {
+  const isResult = isFields(data) && ("result" in data || "error" in data);
+  return isResult ? debugPayload({ type: "task_result", payload: data }).payload : data;
+}

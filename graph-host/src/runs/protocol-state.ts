@@ -1,0 +1,117 @@
+/**
+ * States as protocol v2 sends them (contract agent-server §19.5): messages have few fields, media blocks snake case,
+ * interrupts are not part of the state. Works on plain JSON values, see `toPlain`.
+ */
+type Fields = Record<string, unknown>;
+
+const ROLES: Record<string, string> = { user: "human", assistant: "ai" };
+const MESSAGES = new Set(["human", "ai", "system", "tool", "function", "remove"]);
+const BLOCKS = new Set([
+  ...["text", "reasoning", "tool_call", "tool_call_chunk", "invalid_tool_call", "non_standard"],
+  ...["server_tool_call", "server_tool_call_chunk", "server_tool_call_result", "image", "audio", "video", "file"],
+]);
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function protocolState(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(protocolState);
+  if (!isFields(value)) return value;
+  if (isMessage(value)) return protocolMessage(value);
+  const fields: Fields = {};
+  for (const [key, field] of Object.entries(value)) {
+    if (key !== "__interrupt__") fields[key] = protocolState(field);
+  }
+  return fields;
+}
+
+const roleOf = (type: unknown): string => (typeof type === "string" ? (ROLES[type] ?? type) : "");
+
+/** A block of content also has a type, but it is none of these, and it has no content of its own. */
+const isMessage = (value: Fields): boolean => "content" in value && MESSAGES.has(roleOf(value["type"]));
+
+function protocolMessage(given: Fields): Fields {
+  const type = roleOf(given["type"]);
+  const message: Fields = { type, content: protocolContent(given["content"]) };
+  const keep = (key: string, wanted: boolean) => {
+    if (wanted) message[key] = given[key];
+  };
+  keep("id", typeof given["id"] === "string");
+  keep("name", typeof given["name"] === "string");
+  const metadata = given["response_metadata"];
+  keep("response_metadata", isFields(metadata) && Object.keys(metadata).length > 0);
+  if (type === "ai" || type === "human") keep("example", typeof given["example"] === "boolean");
+  if (type === "tool") {
+    keep("tool_call_id", typeof given["tool_call_id"] === "string");
+    keep("status", given["status"] === "success" || given["status"] === "error");
+    keep("artifact", given["artifact"] !== undefined);
+  }
+  if (type === "ai") {
+    const { calls, broken } = toolCalls(given);
+    if (calls.length > 0) message["tool_calls"] = calls;
+    if (broken.length > 0) message["invalid_tool_calls"] = broken;
+  }
+  return message;
+}
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+
+/** Of the message itself, or in the form of the provider that some integrations leave in `additional_kwargs`. */
+function toolCalls(message: Fields): { calls: Fields[]; broken: Fields[] } {
+  const own = listOf(message["tool_calls"]);
+  const more = message["additional_kwargs"];
+  const given = own.length > 0 ? own : listOf(isFields(more) ? more["tool_calls"] : undefined);
+  const calls: Fields[] = [];
+  const broken: Fields[] = [];
+  for (const call of given) {
+    const made = isFields(call["function"]) ? call["function"] : {};
+    const id = typeof call["id"] === "string" ? { id: call["id"] } : {};
+    const name = call["name"] ?? made["name"];
+    const args = argsOf("args" in call ? call["args"] : made["arguments"]);
+    if (typeof name !== "string") broken.push(brokenCall({ ...id }, "Incomplete tool call."));
+    else if (args === undefined) broken.push(brokenCall({ ...id, name }, "Malformed args."));
+    else calls.push({ ...id, name, args, type: "tool_call" });
+  }
+  const told = listOf(message["invalid_tool_calls"]);
+  if (told.length === 0) return { calls, broken };
+  return { calls, broken: told.map(({ id, name, args, error }) => brokenCall({ id, name, args }, error)) };
+}
+
+function brokenCall(fields: Fields, error: unknown): Fields {
+  const known = Object.entries(fields).filter(([, value]) => typeof value === "string");
+  const reason = typeof error === "string" ? error : "Malformed args.";
+  return { ...Object.fromEntries(known), error: reason, type: "invalid_tool_call" };
+}
+
+/** Undefined when they are no JSON object. */
+function argsOf(args: unknown): unknown {
+  if (args === undefined || args === null || args === "") return {};
+  if (typeof args !== "string") return args;
+  try {
+    return JSON.parse(args);
+  } catch {
+    return undefined;
+  }
+}
+
+function protocolContent(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  return content.map((block) => (typeof block === "string" ? { type: "text", text: block } : protocolBlock(block)));
+}
+
+function protocolBlock(block: unknown): unknown {
+  if (!isFields(block) || typeof block["type"] !== "string") return block;
+  const { type, mimeType, ...rest } = block;
+  if (BLOCKS.has(type as string)) {
+    const mime = typeof mimeType === "string" && !("mime_type" in rest) ? { mime_type: mimeType } : {};
+    return { type, ...rest, ...mime };
+  }
+  if (type === "image_url") {
+    const image = rest["image_url"];
+    return { type: "image", url: isFields(image) ? image["url"] : image };
+  }
+  if (type === "input_audio" && isFields(rest["input_audio"])) {
+    return { type: "audio", ...(rest["input_audio"] as { data?: string }) };
+  }
+  return { type: "non_standard", value: block };
+}
