@@ -85,6 +85,8 @@ export interface RunStart {
   attempt: number;
   /** True when the thread has no checkpoint yet (saves the host a read). */
   fresh_thread: boolean;
+  /** The thread's newest checkpoint: a host that remembers it need not read it. */
+  head?: string;
   /** Whether other servers must be told of the run's end. */
   notify: boolean;
 }

@@ -25,6 +25,8 @@ export interface SaverRun {
   attempt: number;
   threadId: string;
   freshThread: boolean;
+  /** The thread's newest checkpoint, with nothing written beside it. */
+  head?: string | undefined;
   graph: unknown;
 }
 
@@ -43,10 +45,11 @@ export function openSavers(database: { url: string; socket?: string | undefined 
 
 function databaseSavers(database: CheckpointDatabase): Savers {
   return {
-    forRun: ({ runId, attempt, threadId, freshThread, graph }) =>
+    forRun: ({ runId, attempt, threadId, freshThread, head, graph }) =>
       new HeddleSaver(database, {
         fence: { runId, attempt },
         ...(freshThread && { freshThread: threadId }),
+        ...(head && { head: { threadId, id: head } }),
         passiveStart: startsWithoutUserCode(graph),
         triggers: triggersOf(graph),
       }),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { LastHeads } from "./last-heads.ts";
 import { type CheckpointQuery, readCheckpoints, type StoredCheckpoint } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
 
@@ -24,6 +25,8 @@ export class CheckpointDatabase {
   #reader: postgres.Sql;
   #commits: GroupCommit;
   #awayMs: number;
+  /** Where the runs of this process have left their threads. */
+  readonly lastHeads = new LastHeads();
 
   constructor(url: string, options: CheckpointDatabaseOptions = {}) {
     this.#awayMs = options.awayMs ?? 60_000;

@@ -21,9 +21,14 @@ afterAll(() => database.close());
 const STATE = JSON.stringify({ values: { log: ["x"] }, next: [], interrupts: {} });
 const config = (threadId: string) => ({ configurable: { thread_id: threadId }, durability: "sync" as const });
 
-async function startRun(temporary = false): Promise<{ runId: string; threadId: string }> {
-  const [runId, threadId] = [randomUUID(), randomUUID()];
-  await db.sql`insert into threads (thread_id, status, running_run_id) values (${threadId}, 'busy', ${runId})`;
+async function startRun(
+  temporary = false,
+  threadId: string = randomUUID(),
+): Promise<{ runId: string; threadId: string }> {
+  const runId = randomUUID();
+  await db.sql`
+    insert into threads (thread_id, status, running_run_id) values (${threadId}, 'busy', ${runId})
+    on conflict (thread_id) do update set status = 'busy', running_run_id = excluded.running_run_id`;
   await db.sql`
     insert into runs (run_id, thread_id, assistant_id, status, attempt, temporary)
     values (${runId}, ${threadId}, ${randomUUID()}, 'running', 1, ${String(temporary)}::text::boolean)`;
@@ -31,8 +36,9 @@ async function startRun(temporary = false): Promise<{ runId: string; threadId: s
 }
 
 /** Runs the two-step graph as a run does, up to its end, which is still to be written. */
-async function runGraph({ runId, threadId }: { runId: string; threadId: string }, on = database) {
-  const options = { fence: { runId, attempt: 1 }, passiveStart: true, freshThread: threadId };
+async function runGraph({ runId, threadId }: { runId: string; threadId: string }, on = database, head?: string) {
+  const known = head === undefined ? { freshThread: threadId } : { head: { threadId, id: head } };
+  const options = { fence: { runId, attempt: 1 }, passiveStart: true, ...known };
   const triggers = triggersOf(twoStepGraph(new HeddleSaver(on), (node) => Promise.resolve(node)));
   const saver = new HeddleSaver(on, { ...options, triggers });
   await twoStepGraph(saver, (node) => Promise.resolve(node)).invoke({ last: "go" }, config(threadId));
@@ -61,6 +67,46 @@ test("the last step and the final status are one statement; the step before was 
     run: "success",
     thread: { status: "idle", values: { log: ["x"] }, running: null },
   });
+});
+
+/** Two runs of one thread, and what the thread's state is told from the database alone. */
+async function runTwice(headOf: (threadId: string) => Promise<string>) {
+  const first = await startRun();
+  await (await runGraph(first)).finish(first.threadId, STATE, false);
+  const head = await headOf(first.threadId);
+  const second = await startRun(false, first.threadId);
+  statements.length = 0;
+  const saver = await runGraph(second, database, head);
+  const reads = statements.filter((text) => text.includes("union all")).length;
+  await saver.finish(second.threadId, STATE, false);
+  const graph = twoStepGraph(new HeddleSaver(database), () => "");
+  const states = [];
+  for await (const { values, metadata } of graph.getStateHistory(config(first.threadId)))
+    states.push({ log: (values as { log: string[] }).log, step: metadata?.step });
+  return { reads, states };
+}
+
+const newest = async (threadId: string): Promise<string> =>
+  (await db.sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${threadId}`)[0]!["id"] as string;
+
+test("the next run of a thread starts from what the last one left, unread, and to the same effect", async () => {
+  const unread = await runTwice(newest);
+  expect(unread.reads).toBe(0);
+  const read = await runTwice(async () => randomUUID());
+  expect(read.reads).toBe(1);
+  expect(unread.states).toEqual(read.states);
+  expect(unread.states[0]).toEqual({ log: ["first first", "second second", "first first", "second second"], step: 6 });
+});
+
+test("a thread that went on elsewhere is read", async () => {
+  const { reads } = await runTwice(async (threadId) => {
+    const elsewhere = new CheckpointDatabase(db.uri, { socket: db.options.host });
+    const run = await startRun(false, threadId);
+    await (await runGraph(run, elsewhere, "unknown")).finish(threadId, STATE, false);
+    await elsewhere.close();
+    return newest(threadId);
+  });
+  expect(reads).toBe(1);
 });
 
 test("the last checkpoint is kept without an end, too", async () => {

@@ -16,6 +16,7 @@ import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
 import { loadTuple, loadWrites } from "./load-tuple.ts";
+import type { StoredCheckpoint } from "./read-statement.ts";
 import type { BlobRow, CheckpointRow, Fence, Finished, WriteItem, WriteRow } from "./rows.ts";
 import { PlainFirstSerializer } from "./serializer.ts";
 import { StartStep } from "./start-step.ts";
@@ -25,6 +26,8 @@ export interface SaverOptions {
   fence?: Fence;
   /** A thread that is known to have no checkpoint: saves reading it. */
   freshThread?: string;
+  /** A thread's newest checkpoint, beside which nothing was written: needs no reading where it is remembered. */
+  head?: { threadId: string; id: string };
   /**
    * The root graph's start step runs no user code, see `startsWithoutUserCode`: its checkpoint then is not
    * waited for. `flush` must be awaited at the end of the run.
@@ -83,7 +86,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
     }
     if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
     await this.flush();
-    const [stored] = await this.#database.read({ threadId, ns, id: id || undefined, limit: 1 });
+    const remembered = id ? undefined : this.#remembered(threadId, ns);
+    const [stored] = remembered
+      ? [remembered]
+      : await this.#database.read({ threadId, ns, id: id || undefined, limit: 1 });
     if (!stored) return undefined;
     if (this.#options.fence && !id) this.#heads.read(stored);
     return loadTuple(stored, this.#serde);
@@ -192,7 +198,17 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const finished = this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state, notify } }, false);
     finished.catch(noop);
     await this.flush();
-    return (await finished) ?? { outcome: "lost", waiting: false };
+    const answer = (await finished) ?? { outcome: "lost", waiting: false };
+    const head = this.#heads.get(threadId, "");
+    if (head && answer.outcome !== "lost") this.#database.lastHeads.keep(head);
+    return answer;
+  }
+
+  /** The checkpoint that this thread is said to be at, as an earlier run of this process left it. */
+  #remembered(threadId: string, ns: string): StoredCheckpoint | undefined {
+    const { head } = this.#options;
+    if (head?.threadId !== threadId || ns !== "" || this.#written.has(ns)) return undefined;
+    return this.#database.lastHeads.get(threadId, head.id);
   }
 
   /** Resolves when everything that was put is committed; rejects with the first failure of this saver. */

@@ -115,8 +115,8 @@ async function conclude(
 }
 
 function runSaver(savers: Savers, start: RunStart, graph: Graph): Saver {
-  const { run_id: runId, attempt, thread_id: threadId, fresh_thread: freshThread } = start;
-  return savers.forRun({ runId, attempt, threadId, freshThread, graph });
+  const { run_id: runId, attempt, thread_id: threadId, fresh_thread: freshThread, head } = start;
+  return savers.forRun({ runId, attempt, threadId, freshThread, head, graph });
 }
 
 /** A run has ended when all that it put is kept; what could not be kept is its outcome, whatever else it was. */

@@ -100,12 +100,14 @@ end $$;
 -- Accepts a run and, where its thread is free and the server has a slot (_claim), starts it at once.
 -- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
 -- | locked (without _wait: somebody holds the thread, such as a state update; nobody else shall wait for it).
-create or replace function create_run(
+-- head: the thread's newest checkpoint, when the run starts at once and nothing was written beside that checkpoint:
+-- whoever remembers it need not read it.
+create or replace function accept_run(
   _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text,
   _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean,
   _describe boolean, _wait boolean
 ) returns table (
-  outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[]
+  outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text
 ) language plpgsql as $$
 declare
   a record; t record;
@@ -186,6 +188,13 @@ begin
 
   outcome := 'created';
   if claimed then kwargs := _merged::text; end if;
+  if claimed and not fresh_thread then
+    select c.checkpoint_id into head from checkpoints c
+    where c.thread_id = _thread_id::text and c.checkpoint_ns = '' order by c.checkpoint_id desc limit 1;
+    perform 1 from checkpoint_writes w
+    where w.thread_id = _thread_id::text and w.checkpoint_ns = '' and w.checkpoint_id = head;
+    if found then head := null; end if;
+  end if;
   if _describe then select run_wire(s)::text into run from runs s where s.run_id = _run_id; end if;
   return next;
 end $$;

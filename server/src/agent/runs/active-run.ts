@@ -6,6 +6,7 @@ import type { Suspicion } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
 import type { RunFollower } from "./run-follower.ts";
 import type { RunStreams } from "./run-streams.ts";
+import type { StreamKeeper } from "./stream-keeper.ts";
 
 /** A run that this server has claimed and not yet ended. */
 export interface ActiveRun {
@@ -38,6 +39,7 @@ export interface RunQueueOptions {
   serverId: string;
   streams: RunStreams;
   follower: RunFollower;
+  keeper: StreamKeeper;
   fault: FaultPoint;
   /** True when no other server shares the database: nobody needs to be told of anything. */
   alone(): boolean;

@@ -23,7 +23,7 @@ export async function cancelOne(deps: AgentDeps, cancellation: Cancellation): Pr
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");
   if (outcome === "signalled" && wait) {
-    const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId);
+    const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
     await stream.done.promise;
   }
 }

@@ -3,6 +3,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
 import { threadExists } from "../threads/sql.ts";
+import { checkWebhook } from "../webhooks/check-webhook.ts";
 import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun } from "./sql.ts";
 
@@ -23,7 +24,6 @@ export interface AcceptedRun extends CreatedRun {
 /** Fields of contract §7.1 that are documented but not built: refused, never silently dropped. */
 function refuseUnbuilt(body: RunBody): void {
   const unbuilt = [
-    body.webhook !== undefined && body.webhook !== null && "webhook",
     (body.feedback_keys?.length ?? 0) > 0 && "feedback_keys",
     body.strict_resume === true && "strict_resume",
   ].filter((name) => name !== false);
@@ -38,6 +38,10 @@ function refuseUnbuilt(body: RunBody): void {
 export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
   const { body } = request;
   refuseUnbuilt(body);
+  if (typeof body.webhook === "string") {
+    checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
+    deps.webhooks.expect();
+  }
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // ahead of the database where the id names a graph; otherwise the run itself ends with the reason
@@ -87,7 +91,7 @@ async function checkCheckpoint(deps: AgentDeps, { threadId, body }: RunRequest):
 const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
-/** The run as the graph host will get it, before assistant and thread are merged in (create_run does that). */
+/** The run as the graph host will get it, before assistant and thread are merged in (accept_run does that). */
 function kwargsOf(deps: AgentDeps, { body, headers }: RunRequest, temporary: boolean): object {
   const configurable: Record<string, unknown> = {
     ...body.config?.configurable,
@@ -109,6 +113,7 @@ function kwargsOf(deps: AgentDeps, { body, headers }: RunRequest, temporary: boo
     stream_mode: [...new Set(typeof modes === "string" ? [modes] : modes)],
     interrupt_before: body.interrupt_before ?? undefined,
     interrupt_after: body.interrupt_after ?? undefined,
+    webhook: body.webhook ?? undefined,
     subgraphs: body.stream_subgraphs ?? false,
     resumable: body.stream_resumable ?? false,
     temporary,

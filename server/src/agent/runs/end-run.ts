@@ -155,7 +155,7 @@ export class RunEndings {
     if (released.outcome === "pending") {
       this.#o.leave(run);
       // its stream stays open for the next attempt, here or elsewhere
-      this.#o.follower.follow(run.runId);
+      this.#o.follower.follow(run.runId, run.threadId);
       this.#o.wake();
     } else if (released.outcome === "lost") this.#o.lose(run);
     else {

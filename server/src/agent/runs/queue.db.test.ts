@@ -425,3 +425,23 @@ test("a thread that somebody holds keeps only its own run waiting", async () => 
   });
   expect((await create(held, { claim: true })).claimed).toBe(true);
 });
+
+test("a run that starts at once is told the thread's newest checkpoint, if nothing was written beside it", async () => {
+  const threadId = await newThread();
+  const headOf = async (claim: boolean) => (await create(threadId, { claim })).head;
+  expect(await headOf(false)).toBeNull();
+  await sql`update runs set status = 'success' where thread_id = ${threadId}`;
+  for (const id of ["1a", "1b"]) {
+    await sql`insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint, metadata)
+      values (${threadId}, '', ${id}, '{}', '{}'), (${threadId}, 'sub', ${"2" + id}, '{}', '{}')`;
+  }
+  const next = async () => {
+    await sql`update runs set status = 'success' where thread_id = ${threadId}`;
+    await sql`update threads set running_run_id = null where thread_id = ${threadId}`;
+    return headOf(true);
+  };
+  expect(await next()).toBe("1b");
+  await sql`insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    values (${threadId}, '', '1b', ${randomUUID()}, 0, 'c', 'json', '1')`;
+  expect(await next()).toBeNull();
+});

@@ -1,24 +1,20 @@
 /** Readers of a run: those that wait for its result, and those that follow its frames. */
-import { Readable } from "node:stream";
-
-import { request as httpRequest } from "undici";
-
 import { SSE_HEADERS, sseBody, sseFrame } from "../../base/events/sse.ts";
 import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { selectServerUrl } from "../servers/sql.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
+import { selectKeptStream } from "./stream-sql.ts";
 
 const isFinal = (state: RunState): boolean => state.status !== "pending" && state.status !== "running";
 
 /** The stream of a run that this server has just accepted. */
-export function acceptedStream(deps: AgentDeps, runId: string): RunStream {
+export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: string; threadId: string }): RunStream {
   if (deps.queue.has(runId)) return deps.streams.open(runId);
   // it may have ended in the meantime, then its stream is still here
-  return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId);
+  return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
 }
 
 export interface WaitOptions {
@@ -75,8 +71,9 @@ export async function joinRun(
   const local = deps.streams.get(runId);
   const state = await selectRunState(deps.sql, threadId, runId);
   if (!state) {
-    // a stateless run is deleted when it ends; its result is still here for a while
+    // a stateless run is deleted when it ends; its result is still here for a while, or kept with its frames
     if (local?.outcome && threadId === null) return rawJson(local.outcome.answer);
+    if (threadId === null && (await selectKeptStream(deps.sql, runId))) return waitResponse(deps.follower.follow(runId), {});
     throw notFound("Run not found");
   }
   if (local?.outcome) return rawJson(local.outcome.answer);
@@ -84,7 +81,7 @@ export async function joinRun(
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
     return rawJson(answerOf(state.status, error, undefined, `{"values":${state.values ?? "null"}}`));
   }
-  const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId);
+  const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, state.thread_id);
   return waitResponse(stream, { onDisconnect });
 }
 
@@ -94,13 +91,15 @@ export interface StreamOptions {
   lastEventId?: string | undefined;
   modes?: string[];
   onDisconnect?: (() => void) | undefined;
+  /** How many frames the stream has, where not all of them are here yet. */
+  kept?: number | undefined;
 }
 
 /** The frames of a run known to this server. */
 export function streamResponse(stream: RunStream, options: StreamOptions): Response {
   const { modes = [] } = options;
   const body = sseBody(stream.log, {
-    from: firstFrame(options.lastEventId, stream),
+    from: firstFrame(options.lastEventId, Math.max(stream.log.count, options.kept ?? 0)),
     keep: modes.length > 0 ? (name) => wanted(name, modes) : undefined,
     onDisconnect: options.onDisconnect,
   });
@@ -108,10 +107,10 @@ export function streamResponse(stream: RunStream, options: StreamOptions): Respo
 }
 
 /** `-1`: all; `n`: those after n; what is no number of a frame: only what comes. None given: all there is. */
-function firstFrame(lastEventId: string | undefined, stream: RunStream): number {
+function firstFrame(lastEventId: string | undefined, count: number): number {
   if (lastEventId === undefined || lastEventId === "-1") return 0;
-  const last = Number(lastEventId);
-  return Number.isInteger(last) && last >= 0 && last < stream.log.count ? last + 1 : stream.log.count;
+  const last = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
+  return last < count ? last + 1 : count;
 }
 
 const ALWAYS = new Set(["metadata", "error", "feedback", "end"]);
@@ -130,24 +129,26 @@ function wanted(name: string, modes: string[]): boolean {
 }
 
 /**
- * `join stream`: every frame from the beginning for a late reader too, wherever the run is executed. A run that
- * ended so long ago that its frames are gone yields its error frame, or nothing.
+ * `join stream`: every frame from the beginning for a late reader too, wherever the run is executed, and also after
+ * the end of the process that executed it, where its frames are kept. A run that ended so long ago that they are
+ * gone yields its error frame, or nothing.
  */
 export async function joinStream(
   deps: AgentDeps,
   threadId: string | null,
   runId: string,
-  request: Request,
   options: StreamOptions,
 ): Promise<Response> {
   const state = await selectRunState(deps.sql, threadId, runId);
   const local = deps.streams.get(runId);
-  if (!state && !(local?.outcome && threadId === null)) throw notFound("Run not found");
-  if (local && (local.outcome || deps.queue.has(runId))) return streamResponse(local, options);
-  if (state && isFinal(state)) return endedResponse(state, options);
-  const elsewhere = state?.status === "running" ? await ownerUrl(deps, state) : undefined;
-  if (elsewhere) return proxyStream(elsewhere, request);
-  return streamResponse(deps.follower.follow(runId), options);
+  if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
+    return streamResponse(local, options);
+  }
+  const kept = await selectKeptStream(deps.sql, runId);
+  // a stateless run is gone when it has ended
+  if (!state && !(kept && threadId === null)) throw notFound("Run not found");
+  if (state && isFinal(state) && !kept?.frames) return endedResponse(state, options);
+  return streamResponse(deps.follower.follow(runId, state?.thread_id), { ...options, kept: kept?.frames });
 }
 
 function endedResponse(state: RunState, options: StreamOptions): Response {
@@ -159,28 +160,4 @@ function endedResponse(state: RunState, options: StreamOptions): Response {
         ])
       : "";
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
-}
-
-async function ownerUrl(deps: AgentDeps, state: RunState): Promise<string | undefined> {
-  if (state.server_id === null || state.server_id === deps.serverId) return undefined;
-  return selectServerUrl(deps.sql, state.server_id);
-}
-
-/** Where to go on, and who asks: the other server lets nobody in either. */
-const PASSED_ON = ["last-event-id", "x-api-key", "authorization", "x-tenant-id", "x-organization-id", "cookie"];
-
-/** The server that executes the run has its frames; this one passes them on as they come. */
-async function proxyStream(base: string, request: Request): Promise<Response> {
-  const url = new URL(request.url);
-  const answer = await httpRequest(base + url.pathname + url.search, {
-    headers: Object.fromEntries(
-      PASSED_ON.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])),
-    ),
-    signal: request.signal,
-    bodyTimeout: 0,
-  });
-  return new Response(Readable.toWeb(answer.body) as ReadableStream<Uint8Array>, {
-    status: answer.statusCode,
-    headers: SSE_HEADERS,
-  });
 }

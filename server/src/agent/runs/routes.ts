@@ -58,15 +58,15 @@ export function runRoutes(deps: AgentDeps): Route[] {
 
   async function stream(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
     const run = await accept(threadId, body, request);
-    return streamResponse(acceptedStream(deps, run.runId), {
-      headers: locations(run, threadId, body.stream_resumable && threadId !== null ? "stream" : undefined),
+    return streamResponse(acceptedStream(deps, run), {
+      headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
     });
   }
 
   async function wait(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
     const run = await accept(threadId, body, request);
-    return waitResponse(acceptedStream(deps, run.runId), {
+    return waitResponse(acceptedStream(deps, run), {
       headers: locations(run, threadId, threadId !== null ? "join" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
     });
@@ -154,7 +154,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       query: joinStreamQuery,
       out: { 200: SSE },
       handler: ({ params, query, c }) =>
-        joinStream(deps, null, params.run_id, c.req.raw, {
+        joinStream(deps, null, params.run_id, {
           headers: { "Content-Location": `/runs/${params.run_id}` },
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
@@ -312,7 +312,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       query: joinStreamQuery,
       out: { 200: SSE },
       handler: ({ params, query, c }) =>
-        joinStream(deps, params.thread_id, params.run_id, c.req.raw, {
+        joinStream(deps, params.thread_id, params.run_id, {
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
           onDisconnect: cancelOnLeave(params.thread_id, params.run_id, query.cancel_on_disconnect),

@@ -27,9 +27,11 @@ import {
   createRuns,
   type CreatedRun,
   type NewRun,
+  notifyQueue,
   selectCancellable,
   selectNextDue,
 } from "./sql.ts";
+import { takeOverStreams } from "./stream-sql.ts";
 
 const POLL_MS = 1000;
 /** How long a host may take to stop a run before it is taken for blocked. */
@@ -99,9 +101,12 @@ export class RunQueue {
         kwargs: created.kwargs,
         fresh_thread: created.fresh_thread,
         cancel_action: null,
+        head: created.head,
       });
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
     for (const runId of created.cancelled) this.#afterCancel(runId);
+    // others may have a slot
+    if (!claim && created.outcome === "created" && !this.#o.alone()) await notifyQueue(this.#o.sql);
     return created;
   }
 
@@ -127,6 +132,14 @@ export class RunQueue {
     const { outcome } = await cancelRunRow(this.#o.sql, { runId, threadId, action, reason });
     if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId);
     return outcome;
+  }
+
+  /** Another server has readers for a run that is, or was, executed here. */
+  onWanted(runIds: string[]): void {
+    for (const runId of runIds) {
+      const stream = this.#o.streams.get(runId);
+      if (stream) this.#o.keeper.want(stream);
+    }
   }
 
   /** Told by the database, or by `cancel`: the row of this run wants an end. */
@@ -222,7 +235,8 @@ export class RunQueue {
         const limit = Math.min(free, 32);
         const rows = await claimRuns(this.#o.sql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
-        for (const row of rows) this.#begin(row);
+        const kept = await this.#takeOver(rows);
+        for (const row of rows) this.#begin(row, kept.get(row.run_id));
         if (rows.length < limit) break;
       }
       const due = await selectNextDue(this.#o.sql);
@@ -239,7 +253,21 @@ export class RunQueue {
     this.#due.unref();
   }
 
-  #begin(row: ClaimedRun): void {
+  /** Which of these runs have a kept stream that others may have begun, and how many frames it has. */
+  async #takeOver(rows: ClaimedRun[]): Promise<Map<string, number>> {
+    const begun = rows.filter((row) => row.attempt > 1 || !this.#o.alone());
+    if (begun.length === 0) return new Map();
+    const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
+    const streams = await whileAway(() => takeOverStreams(this.#o.sql, runs)).catch((error: unknown) => {
+      // the fence holds: these runs go on without their frames being kept
+      this.#o.log.error({ err: error }, "kept streams could not be taken over");
+      return [];
+    });
+    return new Map(streams.map((stream) => [stream.run_id, stream.frames]));
+  }
+
+  /** @param kept frames of its stream that are in the database; undefined when there is no kept stream */
+  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, kept?: number): void {
     const { runTimeoutSecs } = this.#o.settings;
     const run: ActiveRun = {
       runId: row.run_id,
@@ -255,6 +283,7 @@ export class RunQueue {
         graph_id: row.graph_id ?? "",
         attempt: row.attempt,
         fresh_thread: row.fresh_thread,
+        ...(row.head && { head: row.head }),
         notify: !this.#o.alone(),
       },
       kwargs: row.kwargs,
@@ -263,7 +292,22 @@ export class RunQueue {
     };
     this.counts.started += 1;
     this.#active.set(run.runId, run);
-    this.#o.streams.open(run.runId);
+    const stream = this.#o.streams.open(run.runId);
+    stream.execution = { threadId: row.thread_id, attempt: row.attempt };
+    if (kept && !stream.keeping && stream.log.appended < kept) {
+      // the frames of the attempts before come first
+      const caughtUp = this.#o.follower.catchUp(stream, kept);
+      this.#endings.track(caughtUp.then(() => this.#keepAndGo(run, row, kept)));
+    } else this.#keepAndGo(run, row, kept);
+  }
+
+  #keepAndGo(run: ActiveRun, row: ClaimedRun, kept: number | undefined): void {
+    if (this.#active.get(run.runId) !== run) return;
+    const stream = this.#o.streams.open(run.runId);
+    const held = isResumable(row.kwargs);
+    if (held || kept !== undefined) {
+      this.#o.keeper.keep(stream, { ...stream.execution!, stored: kept ?? 0, held });
+    }
     if (row.cancel_action) this.#endings.track(this.#endings.finish(run, { outcome: "cancelled" }, undefined));
     else this.#dispatch(run);
   }
@@ -301,6 +345,7 @@ export class RunQueue {
     this.counts.lost += 1;
     this.#drop(run);
     this.#hosts.dropRun(run.runId);
+    this.#o.keeper.drop(this.#o.streams.open(run.runId));
     this.#o.follower.follow(run.runId);
   }
 
@@ -323,6 +368,10 @@ export class RunQueue {
     }
   }
 }
+
+/** Whether clients may come back to its stream. The text is read only when the word is in it. */
+const isResumable = (kwargs: string): boolean =>
+  kwargs.includes('"resumable": true') && (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
 
 /** The last attempt of a run that has lost hosts is made where it can harm nobody and nobody can harm it. */
 function suspicionOf(failures: number, maxFailures: number): Suspicion {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { FrameLog } from "../../base/events/frame-log.ts";
-import { sseFrame } from "../../base/events/sse.ts";
+import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
 import type { RunStatus } from "./sql.ts";
 
 /** How a run ended, for those who wait for it here. */
@@ -11,6 +11,18 @@ export interface RunOutcome {
   status: RunStatus | "deleted";
   /** JSON text of what `wait` and `join` answer (contract §7.5). */
   answer: Buffer | string;
+}
+
+/** What is written of a run's frames to the database; see stream-keeper.ts. */
+export interface Keeping {
+  threadId: string;
+  attempt: number;
+  /** How many of the frames are there. */
+  stored: number;
+  /** Readers see frames only when they are there. */
+  held: boolean;
+  /** Somebody elsewhere reads. */
+  wanted: boolean;
 }
 
 /** Memory of one run's frames before they move to a file. */
@@ -24,7 +36,18 @@ export class RunStream {
   outcome: RunOutcome | undefined;
   /** Data of the last `values` event of the root graph: the result of the run. */
   lastValues: Buffer | undefined;
+  /** Data of the `error` event that another server sent. */
+  lastError: Buffer | undefined;
   endedAt = 0;
+  /** Of the run that is, or was, executed here. */
+  execution: { threadId: string; attempt: number } | undefined;
+  keeping: Keeping | undefined;
+  /** All of its frames, and its end, are written. */
+  kept = false;
+  /** Frames were made here that are nowhere else: those of other servers would not fit behind them. */
+  own = false;
+  /** Told of each new frame, and of the end. */
+  onChange: (() => void) | undefined;
   /** Memory that keeping it costs, in bytes, measured: 4000 and 300 a frame for bookkeeping. Known when it has ended. */
   weight = 0;
 
@@ -35,15 +58,30 @@ export class RunStream {
 
   append(event: string, data: Buffer | string): void {
     if (event === "values") this.lastValues = typeof data === "string" ? Buffer.from(data) : data;
-    this.log.append(event, sseFrame(this.log.count, event, data));
+    this.own = true;
+    this.log.append(event, sseFrame(this.log.appended, event, data));
+    this.onChange?.();
+  }
+
+  /** Frames that another server made, if they are the next ones. @returns false when they are not */
+  appendMade(first: number, frames: string): boolean {
+    if (first !== this.log.appended || this.own) return false;
+    for (const { name, frame } of splitFrames(Buffer.from(frames))) {
+      if (name === "values") this.lastValues = frameData(frame);
+      else if (name === "error") this.lastError = frameData(frame);
+      this.log.append(name, frame);
+    }
+    this.log.showAll();
+    return true;
   }
 
   end(outcome: RunOutcome): void {
     if (this.outcome) return;
     this.outcome = outcome;
     this.endedAt = Date.now();
-    this.weight = this.log.memory + this.log.count * 300 + 4000;
+    this.weight = this.log.memory + this.log.appended * 300 + 4000;
     this.log.close();
+    this.onChange?.();
     this.done.resolve(outcome);
   }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, queryFlag } from "../../base/http/fields.ts";
+import { webhook } from "../webhooks/schema.ts";
 
 /** Stream modes of contract §8. */
 export const STREAM_MODES = [
@@ -64,7 +65,7 @@ export const runBody = z.object({
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
   langsmith_tracer: z.object({ project_name: z.string().nullish(), example_id: z.string().nullish() }).nullish(),
-  webhook: z.unknown().optional().describe("Not supported yet: refused."),
+  webhook: webhook.nullish(),
   feedback_keys: z.array(z.string()).nullish().describe("Not supported yet: refused unless empty."),
   strict_resume: z.boolean().nullish().describe("Not supported yet: refused unless false."),
 });

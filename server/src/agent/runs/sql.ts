@@ -32,6 +32,8 @@ export interface CreatedRun {
   /** JSON text, merged with assistant and thread; only of a claimed run. */
   kwargs: string;
   fresh_thread: boolean;
+  /** The thread's newest checkpoint, where the run starts at once and nothing was written beside it. */
+  head: string | null;
   /** Runs that the strategy stopped, the running one among them. */
   cancelled: string[];
 }
@@ -51,7 +53,7 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
       ${runs.map((r) => r.serverId)}::uuid[], ${runs.map((r) => String(r.claim))}::text[]::boolean[],
       ${runs.map((r) => String(r.describe))}::text[]::boolean[]
     ) with ordinality as u(run_id, thread_id, assistant_id, kwargs, metadata, strategy, create_thread, after, temporary, server, claim, describe, n)
-    cross join lateral create_run(u.run_id, u.thread_id, u.assistant_id, u.kwargs::jsonb, u.metadata::jsonb,
+    cross join lateral accept_run(u.run_id, u.thread_id, u.assistant_id, u.kwargs::jsonb, u.metadata::jsonb,
                                   u.strategy, u.create_thread, u.after, u.temporary, u.server, u.claim,
                                   u.describe, ${String(wait)}::text::boolean) c
     order by u.n`;
@@ -118,6 +120,11 @@ export async function cancelRunRow(
   >`
     select * from cancel_run(${run.runId}, ${run.threadId}, ${run.action}, ${run.reason})`;
   return row!;
+}
+
+/** Tells all servers that there is something to claim. */
+export async function notifyQueue(sql: Sql): Promise<void> {
+  await sql`select pg_notify('heddle_queue', '')`;
 }
 
 /** When the next delayed run of this server is due, in milliseconds from now; null when there is none. */
@@ -221,6 +228,12 @@ export async function updateThreadHead(sql: Sql, threadId: string, state: string
                       when jsonb_array_length(s.state -> 'next') > 0 then 'interrupted' else 'idle' end
     from (select ${state}::text::jsonb as state) s
     where t.thread_id = ${threadId} and t.running_run_id is null`;
+  // a webhook may be waiting for it
+  await sql`
+    update webhook_deliveries d
+    set state = coalesce(${state}::text::jsonb -> 'values', d.state), state_due = false, available_at = now()
+    where d.thread_id = ${threadId} and d.state_due and d.attempts = 0
+      and not exists (select 1 from runs r where r.thread_id = d.thread_id and r.started_at > d.created_at)`;
 }
 
 export async function selectThreadGraph(sql: Sql, threadId: string): Promise<string | undefined> {
@@ -236,21 +249,6 @@ export async function selectCancelRequest(
   const [row] = await sql<{ cancel_action: CancelAction | null; cancel_reason: string | null }[]>`
     select cancel_action, cancel_reason from runs where run_id = ${runId}`;
   return row;
-}
-
-export interface FollowedRun {
-  run_id: string;
-  status: RunStatus;
-  error: { error: string; message: string } | null;
-  /** JSON text of the thread's values, once the run is final. */
-  values: string | null;
-}
-
-export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
-  return sql<FollowedRun[]>`
-    select r.run_id, r.status, r.error,
-           case when r.status not in ('pending', 'running') then t.values::text end as values
-    from runs r join threads t on t.thread_id = r.thread_id where r.run_id = any(${runIds}::uuid[])`;
 }
 
 /** Running runs whose server has no row. */
