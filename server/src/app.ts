@@ -29,7 +29,11 @@ interface Gate {
   requests: MiddlewareHandler;
 }
 
-export const createAgentApp = (deps: AgentDeps, guard: Guard): Hono => createApp(deps, agentRoutes(deps), guard);
+export function createAgentApp(deps: AgentDeps, guard: Guard): Hono {
+  const app = createApp(deps, agentRoutes(deps), guard);
+  deps.loopback.answer = async (request) => app.fetch(request);
+  return app;
+}
 
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
   const { rateLimits, log } = deps;

@@ -87,6 +87,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
       dataDir: settings.dataDir,
       internalUrl: http.url,
       reload: options.reload,
+      openLoopback: !needsKeys(options.auth, settings.host),
       traces: settings.traces,
       onGraphs(loaded) {
         graphs.resolve(loaded);

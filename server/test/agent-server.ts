@@ -49,6 +49,7 @@ export async function testAgentServer(
     dataDir,
     internalUrl: "http://127.0.0.1:1",
     reload: options.reload ?? false,
+    openLoopback: true,
     onGraphs: () => {},
   });
   let stopped: Promise<void> | undefined;

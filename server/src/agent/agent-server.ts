@@ -12,9 +12,13 @@ import { createFaultPoint } from "../base/fault-point.ts";
 import { uuid7 } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
+import { readPolicy } from "../base/outbound/policy.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
 import { systemAssistantId } from "./assistants/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
+import { Sweeper } from "./housekeeping/sweeper.ts";
+import { Access } from "./custom-auth/access.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
@@ -26,7 +30,9 @@ import { RunStreams } from "./runs/run-streams.ts";
 import { ServerLease } from "./servers/server-lease.ts";
 import type { AgentSettings } from "./settings.ts";
 import { runStoreOperations } from "./store/run-operations.ts";
+import { StoreRules } from "./store/store-rules.ts";
 import { registerAgentMetrics, runDurations } from "./system/agent-metrics.ts";
+import { WebhookSender } from "./webhooks/webhook-sender.ts";
 
 export interface AgentServerOptions {
   settings: AgentSettings;
@@ -37,6 +43,8 @@ export interface AgentServerOptions {
   /** Where other servers reach this one. */
   internalUrl: string;
   reload: boolean;
+  /** Whether loopback may be called out to, as on a developer's machine. */
+  openLoopback: boolean;
   /** Where the traces of runs go, unless a setting says it; nowhere by default. */
   traces?: TraceDestination | undefined;
   /** Told when graphs were loaded, at start and after each reload. */
@@ -57,13 +65,17 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const sql = connect(database, { max: settings.databasePool, name: "heddle server" });
   // creates go through one at a time, ends too
   const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true });
+  const store = new StoreRules();
   try {
     await migrate(sql);
+    await store.configure(sql, options.project, log);
   } catch (error) {
     await Promise.all([sql.end({ timeout: 1 }), hotSql.end({ timeout: 1 })]);
     throw error;
   }
   const metrics = createMetrics();
+  const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
+  const fault = createFaultPoint(settings.faultPoints);
   const streams = new RunStreams({
     dataDir,
     serverId,
@@ -81,6 +93,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     onLost: () => queue.loseAll(),
     onReleased: () => queue.wake(),
   });
+  const durations = runDurations(metrics.registry);
   const queue: RunQueue = new RunQueue({
     sql,
     hotSql,
@@ -89,9 +102,12 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     serverId,
     streams,
     follower,
-    fault: createFaultPoint(settings.faultPoints),
+    fault,
     alone: () => lease.alone,
-    onEnded: runDurations(metrics.registry),
+    onEnded: (...ended) => {
+      durations(...ended);
+      webhooks.wake();
+    },
   });
   const hosts = new HostPool(
     {
@@ -107,7 +123,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     {
       onEvent: (runId, event, data) => queue.onHostEvent(runId, event, data),
       onRunEnd: (end, result) => queue.onRunEnd(end, result),
-      onStoreCall: (operations) => runStoreOperations(sql, operations),
+      onStoreCall: (operations) => runStoreOperations(sql, store, operations),
       onExit: (host, reason) => {
         if (reason !== "drained" && reason !== "the server stopped")
           log.warn({ pid: host.pid }, `A graph host ${reason}.`);
@@ -117,6 +133,16 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       onGraphs: (graphs) => options.onGraphs(graphs),
     },
   );
+  const loopback: AgentDeps["loopback"] = { answer: () => Promise.reject(new Error("The server is still starting.")) };
+  const webhooks: WebhookSender = new WebhookSender({
+    sql,
+    log,
+    settings,
+    outbound,
+    fault,
+    rules: () => deps.project.webhooks,
+    answer: (request) => loopback.answer(request),
+  });
   const deps: AgentDeps = {
     sql,
     log,
@@ -129,18 +155,27 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     streams,
     follower,
     metrics,
+    access: new Access(),
+    outbound,
+    webhooks,
+    loopback,
+    store,
+    traces: () => (isTracingRefused(settings, deps.project) ? { state: "off" } : traces),
   };
+  const sweeper = new Sweeper({ sql, log, settings, store });
 
   registerAgentMetrics(metrics.registry, deps);
 
   let traces: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
-  const directTraces = () => hosts.sendTracesTo(isTracingRefused(settings, deps.project) ? { state: "off" } : traces);
+  const directTraces = () => hosts.sendTracesTo(deps.traces());
   directTraces();
   // user code takes longest to start, so it starts first
   hosts.start();
   await registerSystemAssistants(deps);
   await lease.start();
+  await sweeper.configure(options.project);
   queue.start(hosts);
+  webhooks.start();
   const priming = prime(hotSql, deps);
   const listening = await listen(sql, queue, follower);
 
@@ -150,6 +185,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
         void registerSystemAssistants(deps)
           .then(() => hosts.reload(project))
           .then(directTraces)
+          .then(() => store.configure(sql, project, log))
+          .then(() => sweeper.configure(project))
           .catch((error: unknown) => log.error({ err: error }, "the project could not be loaded again"));
       })
     : undefined;
@@ -162,7 +199,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     },
     async stop() {
       await watcher?.close();
+      await sweeper.stop();
       await queue.stop();
+      await webhooks.stop();
+      await outbound.close();
       follower.stop();
       await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>
         log.warn({ err: error }, "the lease could not be given back; it will expire"),

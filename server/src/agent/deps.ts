@@ -1,12 +1,17 @@
+import type { TraceDestination } from "../../../graph-host/src/protocol.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Outbound } from "../base/outbound/outbound.ts";
+import type { Access } from "./custom-auth/access.ts";
 import type { HostPool } from "./hosts/host-pool.ts";
 import type { Project } from "./project/read-project.ts";
 import type { RunFollower } from "./runs/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./runs/run-streams.ts";
 import type { AgentSettings } from "./settings.ts";
+import type { StoreRules } from "./store/store-rules.ts";
+import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 
 /** What the agent server's slices are made of; built once in `app.ts`. */
 export interface AgentDeps {
@@ -22,4 +27,15 @@ export interface AgentDeps {
   streams: RunStreams;
   follower: RunFollower;
   metrics: Metrics;
+  /** What the project's own rules leave to a caller. */
+  access: Access;
+  /** The way out, for whatever calls others. */
+  outbound: Outbound;
+  webhooks: WebhookSender;
+  /** This server's own HTTP application, for calls that need no network; set by `createAgentApp`. */
+  loopback: { answer: (request: Request) => Promise<Response> };
+  /** What langgraph.json says of the store. */
+  store: StoreRules;
+  /** Where the traces of runs go at the moment. */
+  traces: () => TraceDestination;
 }

@@ -5,9 +5,16 @@ import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** All endpoints of the agent server. The system's come last: its document describes the others. */
 export function agentRoutes(deps: AgentDeps): Route[] {
-  const routes = [...runRoutes(deps), ...assistantRoutes(deps), ...threadRoutes(deps), ...storeRoutes(deps)];
+  const routes = [
+    ...runRoutes(deps),
+    ...assistantRoutes(deps),
+    ...threadRoutes(deps),
+    ...storeRoutes(deps),
+    ...webhookRoutes(deps),
+  ];
   return [...routes, ...systemRoutes(deps, routes)];
 }

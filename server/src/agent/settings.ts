@@ -2,6 +2,8 @@ import { choice, flag, integer, text, type Options } from "../base/config/option
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
+import { outboundOptions } from "../base/outbound/settings.ts";
+import { webhookOptions } from "./webhooks/settings.ts";
 
 /** Settings of the agent server. Names that peers use are accepted beside ours. */
 export const agentOptions = {
@@ -89,6 +91,19 @@ export const agentOptions = {
     min: 1,
     description: "Memory for stream frames; what is beyond it is kept in files under the data directory.",
   }),
+  idempotencyHours: integer({
+    env: ["HEDDLE_IDEMPOTENCY_HOURS"],
+    default: 24,
+    min: 1,
+    description: "How long an Idempotency-Key stands for the run that it has made.",
+  }),
+  feedbackLinkHours: integer({
+    env: ["HEDDLE_FEEDBACK_LINK_HOURS"],
+    default: 24,
+    min: 1,
+    max: 87_600,
+    description: "How long the feedback links of a run (feedback_keys) are valid, from the time that it may start.",
+  }),
   databasePool: integer({
     env: ["HEDDLE_DATABASE_POOL"],
     default: 10,
@@ -132,6 +147,8 @@ export const agentOptions = {
   ...clientIpOptions,
   ...connectionOptions,
   ...crossOriginOptions,
+  ...outboundOptions,
+  ...webhookOptions,
 };
 
 export type AgentSettings = Options<typeof agentOptions>;

@@ -9,6 +9,7 @@ const SERVER_ONLY: Record<string, Pick<OptionSpec<unknown>, "env" | "secret">> =
   ...secretsOptions,
   ...identityOptions,
   tracingKey: agentOptions.tracingKey,
+  webhookSigningKeys: agentOptions.webhookSigningKeys,
 };
 
 /**

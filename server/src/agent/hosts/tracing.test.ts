@@ -4,6 +4,7 @@ import { readOptions } from "../../base/config/options.ts";
 import type { Project } from "../project/read-project.ts";
 import { langgraphJson } from "../project/schema.ts";
 import { agentOptions } from "../settings.ts";
+import { readWebhookRules } from "../webhooks/config.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import { configuredDestination, isTracingRefused } from "./tracing.ts";
 
@@ -13,6 +14,7 @@ const project = (env: Record<string, string> = {}): Project => ({
   graphs: {},
   env,
   config: langgraphJson.parse({ graphs: {} }),
+  webhooks: readWebhookRules(null, false, {}),
   warnings: [],
 });
 const settings = (env: Record<string, string> = {}) => readOptions(agentOptions, env);

@@ -26,7 +26,7 @@ const ABOUT_IMAGES = [
 const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
 
 /** Read, checked, and without effect so far. */
-const NOT_BUILT = ["store.index", "store.ttl", "checkpointer.ttl", "webhooks"];
+const NOT_BUILT: string[] = [];
 
 /** Dotted paths of the keys that are there, with `key=value` for the values that are refused. */
 function given(config: object): Set<string> {

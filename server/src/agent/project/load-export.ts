@@ -51,7 +51,7 @@ async function importFresh(source: string): Promise<Record<string, unknown>> {
 }
 
 /** The project's variables, where the server's environment does not have them: as graphs find them. */
-function provideEnvironment(env: Record<string, string>): void {
+export function provideEnvironment(env: Record<string, string>): void {
   for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
 }
 

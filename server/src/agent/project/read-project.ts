@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { parse as parseEnv } from "dotenv";
 
 import { ConfigError } from "../../base/config/options.ts";
+import { readWebhookRules, type WebhookRules } from "../webhooks/config.ts";
 import { keyWarnings, refusedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
@@ -22,6 +23,8 @@ export interface Project {
   env: Record<string, string>;
   /** All of langgraph.json, checked and with its defaults. */
   config: ProjectConfig;
+  /** What it says of webhooks, with the environment filled in. */
+  webhooks: WebhookRules;
   /** Things that a developer should know and that stop nothing. */
   warnings: string[];
 }
@@ -66,7 +69,17 @@ export async function readProject(file: string, environment = process.env): Prom
     const missing = config.env.filter((name) => environment[name] === undefined);
     if (missing.length > 0) warnings.push(`"env" in ${configFile} names what is not set: ${missing.join(", ")}.`);
   }
-  return { dir, configFile, graphs, env: await readEnv(config.env, dir), config, warnings };
+  const env = await readEnv(config.env, dir);
+  const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
+  return { dir, configFile, graphs, env, config, webhooks, warnings };
+}
+
+function readWebhooks(config: ProjectConfig, env: Record<string, string | undefined>, file: string): WebhookRules {
+  try {
+    return readWebhookRules(config.webhooks, config.http.disable_webhooks, env);
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(`${file}: ${error.message}.`) : error;
+  }
 }
 
 function nodeVersionWarnings(wanted: string | number | undefined): string[] {

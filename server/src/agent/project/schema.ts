@@ -5,6 +5,7 @@
 import { z } from "zod";
 
 import { jsonObject } from "../../base/http/fields.ts";
+import { webhooksSection } from "../webhooks/config.ts";
 import { httpSection } from "./http-schema.ts";
 
 const text = z.string().min(1);
@@ -104,7 +105,7 @@ export const langgraphJson = z
     checkpointer: checkpointer.nullish(),
     auth: auth.nullish(),
     http: httpSection.nullish().transform((http) => http ?? httpSection.parse({})),
-    webhooks: jsonObject.nullish(),
+    webhooks: webhooksSection.nullish(),
     encryption: z.object({ path: exportPath }).loose().nullish(),
     ui: z.record(uiName, exportPath).nullish(),
     ui_config: z

@@ -46,6 +46,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
           flags: {
             assistants: true,
             crons: false,
+            webhooks: !deps.project.webhooks.disabled,
             langsmith: deps.hosts.traces,
             // the project and the example of a request's langsmith_tracer get the trace
             langsmith_tracing_replicas: deps.hosts.traces,

@@ -23,6 +23,7 @@ export const info = z.object({
   flags: z.object({
     assistants: z.boolean(),
     crons: z.boolean(),
+    webhooks: z.boolean(),
     langsmith: z.boolean(),
     langsmith_tracing_replicas: z.boolean(),
   }),

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { OutboundError } from "./outbound-error.ts";
 import { canonicalName, judgeAddress, type OutboundPolicy } from "./policy.ts";
 
-const LONGEST_URL = 8_192;
+const LONGEST_URL = 65_536;
 /** Names that lead to metadata services from inside a cloud, whatever a resolver says here. */
 const METADATA_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal"]);
 

@@ -1,0 +1,55 @@
+import { unprocessable } from "../../base/errors.ts";
+import { hostOf, portOf } from "../../base/outbound/check-url.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { WebhookRules } from "./config.ts";
+
+/** A path of this server: not what a browser would take for another host. */
+export const isRelative = (url: string): boolean => /^\/(?![/\\])/.test(url);
+
+/**
+ * Judges a webhook's address by the project's rules and the operator's, when it is written down and again before each
+ * attempt. Throws 422 with the rule that it breaks; its query is in no message.
+ */
+export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "check" | "policy">, url: string): void {
+  const bad = (why: string) => unprocessable(`Invalid webhook: ${why}`);
+  if (rules.disabled) throw unprocessable("Webhooks are disabled on this server (http.disable_webhooks).");
+  if (url.length > rules.maxUrlLength) {
+    throw bad(`the URL is longer than ${rules.maxUrlLength} characters (webhooks.url.max_url_length).`);
+  }
+  // the URL standard's parser would drop some of them
+  if (/[\0-\x1f\x7f]/.test(url)) throw bad("the URL holds control characters.");
+  if (isRelative(url)) {
+    if (rules.disableLoopback) throw bad("relative URLs are not allowed (webhooks.url.disable_loopback).");
+    if (!URL.canParse(url, "http://self")) throw bad("the URL cannot be read.");
+    return;
+  }
+  if (!/^https?:\/\//i.test(url)) throw bad("it must be an http or https URL, or a path of this server.");
+  let parsed: URL;
+  try {
+    parsed = outbound.check(url);
+  } catch (error) {
+    throw bad((error as Error).message);
+  }
+  if (rules.requireHttps && parsed.protocol !== "https:") {
+    throw bad("the URL must begin with https:// (webhooks.url.require_https).");
+  }
+  const host = hostOf(parsed);
+  if (rules.allowedDomains && !rules.allowedDomains.some((allowed) => covers(allowed, host))) {
+    throw bad(`${host} is not among the allowed hosts (webhooks.url.allowed_domains).`);
+  }
+  const port = portOf(parsed);
+  const ports = rules.allowedPorts ?? [parsed.protocol === "https:" ? 443 : 80];
+  if (ports.includes(port)) return;
+  // a developer's own receiver, on the developer's own machine
+  if (rules.allowedPorts === null && outbound.policy.openLoopback && isLoopbackName(host)) return;
+  throw bad(`port ${port} is not among the allowed ones: ${ports.join(", ")} (webhooks.url.allowed_ports).`);
+}
+
+const covers = (allowed: string, host: string): boolean =>
+  allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : allowed.replace(/^\[|\]$/g, "") === host;
+
+const isLoopbackName = (host: string): boolean =>
+  /^127(\.\d{1,3}){3}$/.test(host) || host === "::1" || host === "localhost" || host.endsWith(".localhost");
+
+/** For logs and people: the query, which may hold a secret, is not shown. */
+export const maskUrl = (url: string): string => url.replace(/[?#].*$/s, "?…");

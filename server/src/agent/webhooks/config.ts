@@ -1,0 +1,104 @@
+/** `webhooks` of langgraph.json (service-interface §6, contract agent-server §15, §18), and what it comes to. */
+import { z } from "zod";
+
+import { ConfigError } from "../../base/config/options.ts";
+
+const DEFAULT_PREFIX = "LG_WEBHOOK_";
+/** The contract's limit of the field. */
+export const LONGEST_WEBHOOK = 65_536;
+
+/** Ours to say: the message, its signature, the connection. */
+const RESERVED =
+  /^(host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|expect|webhook-.*)$/i;
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What may stand in a header: visible characters of Latin-1, blanks and tabs. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+const headerName = z
+  .string()
+  .regex(NAME, "must be names of headers")
+  .refine((name) => !RESERVED.test(name), "is set by the server itself");
+
+const DOMAIN = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/i;
+const domain = z.string().regex(DOMAIN, 'must be host names such as "hooks.example" or "*.example"');
+
+export const webhooksSection = z
+  .object({
+    /** Variables that headers may name begin with it. */
+    env_prefix: z.string().min(1).default(DEFAULT_PREFIX),
+    /** Sent with every delivery; `${{ env.NAME }}` is replaced. */
+    headers: z.record(headerName, z.string()).nullish(),
+    url: z
+      .object({
+        require_https: z.boolean().default(false),
+        /** `*.example` stands for what is below example, not for example itself. */
+        allowed_domains: z.array(domain).nullish(),
+        allowed_ports: z.array(z.int().min(1).max(65_535)).nullish(),
+        /** Characters. */
+        max_url_length: z.int().min(1).max(LONGEST_WEBHOOK).default(LONGEST_WEBHOOK),
+        /** No relative URLs, which go to this server itself. */
+        disable_loopback: z.boolean().default(false),
+      })
+      .loose()
+      .nullish(),
+  })
+  .loose();
+
+export type WebhooksSection = z.output<typeof webhooksSection>;
+
+/** What a project says of its webhooks, its templates filled in. */
+export interface WebhookRules {
+  disabled: boolean;
+  /** Names in lower case. Values may be secrets. */
+  headers: Record<string, string>;
+  requireHttps: boolean;
+  /** Lower case; null: any. */
+  allowedDomains: string[] | null;
+  /** null: 443 for https, 80 for http. */
+  allowedPorts: number[] | null;
+  maxUrlLength: number;
+  disableLoopback: boolean;
+}
+
+/** Throws ConfigError for a template that names no variable, one without the prefix, or one that is not set. */
+export function readWebhookRules(
+  section: WebhooksSection | null | undefined,
+  disabled: boolean,
+  env: Record<string, string | undefined>,
+): WebhookRules {
+  const { headers, url, env_prefix: prefix = DEFAULT_PREFIX } = section ?? {};
+  const problems: string[] = [];
+  const filled: Record<string, string> = {};
+  for (const [name, template] of Object.entries(headers ?? {})) {
+    const value = fillIn(template, prefix, env, (problem) => problems.push(`webhooks.headers.${name} ${problem}`));
+    if (!VALUE.test(value)) problems.push(`webhooks.headers.${name} holds characters that no header may hold`);
+    filled[name.toLowerCase()] = value.trim();
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join("; "));
+  return {
+    disabled,
+    headers: filled,
+    requireHttps: url?.require_https ?? false,
+    allowedDomains: url?.allowed_domains?.map((one) => one.toLowerCase()) ?? null,
+    allowedPorts: url?.allowed_ports ?? null,
+    maxUrlLength: url?.max_url_length ?? LONGEST_WEBHOOK,
+    disableLoopback: url?.disable_loopback ?? false,
+  };
+}
+
+function fillIn(
+  template: string,
+  prefix: string,
+  env: Record<string, string | undefined>,
+  complain: (problem: string) => void,
+): string {
+  return template.replace(/\$\{\{(.*?)\}\}/gs, (_, inner: string) => {
+    const name = /^\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(inner)?.[1];
+    if (name === undefined) complain(`has a template that is not \${{ env.NAME }}: \${{${inner}}}`);
+    else if (!name.startsWith(prefix)) {
+      complain(`names ${name}, but variables in it have to begin with ${prefix} (webhooks.env_prefix)`);
+    } else if (env[name] === undefined) complain(`needs the variable ${name}, which is not set`);
+    else return env[name];
+    return "";
+  });
+}

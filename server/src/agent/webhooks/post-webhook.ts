@@ -1,0 +1,84 @@
+import type { Dispatcher } from "undici";
+import { request } from "undici";
+
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+
+export interface Posted {
+  statusCode: number | null;
+  /** Why nobody answered. Names no address that a host name led to. */
+  error: string | null;
+  /** The operator's network rules forbid the address. */
+  blocked: boolean;
+  /** Milliseconds that the receiver asks to be left alone for. */
+  retryAfterMs: number;
+}
+
+/** Of the answer's body, which nobody reads; a receiver that sends more is cut off. */
+const DISCARDED_BYTES = 64 * 1024;
+const DISCARD_MS = 1000;
+
+/**
+ * One attempt. The status is the answer, and nothing of a body is waited for longer than a second: whoever sends one
+ * without end has answered all the same. Redirects are not followed: Standard Webhooks takes them for failures, and
+ * a body would go where nobody has judged.
+ */
+export async function postWebhook(
+  outbound: Outbound,
+  message: { url: string; headers: Record<string, string>; body: string; timeoutMs: number },
+): Promise<Posted> {
+  const { url, headers, body, timeoutMs } = message;
+  const overdue = AbortSignal.timeout(timeoutMs);
+  try {
+    const { dispatcher } = outbound;
+    const answer = await request(url, {
+      dispatcher,
+      method: "POST",
+      headers,
+      body,
+      signal: overdue,
+      headersTimeout: timeoutMs,
+    });
+    await discard(answer);
+    const { statusCode } = answer;
+    return { statusCode, error: null, blocked: false, retryAfterMs: retryAfter(answer.headers["retry-after"]) };
+  } catch (thrown) {
+    const blocked = thrown instanceof OutboundError && (thrown.reason === "blocked" || thrown.reason === "bad_url");
+    return { statusCode: null, error: describe(thrown, overdue.aborted, timeoutMs), blocked, retryAfterMs: 0 };
+  }
+}
+
+/** Short answers are read, so that their connection can be used again; others are cut off. */
+async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
+  // an error of a stream that nobody listens to ends the process
+  body.on("error", () => {});
+  const late = setTimeout(() => body.destroy(), DISCARD_MS);
+  let received = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      received += chunk.length;
+      if (received > DISCARDED_BYTES) break;
+    }
+  } catch {
+    // it has answered
+  } finally {
+    clearTimeout(late);
+    body.destroy();
+  }
+}
+
+function describe(thrown: unknown, overdue: boolean, timeoutMs: number): string {
+  if (thrown instanceof OutboundError) return thrown.message;
+  const { code = "" } = thrown as { code?: string };
+  if (overdue || code === "UND_ERR_HEADERS_TIMEOUT") return `There was no answer within ${timeoutMs} ms.`;
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return "The receiver could not be connected to in time.";
+  return `The receiver could not be called: ${code || "no valid answer"}.`;
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3), at most a day. */
+export function retryAfter(header: string | string[] | undefined, now = Date.now()): number {
+  const text = [header ?? ""].flat()[0]!.trim();
+  if (text === "") return 0;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 86_400_000) : 0;
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+
+import { notFound } from "../../base/errors.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import { maskUrl } from "./check-webhook.ts";
+import * as schema from "./schema.ts";
+import { type DeliveryRow, requeueDelivery, selectDeliveries, selectDelivery, selectMessage } from "./sql.ts";
+
+const shared = { tag: "Webhooks" } as const;
+
+const unknownDelivery = (id: string) => notFound(`Webhook delivery ${id} not found`);
+
+/** The log of deliveries: Heddle's own, peers have none. */
+export function webhookRoutes(deps: AgentDeps): Route[] {
+  const { sql } = deps;
+  return [
+    route({
+      ...shared,
+      method: "GET",
+      path: "/webhooks/deliveries",
+      permission: "runs:read",
+      summary: "List deliveries of webhooks, newest first",
+      query: schema.deliveriesQuery,
+      out: { 200: z.array(schema.delivery) },
+      async handler({ query, c }) {
+        const { run_id: runId, ...rest } = query;
+        const rows = await selectDeliveries(sql, { runId, ...rest });
+        return c.json(rows.map(wireOf));
+      },
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/webhooks/deliveries/:delivery_id",
+      permission: "runs:read",
+      summary: "Get a delivery with its attempts",
+      params: schema.deliveryParams,
+      out: { 200: schema.deliveryWithLog },
+      async handler({ params, c }) {
+        const { delivery_id: id } = params;
+        const [row, message] = await Promise.all([selectDelivery(sql, id), selectMessage(sql, id)]);
+        if (!row || message === undefined) throw unknownDelivery(id);
+        return c.json({ ...wireOf(row), log: row.log, payload: masked(JSON.parse(message)) });
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/webhooks/deliveries/:delivery_id/replay",
+      permission: "runs:create",
+      audit: "change",
+      summary: "Send a webhook once more, with the same id and content",
+      params: schema.deliveryParams,
+      out: { 202: schema.delivery },
+      async handler({ params, c }) {
+        const { delivery_id: id } = params;
+        if (!(await requeueDelivery(sql, id))) throw unknownDelivery(id);
+        deps.webhooks.expect();
+        deps.webhooks.wake();
+        return c.json(wireOf((await selectDelivery(sql, id))!), 202);
+      },
+    }),
+  ];
+}
+
+/** Built by name: rows hold more than the wire shows. */
+function wireOf(row: DeliveryRow) {
+  const { delivery_id, run_id, thread_id, run_status, status, attempts, created_at, next_attempt_at, finished_at } =
+    row;
+  const times = { created_at, next_attempt_at, finished_at };
+  return { delivery_id, run_id, thread_id, run_status, url: maskUrl(row.url), status, attempts, ...times };
+}
+
+function masked(message: { kwargs?: Record<string, unknown> }) {
+  const { kwargs } = message;
+  if (typeof kwargs?.["webhook"] !== "string") return message;
+  return { ...message, kwargs: { ...kwargs, webhook: maskUrl(kwargs["webhook"]) } };
+}

@@ -1,0 +1,69 @@
+import { ConfigError, integer, type OptionSpec } from "../../base/config/options.ts";
+import { readSigningKeys, type SigningKey } from "./sign.ts";
+
+const signingKeys: OptionSpec<SigningKey[]> = {
+  env: ["HEDDLE_WEBHOOK_SECRETS"],
+  default: [],
+  secret: true,
+  description:
+    "Secrets that webhooks are signed with as Standard Webhooks says: whsec_ and base64 of 24 to 64 bytes, several " +
+    "separated by commas while one replaces another. Without one they are not signed.",
+  parse(text) {
+    try {
+      return readSigningKeys(text);
+    } catch (error) {
+      // never the text itself
+      throw new ConfigError((error as Error).message);
+    }
+  },
+};
+
+/** Settings of the delivery of webhooks. */
+export const webhookOptions = {
+  webhookSigningKeys: signingKeys,
+  webhookTimeoutMs: integer({
+    env: ["HEDDLE_WEBHOOK_TIMEOUT_MS"],
+    default: 10_000,
+    min: 100,
+    max: 120_000,
+    description: "A webhook's receiver has to answer within this time, or the attempt has failed.",
+  }),
+  webhookConcurrency: integer({
+    env: ["HEDDLE_WEBHOOK_CONCURRENCY"],
+    default: 64,
+    min: 2,
+    max: 1000,
+    description: "Webhooks that this server sends at the same time.",
+  }),
+  webhooksPerReceiver: integer({
+    env: ["HEDDLE_WEBHOOKS_PER_RECEIVER"],
+    default: 8,
+    min: 1,
+    max: 1000,
+    description:
+      "How many of them to one receiver (scheme, host and port); one to a receiver that has not answered yet.",
+  }),
+  webhookMaxAttempts: integer({
+    env: ["HEDDLE_WEBHOOK_MAX_ATTEMPTS"],
+    default: 12,
+    min: 1,
+    max: 100,
+    description: "Attempts to deliver a webhook; the twelfth comes some 19 hours after the first.",
+  }),
+  webhookRetryMs: integer({
+    env: ["HEDDLE_WEBHOOK_RETRY_MS"],
+    default: 5000,
+    min: 10,
+    max: 3_600_000,
+    description:
+      "The pause before a webhook's second attempt; each further one is three times as long, at most four hours.",
+  }),
+  webhookRetentionHours: integer({
+    env: ["HEDDLE_WEBHOOK_RETENTION_HOURS"],
+    default: 168,
+    min: 1,
+    max: 87_600,
+    description:
+      "How long delivered and given-up webhooks are kept, with what was sent, to be looked at and sent again.",
+  }),
+};

@@ -1,0 +1,310 @@
+/**
+ * Sends what `webhook_deliveries` holds. The rows are the truth: a claim moves `available_at` on by a lease, so that
+ * what a killed server had in its hands is sent by the next one. A receiver may therefore get a message twice, with
+ * the same `webhook-id`.
+ *
+ * Receivers (scheme, host and port) are kept apart:
+ *
+ * - one that has not answered this server yet, or has failed last, gets one message at a time;
+ * - those that fail share half of the slots at most, so that the others always find one;
+ * - after five failures in a row one is paused, and one message then tries whether it is back (functions/webhooks.sql).
+ *   What a dead receiver costs does not depend on how many messages wait for it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { AgentSettings } from "../settings.ts";
+import { pauseAfter } from "./backoff.ts";
+import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
+import type { WebhookRules } from "./config.ts";
+import { type Posted, postWebhook } from "./post-webhook.ts";
+import { signatureHeaders } from "./sign.ts";
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  deleteOld,
+  finishAttempt,
+  giveUpOld,
+  returnDeliveries,
+  selectDueReceivers,
+  selectMessage,
+} from "./sql.ts";
+
+export interface WebhookSenderOptions {
+  sql: Sql;
+  log: Log;
+  settings: AgentSettings;
+  outbound: Outbound;
+  fault: FaultPoint;
+  rules(): WebhookRules;
+  /** Answers requests of this server's own paths. */
+  answer(request: Request): Promise<Response>;
+}
+
+const IDLE_POLL_MS = 1000;
+/** While there has been something to send lately. */
+const BUSY_POLL_MS = 250;
+const BUSY_FOR_MS = 30_000;
+const SWEEP_MS = 600_000;
+/** A receiver that did not come back for so long: what waits for it is given up. */
+const GIVE_UP_HOURS = 96;
+const MAX_PROVEN = 10_000;
+
+export class WebhookSender {
+  readonly #o: WebhookSenderOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #lastUse = 0;
+  #lastLook = 0;
+  #lastSweep = 0;
+  /** Messages under way, by receiver. */
+  #underWay = new Map<string, number>();
+  #suspects = new Map<string, number>();
+  #sending = new Set<Promise<void>>();
+  /** Receivers whose last attempt from here was answered. */
+  #proven = new Set<string>();
+  readonly counts = { delivered: 0, failed: 0, retried: 0 };
+
+  constructor(options: WebhookSenderOptions) {
+    this.#o = options;
+  }
+
+  start(): void {
+    this.#plan(0);
+  }
+
+  /** A run with a webhook was accepted, or one was queued by hand. */
+  expect(): void {
+    this.#lastUse = Date.now();
+  }
+
+  /** A run has ended. Looks soon, if webhooks are used at all. */
+  wake(): void {
+    if (Date.now() - this.#lastUse < BUSY_FOR_MS * 20) this.#plan(Math.max(0, this.#lastLook + 50 - Date.now()));
+  }
+
+  get underWay(): number {
+    return this.#sending.size;
+  }
+
+  /** Takes no more, and waits for what is under way as long as an attempt may take. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+    await Promise.race([Promise.allSettled([...this.#sending]), sleep(2000, undefined, { ref: false })]);
+  }
+
+  #planned = Infinity;
+
+  #plan(ms: number): void {
+    if (this.#stopping) return;
+    const at = Date.now() + ms;
+    if (at >= this.#planned) return;
+    clearTimeout(this.#timer);
+    this.#planned = at;
+    this.#timer = setTimeout(() => {
+      this.#planned = Infinity;
+      void this.#run();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#looking) {
+      this.#lookAgain = true;
+      return;
+    }
+    this.#lastLook = Date.now();
+    this.#looking = this.#look().catch((error: unknown) =>
+      this.#o.log.debug({ err: error }, "webhooks could not be claimed"),
+    );
+    await this.#looking;
+    this.#looking = undefined;
+    const again = this.#lookAgain;
+    this.#lookAgain = false;
+    this.#plan(again ? 0 : Date.now() - this.#lastUse < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
+  }
+
+  async #look(): Promise<void> {
+    const { sql, settings } = this.#o;
+    if (Date.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
+    if (this.#sending.size >= settings.webhookConcurrency) return;
+    const due = await selectDueReceivers(sql, settings.webhookConcurrency * 2);
+    if (due.length === 0 || this.#stopping) return;
+    this.#lastUse = Date.now();
+    const claims = this.#allot(due);
+    if (claims.length === 0) return;
+    const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 10_000);
+    if (this.#stopping) {
+      await returnDeliveries(
+        sql,
+        claimed.map((one) => one.delivery_id),
+      );
+      return;
+    }
+    for (const delivery of claimed) this.#begin(delivery);
+  }
+
+  /** How many messages each receiver may get now. */
+  #allot(due: { receiver: string; failures: number }[]): { receiver: string; allowance: number }[] {
+    const { webhookConcurrency: slots, webhooksPerReceiver: most } = this.#o.settings;
+    let free = slots - this.#sending.size;
+    let suspectFree = Math.floor(slots / 2) - [...this.#suspects.values()].reduce((sum, n) => sum + n, 0);
+    const claims: { receiver: string; allowance: number }[] = [];
+    // those that work come first
+    for (const { receiver, failures } of due.sort((a, b) => a.failures - b.failures)) {
+      const suspect = failures > 0 || !this.#proven.has(receiver);
+      if (failures > 0) this.#proven.delete(receiver);
+      const allowance = Math.min(free, (suspect ? 1 : most) - (this.#underWay.get(receiver) ?? 0));
+      if (allowance <= 0 || (suspect && suspectFree <= 0)) continue;
+      free -= allowance;
+      if (suspect) suspectFree -= allowance;
+      claims.push({ receiver, allowance });
+    }
+    return claims;
+  }
+
+  #begin(delivery: ClaimedDelivery): void {
+    const { receiver } = delivery;
+    const counted = this.#proven.has(receiver) ? [this.#underWay] : [this.#underWay, this.#suspects];
+    for (const map of counted) map.set(receiver, (map.get(receiver) ?? 0) + 1);
+    const sending = this.#send(delivery)
+      .catch((error: unknown) =>
+        this.#o.log.error(
+          { err: error, delivery_id: delivery.delivery_id },
+          "how a webhook ended could not be written",
+        ),
+      )
+      .finally(() => {
+        this.#sending.delete(sending);
+        for (const map of counted) {
+          const left = (map.get(receiver) ?? 1) - 1;
+          if (left === 0) map.delete(receiver);
+          else map.set(receiver, left);
+        }
+        // its slot is free, and there may be more for it
+        this.#plan(Math.max(0, this.#lastLook + 20 - Date.now()));
+      });
+    this.#sending.add(sending);
+  }
+
+  async #send(delivery: ClaimedDelivery): Promise<void> {
+    const { sql, settings, log, fault } = this.#o;
+    const message = await selectMessage(sql, delivery.delivery_id);
+    if (message === undefined) return;
+    fault("before-webhook");
+    const startedAt = new Date();
+    const started = performance.now();
+    const posted = await this.#post(
+      delivery,
+      `${message.slice(0, -1)},"webhook_sent_at":"${startedAt.toISOString()}"}`,
+      startedAt,
+    );
+    fault("after-webhook");
+    const { statusCode, error, retryAfterMs } = posted;
+    const ok = statusCode !== null && statusCode >= 200 && statusCode < 300;
+    const last = delivery.tries >= settings.webhookMaxAttempts || posted.blocked || statusCode === 410;
+    const outcome = ok ? "delivered" : last ? "failed" : "retry";
+    // an answer that refuses this message says nothing against the receiver
+    const blame = statusCode === null ? !posted.blocked : statusCode === 429 || statusCode >= 500;
+    this.#remember(delivery.receiver, statusCode !== null && !blame);
+    this.counts[outcome === "retry" ? "retried" : outcome] += 1;
+    await finishAttempt(sql, {
+      deliveryId: delivery.delivery_id,
+      attempt: delivery.attempt,
+      startedAt,
+      durationMs: Math.round(performance.now() - started),
+      statusCode,
+      error,
+      outcome,
+      retryMs: outcome === "retry" ? Math.max(pauseAfter(delivery.tries, settings.webhookRetryMs), retryAfterMs) : 0,
+      blame,
+      pauseMs: statusCode === 429 || statusCode === 503 ? Math.min(retryAfterMs, 3_600_000) : 0,
+      firstPauseMs: settings.webhookRetryMs,
+    });
+    if (outcome === "failed") {
+      const { run_id } = delivery;
+      const facts = {
+        run_id,
+        url: maskUrl(delivery.url),
+        status_code: statusCode,
+        reason: error,
+        attempt: delivery.attempt,
+      };
+      log.warn(facts, "a webhook was given up");
+    }
+  }
+
+  async #post(delivery: ClaimedDelivery, body: string, startedAt: Date): Promise<Posted> {
+    const { settings, outbound } = this.#o;
+    const rules = this.#o.rules();
+    try {
+      // the rules may have changed since it was written down
+      checkWebhook(rules, outbound, delivery.url);
+    } catch (error) {
+      return { statusCode: null, error: (error as Error).message, blocked: true, retryAfterMs: 0 };
+    }
+    const headers = {
+      "user-agent": "heddle-webhooks",
+      ...rules.headers,
+      "content-type": "application/json",
+      ...signatureHeaders(
+        settings.webhookSigningKeys,
+        delivery.delivery_id,
+        Math.floor(startedAt.getTime() / 1000),
+        body,
+      ),
+    };
+    const message = { url: delivery.url, headers, body, timeoutMs: settings.webhookTimeoutMs };
+    return isRelative(delivery.url) ? this.#postHere(message) : postWebhook(outbound, message);
+  }
+
+  /** To this server itself, without the network. */
+  async #postHere(message: {
+    url: string;
+    headers: Record<string, string>;
+    body: string;
+    timeoutMs: number;
+  }): Promise<Posted> {
+    const { url, headers, body, timeoutMs } = message;
+    const answer = this.#o
+      .answer(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))
+      .then(async (response) => {
+        // user code may stream without end
+        await response.body?.cancel().catch(() => {});
+        return { statusCode: response.status, error: null };
+      })
+      .catch((error: unknown) => ({
+        statusCode: null,
+        error: `The server's own answer failed: ${(error as Error).message}`,
+      }));
+    const late = sleep(timeoutMs, undefined, { ref: false }).then(() => ({
+      statusCode: null,
+      error: `There was no answer within ${timeoutMs} ms.`,
+    }));
+    return { ...(await Promise.race([answer, late])), blocked: false, retryAfterMs: 0 };
+  }
+
+  #remember(receiver: string, answered: boolean): void {
+    if (!answered) this.#proven.delete(receiver);
+    else {
+      if (this.#proven.size >= MAX_PROVEN) this.#proven.clear();
+      this.#proven.add(receiver);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    this.#lastSweep = Date.now();
+    const { sql, settings } = this.#o;
+    for (const sweep of [() => giveUpOld(sql, GIVE_UP_HOURS), () => deleteOld(sql, settings.webhookRetentionHours)]) {
+      // a full batch: there is more
+      while (!this.#stopping && (await sweep()) === 1000) await sleep(50);
+    }
+  }
+}
