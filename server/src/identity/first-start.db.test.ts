@@ -31,6 +31,12 @@ test("a first workspace gets the id that the operator chose; later one that ther
   const { identity } = await testGuard(db, { HEDDLE_WORKSPACE_ID: id.toUpperCase() });
   expect(identity.workspaceId).toBe(id);
   expect(identity.firstKey).toMatch(/^lsv2_sk_/);
+  const lines = await db.sql`select operation, actor_name, workspace_id, target from audit_log`;
+  const { firstKey } = identity;
+  const shown = `${firstKey!.slice(0, 12)}...${firstKey!.slice(-4)}`;
+  expect(lines).toEqual([
+    { operation: "first start", actor_name: "first start", workspace_id: id, target: { short_key: shown } },
+  ]);
   await expect(testGuard(db, { HEDDLE_WORKSPACE_ID: randomUUID() })).rejects.toThrow("there is no such workspace");
   await expect(testGuard(db, { HEDDLE_WORKSPACE_ID: "mine" })).rejects.toThrow("must be a UUID");
 });

@@ -6,6 +6,7 @@ import type { Principal } from "../base/auth/principal.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
+import { shortKey } from "./api-keys/key-text.ts";
 import { LastUsed } from "./api-keys/last-used.ts";
 import { type AuditLog, createAuditLog } from "./audit/audit-log.ts";
 import type { SealKey } from "./audit/seal.ts";
@@ -75,6 +76,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     retentionDays: settings.auditRetentionDays,
     sealKey: options.sealKey,
   });
+  if (first.key) await recordFirstKey(audit, workspace, first.key);
   return {
     guard: { authenticator, audit, auditsData: settings.auditsData },
     workspaceId: workspace.id,
@@ -86,6 +88,19 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       await Promise.race([lastUsed.stop(), sleep(1000, undefined, { ref: false })]);
     },
   };
+}
+
+/** The one change that nobody asked for. */
+function recordFirstKey(audit: AuditLog, workspace: WorkspaceRow, key: string): Promise<void> {
+  const actor = { kind: "system", id: "", name: "first start", userId: null } as const;
+  const principal = { actor, organizationId: workspace.organization_id, workspaceId: workspace.id };
+  return audit.record({
+    principal,
+    ip: "",
+    operation: "first start",
+    target: { short_key: shortKey(key) },
+    status: 200,
+  });
 }
 
 /** Whoever reaches a server that listens on loopback without keys. */
