@@ -30,13 +30,17 @@ export async function listProjects(
   const { sort_by = "start_time" } = query;
   if (sort_by === "name" || sort_by === "start_time") {
     const page = await rows.listProjects(deps.sql, tenantId, { ...query, sort_by, descending });
-    if (!query.include_stats) return { items: page.projects.map(plain), total: page.total };
+    if (!query.include_stats && !query.facets) return { items: page.projects.map(plain), total: page.total };
     const stats = await projectStats(deps, scope, ids(page.projects), query);
     return { items: page.projects.map((one) => ({ ...plain(one), ...stats.get(one.id) })), total: page.total };
   }
   const all = { ...query, sort_by: "start_time", descending: true, limit: MAX_SORTED, offset: 0 } as const;
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
-  const stats = await projectStats(deps, scope, ids(projects), { ...query, stats_select: undefined });
+  const stats = await projectStats(deps, scope, ids(projects), {
+    ...query,
+    stats_select: undefined,
+    facets: undefined,
+  });
   const figure = (item: Item): unknown => {
     if (sort_by !== "feedback") return item[FIGURES[sort_by]!];
     const feedback = item["feedback_stats"] as Record<string, { avg: number | null }> | undefined;
@@ -46,6 +50,11 @@ export async function listProjects(
     .map((one): Item => ({ ...plain(one), ...stats.get(one.id) }))
     .toSorted((a, b) => compare(figure(a), figure(b), descending))
     .slice(query.offset, query.offset + query.limit);
+  if (query.facets) {
+    const page = items.map((item) => item.id);
+    const facets = await projectStats(deps, scope, page, { ...query, stats_select: [] });
+    return { items: items.map((item) => ({ ...item, ...facets.get(item.id) })), total };
+  }
   if (query.include_stats) return { items, total };
   const byId = new Map(projects.map((one) => [one.id, one]));
   return { items: items.map((item) => plain(byId.get(item.id)!)), total };

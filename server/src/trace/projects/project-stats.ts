@@ -3,6 +3,7 @@ import type { Expression } from "../filter/expression.ts";
 import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
+import { findFacets } from "../runs/facets.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
@@ -12,6 +13,8 @@ export interface ProjectStatsRequest {
   stats_start_time?: string | undefined;
   stats_filter?: string | undefined;
   stats_select?: string[] | undefined;
+  /** Whether to tell what the runs have in common. */
+  facets?: boolean | undefined;
 }
 
 const METRICS = [
@@ -39,22 +42,24 @@ export async function projectStats(
   { sql, clickhouse }: Pick<TraceDeps, "sql" | "clickhouse">,
   scope: RunScope,
   ids: string[],
-  { stats_start_time, stats_filter, stats_select }: ProjectStatsRequest,
+  { stats_start_time, stats_filter, stats_select, facets: wantsFacets }: ProjectStatsRequest,
 ): Promise<Map<string, Record<string, unknown>>> {
   if (ids.length === 0) return new Map();
   const wants = (name: string) => !stats_select || stats_select.includes(name);
   const metrics = METRIC_NAMES.filter((name) => (METRICS as readonly string[]).includes(name) && wants(name));
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
-  const [figures, feedback, ownFeedback] = await Promise.all([
+  const selection = { projects: ids, is_root: true, since, filters };
+  const [figures, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, {
-      selection: { projects: ids, is_root: true, since, filters },
+      selection,
       metrics,
       grouping: { attribute: "project" },
       maxGroups: ids.length,
     }),
     wants("feedback_stats") ? feedbackStats(sql, scope.tenantId, "projects", ids) : undefined,
     wants("session_feedback_stats") ? feedbackStats(sql, scope.tenantId, "project_level", ids) : undefined,
+    wantsFacets ? findFacets(clickhouse, scope, selection, "project") : undefined,
   ]);
   return new Map(
     ids.map((id) => {
@@ -68,6 +73,7 @@ export async function projectStats(
         {
           ...(Object.fromEntries(entries) as Record<string, unknown>),
           ...(feedback && { feedback_stats: feedback.get(id) ?? {} }),
+          ...(facets && { run_facets: facets.get(id) ?? [] }),
           ...(ownFeedback && { session_feedback_stats: ownFeedback.get(id) ?? {} }),
         },
       ];

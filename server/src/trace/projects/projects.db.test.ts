@@ -84,8 +84,36 @@ test("the list is filtered, sorted and paged", async () => {
   expect(first.test_run_number).toBe(1);
   expect(await found(`id=${first.id}&id=${uuid7()}`)).toEqual(["beta"]);
   expect((await list("limit=2", mine)).headers.get("x-pagination-total")).toBe("3");
-  for (const query of ["limit=101", "metadata=x", "filter=eq(a,1)", "facets=true", "sort_by=nonsense"]) {
+  for (const query of ["limit=101", "metadata=x", "tag_value_id=1", "sort_by=nonsense"]) {
     expect((await list(query, mine)).status).toBe(422);
+  }
+  const filtered = (filter: string) => found(`filter=${encodeURIComponent(filter)}`);
+  expect(await filtered(`and(has(metadata, '{"team":"x"}'), exists(metadata, "dataset_version"))`)).toEqual(["Alpha"]);
+  expect(await filtered('not(has(metadata, "{\\"team\\":\\"x\\"}"))')).toEqual(["beta"]);
+  expect(await filtered('or(eq(name, "beta"), like(name, "Al%"))')).toEqual(["beta", "Alpha"]);
+  expect(await filtered('and(gte(start_time, "2026-01-02"), lt(start_time, "2026-01-03T00:00:00Z"))')).toEqual([
+    "beta",
+  ]);
+  expect(await filtered(`and(eq(reference_dataset_id, "${dataset}"), neq(description, "x"))`)).toEqual([
+    "gamma",
+    "beta",
+  ]);
+  expect(await filtered("eq(reference_dataset_id, null)")).toEqual(["Alpha"]);
+  expect(await filtered('in(name, ["beta", "gamma"])')).toEqual(["gamma", "beta"]);
+  expect(await filtered('search("ALPH")')).toEqual(["Alpha"]);
+  for (const filter of [
+    "eq(a,1)",
+    "eq(name, 1)",
+    'eq(id, "x")',
+    'gt(start_time, "x")',
+    "and()",
+    'eq(constructor, "x")',
+  ]) {
+    const refused = await list(`filter=${encodeURIComponent(filter)}`, mine);
+    expect([refused.status, refused.json.detail]).toEqual([
+      400,
+      expect.stringMatching(/^Invalid filter at character \d/),
+    ]);
   }
 });
 

@@ -99,8 +99,9 @@ export const listQuery = z.object({
         return z.NEVER;
       }
     }),
-  filter: notBuilt("filter"),
-  facets: z.literal(["false", "False", "0"], '"facets" is not supported yet; leave it out').optional(),
+  filter: z.string().max(10_000).optional(),
+  /** With the figures, what the projects' runs have in common. */
+  facets: queryBoolean,
   tag_value_id: notBuilt("tag_value_id"),
   sort_by: z.enum(SORTS).optional(),
   sort_by_desc: queryBoolean,

@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { compileProjectFilter } from "./project-filter.ts";
 
 /** A row of `projects` as it goes out. Times are UTC without a suffix and with six digits (contract §0.5). */
 export interface Project {
@@ -121,6 +122,8 @@ export interface ProjectFilter {
   reference_dataset?: string[] | undefined;
   dataset_version?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
+  /** An expression (project-filter.ts). */
+  filter?: string | undefined;
 }
 
 const matching = (sql: Sql, tenantId: string, filter: ProjectFilter) => sql`
@@ -135,9 +138,10 @@ const matching = (sql: Sql, tenantId: string, filter: ProjectFilter) => sql`
       ? sql`true`
       : sql`p.extra -> 'metadata' ->> 'dataset_version' = ${filter.dataset_version}`
   }
-  and ${contains(sql, "(p.extra -> 'metadata')", filter.metadata)}`;
+  and ${contains(sql, "(p.extra -> 'metadata')", filter.metadata)}
+  and ${filter.filter ? compileProjectFilter(sql, filter.filter) : sql`true`}`;
 
-/** projects_by_start serves the usual order. */
+/** projects_by_start serves the usual order. @throws FilterError (400) for an expression that is none */
 export async function listProjects(
   sql: Sql,
   tenantId: string,

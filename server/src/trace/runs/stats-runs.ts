@@ -1,4 +1,5 @@
 import type { TraceDeps } from "../deps.ts";
+import { findFacets } from "./facets.ts";
 import { naive } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
 import { computeFeedbackStats, computeStats, type Figures, type Grouping, type Metric, METRIC_NAMES } from "./stats.ts";
@@ -32,9 +33,12 @@ export async function statsOfRuns(
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
   const wantsFeedback = wanted.includes("feedback_stats") || wanted.includes("all_run_stats");
-  const [figures, feedback] = await Promise.all([
+  // of groups there are none: what a group has in common is what it is grouped by
+  const wantsFacets = wanted.includes("run_facets") && !body.group_by;
+  const [figures, feedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, request),
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
+    wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,
   ]);
   const answer = (name: string, of: Figures | undefined): Stats => {
     const printed = printFigures(of ?? { run_count: 0 });
@@ -47,7 +51,7 @@ export async function statsOfRuns(
       ),
     };
   };
-  if (!body.group_by) return answer("", figures.get(""));
+  if (!body.group_by) return { ...answer("", figures.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
   return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
 }
 

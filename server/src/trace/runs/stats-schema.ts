@@ -6,7 +6,7 @@ import { METRIC_NAMES } from "./stats.ts";
 
 /** Contract trace-platform §3.4. */
 
-const NAMED = [...METRIC_NAMES, "feedback_stats", "all_run_stats", "all_token_stats"] as const;
+const NAMED = [...METRIC_NAMES, "feedback_stats", "run_facets", "all_run_stats", "all_token_stats"] as const;
 
 export const statsBody = selectionBody.extend({
   group_by: z
@@ -59,5 +59,6 @@ export const stats = z.object({
   error_rate: figure,
   streaming_rate: figure,
   feedback_stats: jsonObject.nullish(),
+  run_facets: z.array(jsonObject).nullish(),
 });
 export type Stats = z.output<typeof stats>;

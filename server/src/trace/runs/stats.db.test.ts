@@ -49,6 +49,23 @@ test("figures over all runs count what models said once", async () => {
   });
 });
 
+test("what runs have in common is told with the filter that finds them", async () => {
+  const { run_facets: facets } = await stats({ is_root: true, select: ["run_count", "run_facets"] });
+  expect(facets).toContainEqual({ key: "name", value: "agent 1", n: 2, query: 'eq(name, "agent 1")' });
+  expect(facets).toContainEqual({ key: "tags", value: "x", n: 3, query: 'has(tags, "x")' });
+  expect(facets).toContainEqual({ key: "status", value: "error", n: 1, query: 'eq(status, "error")' });
+  const user = { key: "user", value: "u1", n: 2 };
+  const query = 'and(eq(metadata_key, "user"), eq(metadata_value, "u1"))';
+  expect(facets).toContainEqual({ ...user, query });
+  for (const facet of facets) {
+    expect(await stats({ is_root: true, filter: facet.query })).toMatchObject({ run_count: facet.n });
+  }
+  for (const sort of ["", "&sort_by=runs_count"]) {
+    const [project] = (await call("GET", `/sessions?name=stats&facets=true${sort}`)).json;
+    expect(project.run_facets).toEqual(facets);
+  }
+});
+
 test("a root stands for its trace", async () => {
   expect(await stats({ is_root: true })).toMatchObject({
     run_count: 3,
@@ -72,7 +89,7 @@ test("filters and selection of figures", async () => {
   });
   expect(await stats({ filter: 'eq(name,"nobody")' })).toMatchObject({ run_count: 0 });
   expect((await call("POST", "/runs/stats", { session, filter: "eq(" })).status).toBe(400);
-  expect((await call("POST", "/runs/stats", { session, select: ["run_facets"] })).status).toBe(422);
+  expect((await call("POST", "/runs/stats", { session, select: ["nonsense"] })).status).toBe(422);
 });
 
 test("figures by group", async () => {

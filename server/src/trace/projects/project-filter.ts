@@ -1,0 +1,141 @@
+import type { PendingQuery, Row } from "postgres";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { FilterError } from "../filter/filter-error.ts";
+import { parseTime, parseUuid } from "../filter/literals.ts";
+import { type Argument, type Call, parse, type Value } from "../filter/parser.ts";
+
+type Condition = PendingQuery<Row[]>;
+
+/** Fields of a project that an expression may compare, with their column of `projects p` and its type. */
+const FIELDS: Record<string, { column: string; type: "text" | "uuid" | "timestamptz" }> = {
+  id: { column: "p.project_id", type: "uuid" },
+  name: { column: "p.name", type: "text" },
+  description: { column: "p.description", type: "text" },
+  start_time: { column: "p.start_time", type: "timestamptz" },
+  end_time: { column: "p.end_time", type: "timestamptz" },
+  reference_dataset_id: { column: "p.reference_dataset_id", type: "uuid" },
+  trace_tier: { column: "p.trace_tier", type: "text" },
+};
+
+const COMPARISONS: Record<string, string> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
+const METADATA = "coalesce(p.extra -> 'metadata', '{}')";
+
+/**
+ * A filter expression over projects, as a condition on `projects p`; the grammar is that of the runs' filters
+ * (docs/filter-language.md): comparisons of the fields above, `in`, `like` and `search`, and
+ * `has(metadata, '{"k": "v"}')` and `exists(metadata, "k")`, joined by `and`, `or` and `not`.
+ *
+ * @throws FilterError (400) that names the position
+ */
+export const compileProjectFilter = (sql: Sql, text: string): Condition => compile(sql, parse(text));
+
+function compile(sql: Sql, call: Call): Condition {
+  const { name, args, at } = call;
+  switch (name) {
+    case "and":
+    case "or": {
+      if (args.length === 0) throw new FilterError(`${name} needs a condition`, at);
+      const parts = args.map((one) => compile(sql, condition(one)));
+      return sql`(${parts.reduce((all, one) => (name === "and" ? sql`${all} and ${one}` : sql`${all} or ${one}`))})`;
+    }
+    case "not":
+      if (args.length !== 1) throw new FilterError("not takes one condition", at);
+      return sql`not coalesce(${compile(sql, condition(args[0]!))}, false)`;
+    case "has":
+      return sql`${sql.unsafe(METADATA)} @> ${JSON.stringify(jsonOf(metadataText(call)))}::text::jsonb`;
+    case "exists":
+      return sql`${sql.unsafe(METADATA)} ? ${textOf(metadataText(call))}`;
+    case "search":
+      if (args.length === 1) return contains(sql, "p.name", textOf(args[0]!));
+      return contains(sql, textField(call).column, textOf(args[1]!));
+    case "like":
+      return sql`${sql.unsafe(textField(call).column)} like ${textOf(args[1]!)}`;
+    case "eq":
+    case "neq": {
+      const { column, type } = fieldOf(call);
+      const value = valueOf(type, args[1]!);
+      const differs = sql`${sql.unsafe(column)} is distinct from ${value}::text::${sql.unsafe(type)}`;
+      return name === "eq" ? sql`not (${differs})` : differs;
+    }
+    case "in": {
+      const { column, type } = fieldOf(call);
+      const list = args[1]!;
+      if (list.kind !== "list") throw new FilterError("in takes a list", list.at);
+      const values = list.items.map((one) => valueOf(type, one));
+      return sql`${sql.unsafe(column)} = any(${values}::text[]::${sql.unsafe(type)}[])`;
+    }
+    default: {
+      const operator = COMPARISONS[name];
+      if (operator === undefined) {
+        const known = "and, or, not, eq, neq, gt, gte, lt, lte, in, has, exists, like and search";
+        throw new FilterError(`${name} is not known for projects; there are ${known}`, at);
+      }
+      const { column, type } = fieldOf(call);
+      return sql`${sql.unsafe(`${column} ${operator}`)} ${valueOf(type, args[1]!)}::text::${sql.unsafe(type)}`;
+    }
+  }
+}
+
+const contains = (sql: Sql, column: string, text: string): Condition =>
+  sql`strpos(lower(${sql.unsafe(column)}), lower(${text})) > 0`;
+
+function condition(one: Argument): Call {
+  if (one.kind !== "call") throw new FilterError("expected a condition", one.at);
+  return one;
+}
+
+function fieldOf({ name, args, at }: Call) {
+  const [first] = args;
+  if (args.length !== 2) throw new FilterError(`${name} takes a field and a value`, at);
+  const field = first!.kind === "name" ? FIELDS[first!.text] : undefined;
+  if (!field || !Object.hasOwn(FIELDS, (first as { text: string }).text)) {
+    throw new FilterError(`of projects there are ${Object.keys(FIELDS).join(", ")}`, first!.at);
+  }
+  return field;
+}
+
+function textField(call: Call) {
+  const field = fieldOf(call);
+  if (field.type !== "text") throw new FilterError(`${call.name} takes a field of text`, call.args[0]!.at);
+  return field;
+}
+
+/** As text that Postgres reads; null is null. */
+function valueOf(type: "text" | "uuid" | "timestamptz", argument: Argument | Value): string | null {
+  if (argument.kind !== "value") throw new FilterError("expected a value", argument.at);
+  const { value, at } = argument;
+  if (value === null) return null;
+  if (typeof value !== "string") throw new FilterError("expected a text", at);
+  if (type === "text") return value;
+  const read = type === "uuid" ? parseUuid(value) : parseTime(value);
+  if (read === undefined) throw new FilterError(`expected a ${type === "uuid" ? "UUID" : "time"}`, at);
+  return type === "uuid" ? read : `${read}+00`;
+}
+
+function metadataText({ name, args, at }: Call): Argument {
+  const [field, value] = args;
+  if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
+  if (field!.kind !== "name" || field!.text !== "metadata") {
+    throw new FilterError(`${name} is asked of metadata`, field!.at);
+  }
+  return value!;
+}
+
+function textOf(argument: Argument): string {
+  if (argument.kind !== "value" || typeof argument.value !== "string") {
+    throw new FilterError("expected a text", argument.at);
+  }
+  return argument.value;
+}
+
+function jsonOf(argument: Argument): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(textOf(argument));
+    if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
+      return parsed as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof FilterError) throw error;
+  }
+  throw new FilterError("has(metadata, …) takes a JSON object as text", argument.at);
+}
