@@ -19,7 +19,7 @@ export default defineConfig({
           ...shared,
           name: "pure",
           include: [`${CODE}/**/*.test.ts`, "test/crash/check-*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.db.test.ts", "**/*.redis.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.db.test.ts", "**/*.redis.test.ts", "**/*.pgvector.test.ts"],
         },
       },
       {
@@ -36,11 +36,11 @@ export default defineConfig({
         },
       },
       {
-        // Needs programs beyond Node: redis-server and an S3 server. `.ci/run` installs them.
+        // Needs programs beyond Node: redis-server, an S3 server, a Postgres with pgvector. `.ci/run` installs them.
         test: {
           ...shared,
           name: "services",
-          include: [`${CODE}/**/*.redis.test.ts`, "test/s3/**/*.s3.test.ts"],
+          include: [`${CODE}/**/*.redis.test.ts`, `${CODE}/**/*.pgvector.test.ts`, "test/s3/**/*.s3.test.ts"],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

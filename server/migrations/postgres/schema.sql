@@ -86,7 +86,7 @@ create table audit_log (
   writer_seq bigint not null,
   seal_key_id text,
   seal bytea,
-  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['local'::text, 'api_key'::text, 'service_key'::text, 'session'::text, 'system'::text, 'unknown'::text]))),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['local'::text, 'api_key'::text, 'service_key'::text, 'session'::text, 'system'::text, 'custom'::text, 'unknown'::text]))),
   constraint audit_log_pkey PRIMARY KEY (id),
   constraint audit_log_writer_id_writer_seq_key UNIQUE (writer_id, writer_seq)
 );
@@ -566,6 +566,36 @@ create table projects (
   constraint projects_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table protocol_events (
+  thread_id uuid not null,
+  last_seq bigint not null,
+  run_id uuid not null,
+  names text not null,
+  bodies text not null,
+  constraint protocol_events_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES protocol_threads(thread_id) ON DELETE CASCADE,
+  constraint protocol_events_pkey PRIMARY KEY (thread_id, last_seq)
+);
+
+create table protocol_runs (
+  run_id uuid not null,
+  thread_id uuid not null,
+  graph_id text not null,
+  attempt integer not null default 0,
+  batch integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint protocol_runs_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES protocol_threads(thread_id) ON DELETE CASCADE,
+  constraint protocol_runs_pkey PRIMARY KEY (run_id)
+);
+
+create table protocol_threads (
+  thread_id uuid not null,
+  last_seq bigint not null default 0,
+  assistant_id uuid not null,
+  constraint protocol_threads_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
+  constraint protocol_threads_pkey PRIMARY KEY (thread_id)
+);
+
 create table revision_events (
   id bigint generated always as identity not null,
   revision_id uuid not null,
@@ -759,7 +789,9 @@ create table thread_ttl_default (
   strategy text not null,
   minutes double precision not null,
   watermark timestamp with time zone not null default now(),
+  constraint thread_ttl_default_minutes_check CHECK ((minutes > (0)::double precision)),
   constraint thread_ttl_default_one_check CHECK (one),
+  constraint thread_ttl_default_strategy_check CHECK ((strategy = ANY (ARRAY['delete'::text, 'keep_latest'::text]))),
   constraint thread_ttl_default_pkey PRIMARY KEY (one)
 );
 
@@ -977,6 +1009,10 @@ CREATE INDEX organization_members_by_user ON public.organization_members USING b
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
 CREATE INDEX projects_by_metadata ON public.projects USING gin (((extra -> 'metadata'::text)) jsonb_path_ops);
 CREATE INDEX projects_by_start ON public.projects USING btree (tenant_id, start_time DESC, project_id);
+CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_id);
+CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
+CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
 CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
 CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = 'DEPLOYING'::text);
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));
@@ -1027,6 +1063,7 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFER
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.api_key_workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
 CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();
 CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH ROW WHEN ((old.vectors_id IS NOT NULL)) EXECUTE FUNCTION delete_store_vectors();
 CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
@@ -1035,19 +1072,22 @@ CREATE TRIGGER thread_expiry_on_update BEFORE UPDATE OF updated_at, ttl_minutes 
 CREATE TRIGGER webhook_of_ended_run AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])) AND (new.status = ANY (ARRAY['success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text])))) EXECUTE FUNCTION enqueue_webhook();
 CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH ROW WHEN (((old.webhook IS NOT NULL) AND (old.status = ANY (ARRAY['pending'::text, 'running'::text])))) EXECUTE FUNCTION enqueue_webhook();
 
+-- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
+-- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
 -- function append_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _status text) returns text
+-- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint
 -- function assistant_wire(a assistants) returns json
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function copy_thread(_source uuid, _target uuid) returns json
--- function create_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[])
 -- function delete_assistant(_assistant_id uuid) returns boolean
 -- function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void
 -- function delete_store_vectors() returns trigger
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
+-- function end_protocol_run(_run_id uuid, _notify boolean) returns uuid
 -- function enqueue_webhook() returns trigger
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
@@ -1057,6 +1097,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function mark_idempotency_key() returns trigger
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function note_feedback_change() returns trigger
+-- function note_protocol_run() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function prune_thread(_thread_id uuid) returns boolean

@@ -78,3 +78,21 @@ begin
                     and p.checkpoint_ns = c.checkpoint_ns and p.checkpoint_id = c.parent_checkpoint_id);
   return true;
 end $$;
+
+-- Does to a thread what its time to live says, if that is over: deletes it, or all but its latest checkpoint. One
+-- that somebody holds, or that a run is on, is left for the next sweep. False: nothing was done.
+create or replace function expire_thread(_thread_id uuid) returns boolean language plpgsql as $$
+declare t record;
+begin
+  select s.ttl_strategy, s.expires_at into t from threads s where s.thread_id = _thread_id for update skip locked;
+  if not found or t.expires_at is null or t.expires_at > now() then return false; end if;
+  if exists (select 1 from runs where thread_id = _thread_id and status in ('pending', 'running')) then return false; end if;
+  if t.ttl_strategy = 'delete' then
+    perform delete_thread(_thread_id);
+  else
+    perform prune_thread(_thread_id);
+    -- until something happens on it
+    update threads set expires_at = null where thread_id = _thread_id;
+  end if;
+  return true;
+end $$;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { AppError } from "../../base/errors.ts";
+import { AppError, unprocessable } from "../../base/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { checkKey } from "./check-key.ts";
@@ -10,7 +10,10 @@ import * as rows from "./sql.ts";
 
 const shared = { tag: "Store" } as const;
 
-export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
+const noIndex = (field: string) =>
+  unprocessable(`"${field}" needs an index: langgraph.json has no store.index, which names what makes the vectors.`);
+
+export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): Route[] {
   return [
     route({
       ...shared,
@@ -21,10 +24,12 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       summary: "Store or replace an item",
       body: schema.putBody,
       out: { 204: null },
-      async handler({ body: { namespace, key, value }, c }) {
+      errors: [502],
+      async handler({ body: { namespace, key, value, index, ttl }, c }) {
         if (namespace.length === 0) throw new AppError(400, "Namespace is required");
         checkKey(namespace, key);
-        await rows.putItems(sql, [{ namespace, key, value }]);
+        if (Array.isArray(index) && !store.index) throw noIndex("index");
+        await rows.putItems(sql, await store.prepare([{ namespace, key, value, index, ttl }]));
         return c.body(null, 204);
       },
     }),
@@ -36,8 +41,8 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       summary: "Get an item, or null",
       query: schema.getQuery,
       out: { 200: schema.item.nullable() },
-      async handler({ query }) {
-        const items = await rows.selectItems(sql, [query]);
+      async handler({ query: { namespace, key, refresh_ttl } }) {
+        const items = await rows.selectItems(sql, [{ namespace, key, refresh: refresh_ttl ?? store.refreshOnRead }]);
         // the one element of a JSON array of one
         return rawJson(items.slice(1, -1));
       },
@@ -52,7 +57,10 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       body: schema.deleteBody,
       out: { 204: null },
       async handler({ body, c }) {
-        await rows.putItems(sql, [{ namespace: body.namespace ?? [], key: body.key, value: null }]);
+        await rows.putItems(
+          sql,
+          await store.prepare([{ namespace: body.namespace ?? [], key: body.key, value: null }]),
+        );
         return c.body(null, 204);
       },
     }),
@@ -61,12 +69,17 @@ export function storeRoutes({ sql }: Pick<AgentDeps, "sql">): Route[] {
       method: "POST",
       path: "/store/items/search",
       permission: "store:read",
-      summary: "Search items below a namespace, newest first",
+      summary: "Search items below a namespace: newest first, or by meaning",
       body: schema.searchBody,
       out: { 200: z.object({ items: z.array(schema.item) }) },
-      async handler({ body: { namespace_prefix, filter, limit, offset } }) {
+      errors: [502],
+      async handler({ body: { namespace_prefix, filter, limit, offset, query, refresh_ttl } }) {
         const conditions = toConditions(filter);
-        const items = await rows.searchItems(sql, { prefix: namespace_prefix ?? [], conditions, limit, offset });
+        if (query && !store.index) throw noIndex("query");
+        const likeness = query ? await store.index!.likeness(query) : null;
+        const refresh = refresh_ttl ?? store.refreshOnRead;
+        const search = { prefix: namespace_prefix ?? [], conditions, limit, offset, refresh };
+        const items = await rows.searchItems(sql, search, likeness);
         return rawJson(`{"items":${items}}`);
       },
     }),

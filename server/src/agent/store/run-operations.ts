@@ -3,24 +3,46 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { checkKey } from "./check-key.ts";
 import { toConditions } from "./filter.ts";
-import { listNamespaces, putItems, searchItems, selectItems } from "./sql.ts";
+import { type ItemPut, type Likeness, listNamespaces, putItems, searchItems, selectItems } from "./sql.ts";
+import type { StoreRules } from "./store-rules.ts";
+
+type Put = Extract<StoreOperation, { op: "put" }>;
+
+/** Neighbours of a kind, with what the project's code had to say of them. */
+interface Group {
+  operations: StoreOperation[];
+  /** Of puts: of several to one key the last one. */
+  puts: ItemPut[];
+  /** Of searches by meaning. */
+  likenesses: Map<StoreOperation, Likeness>;
+}
 
 /**
  * Runs a graph's batch as if its operations ran one after the other, in as few round trips as that takes:
- * neighbours of a kind go in one statement, and a batch of one kind needs no transaction around it.
+ * neighbours of a kind go in one statement, and a batch of one kind needs no transaction around it. Vectors are
+ * made ahead of all, so that no connection waits for the project's code.
  *
- * `index` of a put and `query` of a search do nothing here, as in LangGraph's own store when no index is
- * configured.
+ * Without an index, `index` of a put and `query` of a search do nothing here, as in LangGraph's own store.
  * @returns LangGraph's results: Items (times as ISO text) or null, arrays of Items, namespaces; null for a put
  */
-export async function runStoreOperations(sql: Sql, operations: StoreOperation[]): Promise<unknown[]> {
+export async function runStoreOperations(
+  sql: Sql,
+  rules: StoreRules,
+  operations: StoreOperation[],
+): Promise<unknown[]> {
   if (operations.length === 0) return [];
-  const cleaned = cleanStrings(operations) as StoreOperation[];
-  const groups = groupNeighbours(cleaned);
-  if (groups.length === 1) return runGroup(sql, groups[0]!);
+  const groups: Group[] = [];
+  for (const group of groupNeighbours(cleanStrings(operations) as StoreOperation[])) {
+    groups.push({
+      operations: group,
+      puts: await preparePuts(rules, group),
+      likenesses: await likenesses(rules, group),
+    });
+  }
+  if (groups.length === 1) return runGroup(sql, rules, groups[0]!);
   return sql.begin(async (tx) => {
     const results: unknown[] = [];
-    for (const group of groups) results.push(...(await runGroup(tx, group)));
+    for (const group of groups) results.push(...(await runGroup(tx, rules, group)));
     return results;
   });
 }
@@ -35,34 +57,43 @@ function groupNeighbours(operations: StoreOperation[]): StoreOperation[][] {
   return groups;
 }
 
-async function runGroup(sql: Sql | Transaction, group: StoreOperation[]): Promise<unknown[]> {
-  const gets = group.filter((one) => one.op === "get");
-  if (gets.length > 0)
-    return JSON.parse(
-      await selectItems(
-        sql,
-        gets.map(({ namespace, key }) => ({ namespace, key })),
-      ),
-    ) as unknown[];
-
-  const puts = group.filter((one) => one.op === "put");
-  if (puts.length > 0) {
-    // of several puts to one key the last one counts
-    const byKey = new Map(
-      puts.map(({ namespace, key, value }) => [JSON.stringify([namespace, key]), { namespace, key, value }]),
-    );
-    for (const put of byKey.values()) checkKey(put.namespace, put.key);
-    await putItems(sql, [...byKey.values()]);
-    return puts.map(() => null);
-  }
-  // sent together; the connection answers them in order
-  return Promise.all(group.map(async (one) => JSON.parse(await read(sql, one)) as unknown));
+async function preparePuts(rules: StoreRules, group: StoreOperation[]): Promise<ItemPut[]> {
+  const puts = group.filter((one): one is Put => one.op === "put");
+  for (const { namespace, key } of puts) checkKey(namespace, key);
+  const byKey = new Map(puts.map(({ op: _, ...put }) => [JSON.stringify([put.namespace, put.key]), put]));
+  return rules.prepare([...byKey.values()]);
 }
 
-function read(sql: Sql | Transaction, operation: StoreOperation): Promise<string> {
+async function likenesses({ index }: StoreRules, group: StoreOperation[]): Promise<Group["likenesses"]> {
+  const found: Group["likenesses"] = new Map();
+  if (!index) return found;
+  await Promise.all(
+    group.map(async (one) => {
+      if (one.op === "search" && one.query) found.set(one, await index.likeness(one.query));
+    }),
+  );
+  return found;
+}
+
+async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group): Promise<unknown[]> {
+  const gets = group.operations.filter((one) => one.op === "get");
+  if (gets.length > 0) {
+    const reads = gets.map(({ namespace, key }) => ({ namespace, key, refresh: rules.refreshOnRead }));
+    return JSON.parse(await selectItems(sql, reads)) as unknown[];
+  }
+  if (group.puts.length > 0) {
+    await putItems(sql, group.puts);
+    return group.operations.map(() => null);
+  }
+  // sent together; the connection answers them in order
+  return Promise.all(group.operations.map(async (one) => JSON.parse(await read(sql, rules, group, one)) as unknown));
+}
+
+function read(sql: Sql | Transaction, rules: StoreRules, group: Group, operation: StoreOperation): Promise<string> {
   if (operation.op === "search") {
-    const { namespace_prefix, filter, limit = 10, offset = 0 } = operation;
-    return searchItems(sql, { prefix: namespace_prefix, conditions: toConditions(filter), limit, offset });
+    const { namespace_prefix: prefix, filter, limit = 10, offset = 0 } = operation;
+    const search = { prefix, conditions: toConditions(filter), limit, offset, refresh: rules.refreshOnRead };
+    return searchItems(sql, search, group.likenesses.get(operation) ?? null);
   }
   if (operation.op !== "list") throw new Error(`unknown store operation ${operation.op}`);
   const { match_conditions = [], max_depth, limit, offset } = operation;

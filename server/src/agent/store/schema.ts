@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { jsonObject, limit, notBuilt, offset, storableText } from "../../base/http/fields.ts";
+import { jsonObject, limit, offset, queryBoolean, storableText } from "../../base/http/fields.ts";
+import { parsePath } from "./text-at-path.ts";
 
 /** A path, outermost label first. */
 const label = storableText.refine((text) => text !== "" && !text.includes("."), {
@@ -15,29 +16,51 @@ export const item = z
     value: jsonObject,
     created_at: z.iso.datetime({ offset: true }),
     updated_at: z.iso.datetime({ offset: true }),
+    /** How alike it is, from -1 to 1; in the results of a search by meaning. */
+    score: z.number().optional(),
   })
   .meta({ id: "Item" });
+
+/** What of the value is embedded. */
+const indexPath = storableText.refine(isPath, "must be a path such as title, sections[*].text or $");
+
+function isPath(text: string): boolean {
+  try {
+    return parsePath(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 export const putBody = z
   .object({
     namespace: z.array(label).max(64),
     key: storableText,
     value: jsonObject,
-    /** Semantic search is not built yet, so only `false`, nothing to be indexed, can be kept. */
     index: z
-      .union([z.literal(false), z.null()], '"index" can only be false or null: semantic search is not supported yet')
-      .optional(),
-    ttl: notBuilt("ttl"),
+      .union([z.literal(false), z.array(indexPath).min(1).max(64), z.null()], "must be false or a list of paths")
+      .optional()
+      .describe(
+        "What a search by meaning finds it by: nothing, or these paths instead of those of store.index.fields.",
+      ),
+    ttl: z
+      .number()
+      .positive()
+      .max(52_560_000)
+      .nullish()
+      .describe("Minutes until it goes; null: it stays; absent: as store.ttl.default_ttl says."),
   })
   .meta({ id: "ItemPut" });
 
-/** `refresh_ttl` needs no refusal: no item has a time to live that reading could refresh. */
 export const getQuery = z.object({
   namespace: z
     .union([z.string(), z.array(z.string())])
     .optional()
     .transform((given) => (Array.isArray(given) ? given : (given ?? "").split(".").filter((text) => text !== ""))),
   key: z.string(),
+  refresh_ttl: queryBoolean.describe(
+    "Whether reading begins its time to live anew; absent: store.ttl.refresh_on_read.",
+  ),
 });
 
 export const deleteBody = z.object({ namespace: prefix.nullish(), key: storableText });
@@ -48,7 +71,8 @@ export const searchBody = z
     filter: jsonObject.nullish(),
     limit: limit(10),
     offset,
-    query: notBuilt("query"),
+    query: z.string().max(100_000).nullish().describe("Finds by meaning instead of by time; needs store.index."),
+    refresh_ttl: z.boolean().nullish(),
   })
   .meta({ id: "ItemSearch" });
 

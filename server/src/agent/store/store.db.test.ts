@@ -8,12 +8,15 @@ import { errorHandler } from "../../base/http/errors.ts";
 import { mountRoutes } from "../../base/http/route.ts";
 import { createLog } from "../../base/log.ts";
 import { storeRoutes } from "./routes.ts";
-import { runStoreOperations } from "./run-operations.ts";
+import { runStoreOperations as runOperations } from "./run-operations.ts";
+import { StoreRules } from "./store-rules.ts";
 
 const { sql } = await testDatabase();
 const app = new Hono();
 app.onError(errorHandler("text", createLog("silent")));
-mountRoutes(app, storeRoutes({ sql }), openGuard);
+const store = new StoreRules();
+const runStoreOperations = (operations: StoreOperation[]) => runOperations(sql, store, operations);
+mountRoutes(app, storeRoutes({ sql, store }), openGuard);
 
 async function call(method: string, path: string, body?: unknown) {
   const headers = { "Content-Type": "application/json" };
@@ -118,7 +121,7 @@ test("filters compare values of one type", async () => {
   expect((await call("POST", "/store/items/search", { filter: { n: { $regex: "x" } } })).status).toBe(422);
 });
 
-test("what is wrong, or not built yet, is refused by name", async () => {
+test("what is wrong, or lacks an index, is refused by name", async () => {
   const refusal = async (method: string, path: string, body?: unknown) => {
     const { status, text } = await call(method, path, body);
     return [status, text];
@@ -132,10 +135,14 @@ test("what is wrong, or not built yet, is refused by name", async () => {
   expect((await refusal("PUT", "/store/items", { ...item, namespace: [""] }))[0]).toBe(422);
   expect((await refusal("PUT", "/store/items", { ...item, value: 5 }))[0]).toBe(422);
   expect((await refusal("PUT", "/store/items", { ...item, key: "k".repeat(3000) }))[0]).toBe(422);
-  expect(await refusal("PUT", "/store/items", { ...item, ttl: 5 })).toEqual([422, expect.stringContaining("ttl")]);
+  expect(await refusal("PUT", "/store/items", { ...item, ttl: 0 })).toEqual([422, expect.stringContaining("ttl")]);
+  expect(await refusal("PUT", "/store/items", { ...item, index: ["a["] })).toEqual([
+    422,
+    expect.stringContaining("must be a path"),
+  ]);
   expect(await refusal("PUT", "/store/items", { ...item, index: ["a"] })).toEqual([
     422,
-    expect.stringContaining("index"),
+    expect.stringContaining("store.index"),
   ]);
   expect((await refusal("PUT", "/store/items", { ...item, index: false, ttl: null }))[0]).toBe(204);
   expect(await refusal("POST", "/store/items/search", { query: "cats" })).toEqual([
@@ -150,7 +157,7 @@ test("what is wrong, or not built yet, is refused by name", async () => {
 
 test("a graph's batch has the results of its operations in order", async () => {
   const at = ["batch"];
-  const results = await runStoreOperations(sql, [
+  const results = await runStoreOperations([
     { op: "put", namespace: at, key: "a", value: { v: 1 } },
     { op: "put", namespace: at, key: "b", value: { v: 2, text: "nul\u0000" } },
     { op: "put", namespace: at, key: "a", value: { v: 3 } },
@@ -181,7 +188,7 @@ test("a graph's batch has the results of its operations in order", async () => {
     [b],
     [["batch"]],
   ]);
-  expect(await runStoreOperations(sql, [])).toEqual([]);
+  expect(await runStoreOperations([])).toEqual([]);
 });
 
 test("a batch that fails halfway changes nothing", async () => {
@@ -190,16 +197,14 @@ test("a batch that fails halfway changes nothing", async () => {
     { op: "get", namespace: ["half"], key: "a" },
     { op: "put", namespace: ["half"], key: "k".repeat(3000), value: {} },
   ];
-  await expect(runStoreOperations(sql, operations)).rejects.toMatchObject({ status: 422 });
-  expect(await runStoreOperations(sql, [{ op: "get", namespace: ["half"], key: "a" }])).toEqual([null]);
+  await expect(runStoreOperations(operations)).rejects.toMatchObject({ status: 422 });
+  expect(await runStoreOperations([{ op: "get", namespace: ["half"], key: "a" }])).toEqual([null]);
 });
 
 test("batches that write the same keys in different orders do not block each other", async () => {
   const put = (i: number): StoreOperation => ({ op: "put", namespace: ["race"], key: `k${i}`, value: { i } });
   const forwards = Array.from({ length: 50 }, (_, i) => put(i));
-  const batches = Array.from({ length: 20 }, (_, n) =>
-    runStoreOperations(sql, n % 2 ? forwards : [...forwards].reverse()),
-  );
+  const batches = Array.from({ length: 20 }, (_, n) => runStoreOperations(n % 2 ? forwards : [...forwards].reverse()));
   await Promise.all(batches);
   expect(await keys({ namespace_prefix: ["race"], limit: 100 })).toHaveLength(50);
 });

@@ -1,29 +1,34 @@
 import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { AppError, conflict, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { ALL } from "../custom-auth/conditions.ts";
 import type { AgentDeps } from "../deps.ts";
-import type { ThreadCreate } from "./schema.ts";
-import { deleteCheckpoints, findThread, insertThread, settleUpdatedState } from "./sql.ts";
+import { defaultTtl } from "./default-ttl.ts";
+import type { ThreadCreate, ThreadTtl } from "./schema.ts";
+import { deleteCheckpoints, findPermittedThread, findThread, insertThread, settleUpdatedState } from "./sql.ts";
 import { UPDATE_TIMEOUT_MS } from "./update-state.ts";
 
 type Supersteps = HostCalls["state.update"]["params"]["supersteps"];
 
 /** @returns the thread's JSON */
 export async function createThread(
-  deps: Pick<AgentDeps, "sql" | "hosts">,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "project">,
   updates: ConcurrencyLimit,
   body: ThreadCreate,
+  sees: readonly AccessCondition[] = ALL,
 ): Promise<string> {
   const id = body.thread_id ?? uuid7();
   const metadata = metadataOf(body);
+  const ttl = body.ttl ?? defaultTtl(deps.project);
   const supersteps = (body.supersteps ?? []) as Supersteps;
   const made =
     supersteps.length > 0
-      ? await updates.run(() => insertWithState(deps, id, metadata, supersteps))
-      : await insertThread(deps.sql, id, metadata);
+      ? await updates.run(() => insertWithState(deps, id, metadata, supersteps, ttl))
+      : await insertThread(deps.sql, id, metadata, ttl);
   if (made !== undefined) return made;
-  const existing = body.if_exists === "do_nothing" ? await findThread(deps.sql, id) : undefined;
+  const existing = body.if_exists === "do_nothing" ? await findPermittedThread(deps.sql, id, sees) : undefined;
   if (existing === undefined) throw conflict("Thread already exists");
   return existing;
 }
@@ -47,6 +52,7 @@ async function insertWithState(
   id: string,
   metadata: Record<string, unknown>,
   supersteps: Supersteps,
+  ttl: ThreadTtl | null,
 ): Promise<string | undefined> {
   const graphId = metadata["graph_id"];
   if (typeof graphId !== "string") throw new AppError(400, `Thread ${id} has no graph ID`);
@@ -54,7 +60,7 @@ async function insertWithState(
   let inserted = false;
   try {
     return await deps.sql.begin(async (tx) => {
-      if ((await insertThread(tx, id, metadata)) === undefined) return undefined;
+      if ((await insertThread(tx, id, metadata, ttl)) === undefined) return undefined;
       inserted = true;
       const params = { graph_id: graphId, thread_id: id, config: {}, supersteps };
       const result = await deps.hosts.call("state.update", params, { timeoutMs: UPDATE_TIMEOUT_MS });

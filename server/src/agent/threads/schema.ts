@@ -1,9 +1,23 @@
 import { z } from "zod";
 
-import { jsonObject, limit, notBuilt, offset, uuid } from "../../base/http/fields.ts";
+import { jsonObject, limit, offset, uuid } from "../../base/http/fields.ts";
 import { extractPaths } from "./extract.ts";
 
 export const threadParams = z.object({ thread_id: uuid });
+
+const strategy = z.enum(["delete", "keep_latest"]);
+const minutes = z.number().positive().max(52_560_000);
+
+/** Minutes since the last activity, and what then happens; a number alone means that it is deleted. */
+const ttl = z
+  .union([minutes, z.object({ ttl: minutes, strategy: strategy.nullish() })])
+  .nullish()
+  .transform((given) =>
+    typeof given === "number"
+      ? { minutes: given, strategy: "delete" as const }
+      : given && { minutes: given.ttl, strategy: given.strategy ?? ("delete" as const) },
+  );
+export type ThreadTtl = NonNullable<z.output<typeof ttl>>;
 
 const status = z.enum(["idle", "busy", "interrupted", "error"]);
 
@@ -21,8 +35,42 @@ export const thread = z
     /** Keyed by the id of the task that was interrupted. */
     interrupts: z.record(z.string(), z.array(z.unknown())),
     error: z.unknown(),
+    /** Only when it was asked for; null: it stays. */
+    ttl: z
+      .object({
+        strategy,
+        ttl: z.number().describe("Minutes since the last activity."),
+        expires_at: z.iso.datetime({ offset: true }).nullable(),
+      })
+      .nullish(),
   })
   .meta({ id: "Thread" });
+
+/** `include=ttl`, several by commas or by repeating the parameter. What there is not is not included. */
+export const getQuery = z.object({
+  include: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .transform((given) => [given ?? []].flat().flatMap((names) => names.split(","))),
+});
+
+const part = z.object({ count: z.int(), bytes: z.int() });
+
+/** What a thread occupies: bytes as they are kept, compressed where they are, without indexes. */
+export const storage = z
+  .object({
+    thread_id: z.guid(),
+    total_bytes: z.int(),
+    checkpoints: part,
+    channel_values: part.extend({
+      by_channel: z.record(z.string(), z.object({ versions: z.int(), bytes: z.int() })),
+    }),
+    pending_writes: part,
+    runs: part,
+    /** Kept frames of its runs' streams. */
+    stream_frames: part,
+  })
+  .meta({ id: "ThreadStorage" });
 
 export const threadFields = [
   "thread_id",
@@ -48,11 +96,11 @@ export const createBody = z
     graph_id: z.string().nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     supersteps: z.array(z.object({ updates: z.array(stateUpdate).min(1) })).nullish(),
-    ttl: notBuilt("ttl"),
+    ttl,
   })
   .meta({ id: "ThreadCreate" });
 
-export const patchBody = z.object({ metadata: jsonObject.nullish(), ttl: notBuilt("ttl") }).meta({ id: "ThreadPatch" });
+export const patchBody = z.object({ metadata: jsonObject.nullish(), ttl }).meta({ id: "ThreadPatch" });
 
 const filter = { metadata: jsonObject.nullish(), values: jsonObject.nullish(), status: status.nullish() };
 

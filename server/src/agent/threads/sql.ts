@@ -1,9 +1,11 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
 import type { Page } from "../../base/http/pagination.ts";
+import { permits } from "../custom-auth/conditions.ts";
 import type { Extract } from "./extract.ts";
-import type { ThreadFilter, ThreadSearch } from "./schema.ts";
+import type { ThreadFilter, ThreadSearch, ThreadTtl } from "./schema.ts";
 
 /** On the wire's name, the column of `threads t`. */
 const COLUMNS = {
@@ -21,22 +23,29 @@ const COLUMNS = {
 /** Threads have no context of their own; the name is accepted because the contract lists it. */
 const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
 
+/** Of the wire; null for a thread that stays. */
+const TTL = `case when t.ttl_minutes is not null then
+  json_build_object('strategy', t.ttl_strategy, 'ttl', t.ttl_minutes, 'expires_at', t.expires_at) end`;
+
 /** @returns the new thread's JSON, without `config`; undefined when the id is taken */
 export async function insertThread(
   sql: Sql | Transaction,
   id: string,
   metadata: Record<string, unknown>,
+  ttl?: ThreadTtl | null,
 ): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
-    insert into threads as t (thread_id, metadata) values (${id}, ${JSON.stringify(metadata)}::text::jsonb)
+    insert into threads as t (thread_id, metadata, ttl_strategy, ttl_minutes)
+    values (${id}, ${JSON.stringify(metadata)}::text::jsonb, ${ttl?.strategy ?? null}, ${ttl?.minutes ?? null})
     on conflict do nothing
     returning (thread_wire(t)::jsonb - 'config')::text as wire`;
   return row?.wire;
 }
 
-export async function findThread(sql: Sql | Transaction, id: string): Promise<string | undefined> {
+export async function findThread(sql: Sql | Transaction, id: string, withTtl = false): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
-    select thread_wire(t)::text as wire from threads t where thread_id = ${id}`;
+    select ${withTtl ? sql`(thread_wire(t)::jsonb || jsonb_build_object('ttl', ${sql.unsafe(TTL)}))` : sql`thread_wire(t)`}::text as wire
+    from threads t where thread_id = ${id}`;
   return row?.wire;
 }
 
@@ -48,9 +57,12 @@ export async function patchThread(
   sql: Sql,
   id: string,
   metadata: Record<string, unknown>,
+  ttl?: ThreadTtl | null,
 ): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
-    update threads t set metadata = t.metadata || ${JSON.stringify(metadata)}::text::jsonb, updated_at = now()
+    update threads t
+    set metadata = t.metadata || ${JSON.stringify(metadata)}::text::jsonb, updated_at = now()
+        ${ttl ? sql`, ttl_strategy = ${ttl.strategy}, ttl_minutes = ${ttl.minutes}` : sql``}
     where thread_id = ${id}
     returning thread_wire(t)::text as wire`;
   return row?.wire;
@@ -75,8 +87,21 @@ export async function pruneThreads(sql: Sql, ids: string[]): Promise<number> {
   return row!.pruned;
 }
 
-const matching = (sql: Sql, filter: ThreadFilter) => sql`
+/** A thread that the caller may know of. */
+export async function findPermittedThread(
+  sql: Sql,
+  id: string,
+  sees: readonly AccessCondition[],
+): Promise<string | undefined> {
+  const [row] = await sql<{ wire: string }[]>`
+    select thread_wire(t)::text as wire from threads t
+    where thread_id = ${id} and ${permits(sql, "t.metadata", sees)}`;
+  return row?.wire;
+}
+
+const matching = (sql: Sql, filter: ThreadFilter, sees?: readonly AccessCondition[]) => sql`
   ${contains(sql, "t.metadata", filter.metadata)}
+  and ${permits(sql, "t.metadata", sees)}
   and ${contains(sql, "t.values", filter.values)}
   and ${filter.status ? sql`t.status = ${filter.status}` : sql`true`}
   and ${filter.ids ? sql`t.thread_id = any(${filter.ids}::uuid[])` : sql`true`}`;
@@ -94,8 +119,8 @@ function extracted(sql: Sql, extracts: Extract[]) {
  * found first, by keys alone: printing a thread reads its values, and that only ten of many are worth it the
  * planner does not know.
  */
-export async function searchThreads(sql: Sql, search: ThreadSearch): Promise<Page> {
-  const where = matching(sql, search);
+export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: readonly AccessCondition[]): Promise<Page> {
+  const where = matching(sql, search, sees);
   const selected = search.select && search.select.length > 0 ? search.select : Object.keys(COLUMNS);
   const item = jsonObjectOf(sql, SELECTABLE, selected);
   const descending = search.sort_order !== "asc";
@@ -119,8 +144,9 @@ export async function searchThreads(sql: Sql, search: ThreadSearch): Promise<Pag
   return row!;
 }
 
-export async function countThreads(sql: Sql, filter: ThreadFilter): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from threads t where ${matching(sql, filter)}`;
+export async function countThreads(sql: Sql, filter: ThreadFilter, sees?: readonly AccessCondition[]): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    select count(*)::int as n from threads t where ${matching(sql, filter, sees)}`;
   return row!.n;
 }
 

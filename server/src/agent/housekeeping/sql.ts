@@ -1,0 +1,64 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { ThreadTtl } from "../threads/schema.ts";
+
+/** True for one server an interval: it does the sweep. A due date beyond the interval is of a longer one, and void. */
+export async function takeSweep(sql: Sql, sweep: string, intervalSecs: number): Promise<boolean> {
+  const rows = await sql`
+    insert into sweeps as s (sweep, due_at) values (${sweep}, now() + make_interval(secs => ${intervalSecs}))
+    on conflict (sweep) do update set due_at = excluded.due_at
+    where s.due_at <= now() or s.due_at > excluded.due_at
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** What threads that are made from now on get, unless they say it themselves; null: nothing. */
+export async function setThreadTtlDefault(sql: Sql, ttl: ThreadTtl | null): Promise<void> {
+  if (ttl === null) return void (await sql`delete from thread_ttl_default`);
+  await sql`
+    insert into thread_ttl_default as d (strategy, minutes) values (${ttl.strategy}, ${ttl.minutes})
+    on conflict (one) do update set strategy = excluded.strategy, minutes = excluded.minutes
+    where (d.strategy, d.minutes) is distinct from (excluded.strategy, excluded.minutes)`;
+}
+
+const STAMPED_AT_ONCE = 5000;
+
+/**
+ * Gives threads that came since the last time the default time to live: those that runs made, which is not done when
+ * they are made because that is the way of every stateless run. A thread that somebody holds is left for the next
+ * time: the watermark stays behind it. Index threads_by_creation. Ten minutes cover the longest transaction that
+ * makes a thread.
+ */
+export async function stampThreads(sql: Sql): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    with d as materialized (
+      select * from thread_ttl_default
+    ), candidate as materialized (
+      select t.thread_id, t.created_at from d join threads t on t.created_at >= d.watermark
+      where t.ttl_minutes is null order by t.created_at limit ${STAMPED_AT_ONCE}
+    ), free as materialized (
+      select thread_id from threads where thread_id in (select thread_id from candidate) for update skip locked
+    ), stamped as (
+      update threads t set ttl_strategy = d.strategy, ttl_minutes = d.minutes
+      from free, d where t.thread_id = free.thread_id returning t.thread_id
+    ), moved as (
+      update thread_ttl_default set watermark = greatest(watermark, coalesce(
+        (select min(created_at) from candidate where thread_id not in (select thread_id from free)),
+        (select max(created_at) from candidate having count(*) = ${STAMPED_AT_ONCE}),
+        now() - interval '10 minutes'))
+    )
+    select count(*)::int as n from stamped`;
+  return row!.n;
+}
+
+/** Threads whose time is over, longest first. Index threads_expiring. */
+export async function selectExpiredThreads(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ thread_id: string }[]>`
+    select thread_id from threads where expires_at <= now() and status <> 'busy' order by expires_at limit ${limit}`;
+  return rows.map((row) => row.thread_id);
+}
+
+/** @returns false when it was left: somebody holds it, a run is on it, or something has happened on it meanwhile */
+export async function expireThread(sql: Sql, threadId: string): Promise<boolean> {
+  const [row] = await sql<{ done: boolean }[]>`select expire_thread(${threadId}) as done`;
+  return row!.done;
+}

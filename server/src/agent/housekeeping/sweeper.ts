@@ -1,0 +1,99 @@
+/**
+ * What goes by itself: threads and items whose time to live is over, and requests' keys. Every server looks; a row
+ * of `sweeps` lets one of them do the work of an interval, and a server that dies at it is followed by the next
+ * interval's. Everything is done in small commits that somebody else may have done already.
+ */
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { deleteOldKeys } from "../idempotency/sql.ts";
+import type { Project } from "../project/read-project.ts";
+import type { AgentSettings } from "../settings.ts";
+import { deleteExpiredItems } from "../store/sql.ts";
+import type { StoreRules } from "../store/store-rules.ts";
+import { defaultTtl } from "../threads/default-ttl.ts";
+import { expireThread, selectExpiredThreads, setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
+
+/** Longest pause between two looks at what is due. */
+const LOOK_MS = 20_000;
+const BATCH = 1000;
+
+export interface SweeperOptions {
+  sql: Sql;
+  log: Log;
+  settings: AgentSettings;
+  store: StoreRules;
+}
+
+export class Sweeper {
+  readonly #o: SweeperOptions;
+  #threads = { minutes: 5, limit: BATCH };
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  constructor(options: SweeperOptions) {
+    this.#o = options;
+  }
+
+  /** As the project says; again when it has changed. */
+  async configure(project: Project): Promise<void> {
+    const ttl = project.config.checkpointer?.ttl;
+    this.#threads = { minutes: ttl?.sweep_interval_minutes ?? 5, limit: ttl?.sweep_limit ?? BATCH };
+    await setThreadTtlDefault(this.#o.sql, defaultTtl(project));
+    this.#plan(0);
+  }
+
+  /** Resolves when what is under way is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#sweeping;
+  }
+
+  #plan(ms: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#sweeping = this.#sweeping.then(() => this.#sweep());
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #sweep(): Promise<void> {
+    const { sql, log, store } = this.#o;
+    const tasks: [name: string, minutes: number, work: () => Promise<void>][] = [
+      ["threads", this.#threads.minutes, () => this.#sweepThreads()],
+      ["store", store.sweepMinutes, () => this.#inBatches((limit) => deleteExpiredItems(sql, limit))],
+      [
+        "idempotency-keys",
+        10,
+        () => this.#inBatches((limit) => deleteOldKeys(sql, this.#o.settings.idempotencyHours, limit)),
+      ],
+    ];
+    for (const [name, minutes, work] of tasks) {
+      if (this.#stopped) return;
+      try {
+        if (await takeSweep(sql, name, minutes * 60)) await work();
+      } catch (error) {
+        // the next interval's comes again
+        if (!isDatabaseAway(error)) log.error({ err: error, sweep: name }, "a sweep failed");
+      }
+    }
+    const shortest = Math.min(...tasks.map(([, minutes]) => minutes));
+    this.#plan(Math.min(LOOK_MS, Math.max(shortest * 60_000, 100)));
+  }
+
+  async #sweepThreads(): Promise<void> {
+    const { sql } = this.#o;
+    await stampThreads(sql);
+    for (const id of await selectExpiredThreads(sql, this.#threads.limit)) {
+      if (this.#stopped) return;
+      await expireThread(sql, id);
+    }
+  }
+
+  async #inBatches(remove: (limit: number) => Promise<number>): Promise<void> {
+    while (!this.#stopped && (await remove(BATCH)) === BATCH);
+  }
+}

@@ -1,0 +1,84 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+
+import { expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { LETTERS, openStore, storeProject, testSemanticSearch } from "../../../test/semantic-store.ts";
+import { createLog } from "../../base/log.ts";
+import { findVectorSchema } from "./sql.ts";
+import { StoreRules } from "./store-rules.ts";
+
+const { sql } = await testDatabase();
+
+test("the embedded Postgres has no pgvector: vectors are compared without it", async () => {
+  await openStore(sql, { index: LETTERS });
+  expect(await findVectorSchema(sql)).toBeNull();
+});
+
+testSemanticSearch(sql);
+
+test("an embedding function that fails, or makes something else, is told to the caller, and nothing is stored", async () => {
+  for (const [embed, why] of [
+    ["./embed.ts:failing", "the model is away"],
+    ["./embed.ts:short", "a vector has 3 numbers, store.index.dims says 26"],
+  ] as const) {
+    const { put, call } = await openStore(sql, { index: { ...LETTERS, embed } });
+    expect(await put(["fails"], "k", { text: "x" })).toMatchObject({ status: 502, text: expect.stringContaining(why) });
+    expect((await call("GET", "/store/items?namespace=fails&key=k")).text).toBe("null");
+    expect((await call("POST", "/store/items/search", { query: "x" })).status).toBe(502);
+    // needs no vectors
+    expect((await put(["fails"], "plain", { text: "x" }, { index: false })).status).toBe(204);
+  }
+});
+
+test.each([
+  ["./missing.ts:embed", /store\.index\.embed: there is no file/],
+  ["./embed.ts:nothing", /no export "nothing"/],
+  ["./embed.ts:notAFunction", /must be a function from texts to vectors/],
+  ["nobody:model", /there is no provider "nobody"/],
+  ["cohere:embed-v4", /needs @langchain\/cohere: install it in the project/],
+])("%s is refused at start", async (embed, message) => {
+  const configured = new StoreRules().configure(sql, storeProject({ index: { dims: 3, embed } }), createLog("silent"));
+  await expect(configured).rejects.toThrow(message);
+});
+
+test("a field that is no path is refused at start", async () => {
+  await expect(openStore(sql, { index: { ...LETTERS, fields: ["a["] } })).rejects.toThrow(/store\.index\.fields/);
+});
+
+test("a provider's model goes by the LangChain package that the project has", async () => {
+  const asked: { model: string; input: string[] }[] = [];
+  // stands for the provider, which is not ours: it speaks OpenAI's embeddings endpoint
+  const provider = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const { model, input } = JSON.parse(body) as { model: string; input: string | string[] };
+      asked.push({ model, input: [input].flat() });
+      const data = [input].flat().map((text, index) => {
+        const floats = Float32Array.from([text.length, 1, 0]);
+        return { object: "embedding", index, embedding: Buffer.from(floats.buffer).toString("base64") };
+      });
+      response.setHeader("Content-Type", "application/json");
+      response.end(JSON.stringify({ object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(provider, "listening");
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
+  const before = { ...process.env };
+  Object.assign(process.env, { OPENAI_API_KEY: "none", OPENAI_BASE_URL: url });
+  try {
+    const { put, search } = await openStore(sql, {
+      index: { dims: 3, embed: "openai:text-embedding-3-small", fields: ["t"] },
+    });
+    expect((await put(["openai"], "k", { t: "four" })).status).toBe(204);
+    expect(await search(["openai"], "four")).toEqual([["k", 1]]);
+    expect(asked.map(({ model }) => model)).toEqual(["text-embedding-3-small", "text-embedding-3-small"]);
+  } finally {
+    process.env = before;
+    provider.closeAllConnections();
+    provider.close();
+  }
+});

@@ -1,0 +1,88 @@
+import { AppError, coerceError } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { Embedder } from "./load-embedder.ts";
+import type { ItemPut, Likeness } from "./sql.ts";
+import { parsePath, type Path, textsAt } from "./text-at-path.ts";
+
+/** The project's code may call a service that hangs. */
+const EMBED_LIMIT_MS = 30_000;
+
+export interface StoreIndexOptions {
+  embedder: Embedder;
+  /** `embed` of langgraph.json: what names the vectors' kind. */
+  model: string;
+  dims: number;
+  /** Of items that do not say it themselves. */
+  fields: string[];
+  /** pgvector's, see sql.ts. */
+  vectorSchema: string | null;
+}
+
+/** Finds items by meaning: makes vectors of what is put, and of what is asked. */
+export class StoreIndex {
+  readonly #o: StoreIndexOptions;
+  readonly #paths: Path[];
+
+  /** @throws Error for a field that is no path */
+  constructor(options: StoreIndexOptions) {
+    this.#o = options;
+    this.#paths = options.fields.map(parsePath);
+  }
+
+  /**
+   * Vectors of several items, by one call of the project's code.
+   * @param items `index`: false for none, a list of paths instead of the usual ones
+   */
+  async vectorsOf(
+    items: { value: unknown; index?: false | string[] | null | undefined }[],
+  ): Promise<ItemPut["vectors"][]> {
+    const texts = items.map(({ value, index }) => {
+      if (value === null || index === false) return [];
+      return (index ? index.map(parsePath) : this.#paths).flatMap((path) => textsAt(value, path));
+    });
+    const all = texts.flat();
+    if (all.length === 0) return items.map(() => null);
+    const made = await this.#embed(all.length, () => this.#o.embedder.documents(all));
+    let at = 0;
+    return texts.map((own) => {
+      const embeddings = made.slice(at, (at += own.length));
+      return own.length > 0 ? { id: uuid7(), model: this.#o.model, embeddings } : null;
+    });
+  }
+
+  async likeness(query: string): Promise<Likeness> {
+    const { embedder, model, vectorSchema } = this.#o;
+    const [embedding] = await this.#embed(1, async () => [await embedder.query(query)]);
+    return { model, vectorSchema, embedding: embedding! };
+  }
+
+  /** @throws AppError 502 when the project's code fails, takes too long, or makes something else */
+  async #embed(count: number, make: () => Promise<number[][]>): Promise<number[][]> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${EMBED_LIMIT_MS / 1000} s`)), EMBED_LIMIT_MS);
+    });
+    try {
+      const vectors: unknown = await Promise.race([make(), late]);
+      if (!Array.isArray(vectors) || vectors.length !== count) throw new Error(`it must make ${count} vectors`);
+      return vectors.map((vector) => toUnit(vector, this.#o.dims));
+    } catch (error) {
+      const why = coerceError(error).message;
+      throw new AppError(502, `The store's embedding (${this.#o.model}) failed: ${why}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Length 1, so that inner products are cosines. A vector of zeros is like nothing. */
+function toUnit(vector: unknown, dims: number): number[] {
+  const numbers = vector as number[];
+  if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) throw new Error("a vector must be an array of numbers");
+  if (numbers.length !== dims) throw new Error(`a vector has ${numbers.length} numbers, store.index.dims says ${dims}`);
+  let square = 0;
+  for (let i = 0; i < dims; i++) square += numbers[i]! * numbers[i]!;
+  if (!Number.isFinite(square)) throw new Error("a vector holds what is no number");
+  const length = Math.sqrt(square) || 1;
+  return Array.from({ length: dims }, (_, i) => Math.fround(numbers[i]! / length));
+}

@@ -1,0 +1,67 @@
+import { ConfigError } from "../../base/config/options.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import type { Project } from "../project/read-project.ts";
+import { loadEmbedder } from "./load-embedder.ts";
+import { findVectorSchema, installVector, type ItemKey, type ItemPut } from "./sql.ts";
+import { StoreIndex } from "./store-index.ts";
+
+export interface NewItem extends ItemKey {
+  /** null deletes. */
+  value: unknown;
+  index?: false | string[] | null | undefined;
+  /** Minutes; null: it stays; undefined: as langgraph.json says. */
+  ttl?: number | null | undefined;
+}
+
+/** What langgraph.json says of the store. One for a server; it changes with the project. */
+export class StoreRules {
+  /** Absent: nothing is found by meaning. */
+  index: StoreIndex | null = null;
+  /** Minutes, of items that are put without a time to live. */
+  #defaultTtl: number | null = null;
+  refreshOnRead = true;
+  sweepMinutes = 5;
+
+  /** @throws ConfigError when the embedding function cannot be loaded; then all is as it was */
+  async configure(sql: Sql, project: Project, log: Log): Promise<void> {
+    const { index, ttl } = project.config.store ?? {};
+    this.index = index ? await openIndex(sql, project, index, log) : null;
+    this.#defaultTtl = ttl?.default_ttl ?? null;
+    this.refreshOnRead = ttl?.refresh_on_read ?? true;
+    this.sweepMinutes = ttl?.sweep_interval_minutes ?? 5;
+  }
+
+  /** With time to live and vectors; may call the project's code, so never within a transaction. */
+  async prepare(items: NewItem[]): Promise<ItemPut[]> {
+    const vectors = await this.index?.vectorsOf(items);
+    return items.map(({ namespace, key, value, ttl }, i) => ({
+      namespace,
+      key,
+      value,
+      ttl_minutes: ttl === undefined ? this.#defaultTtl : ttl,
+      vectors: vectors?.[i] ?? null,
+    }));
+  }
+}
+
+type IndexConfig = NonNullable<NonNullable<Project["config"]["store"]>["index"]>;
+
+async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: Log): Promise<StoreIndex> {
+  const { embed: model, dims } = config;
+  const embedder = await loadEmbedder(project, model);
+  let vectorSchema = await findVectorSchema(sql);
+  if (vectorSchema === null) {
+    await installVector(sql).catch((error: unknown) =>
+      log.info({ err: error }, "the database has no pgvector; the store's vectors are compared without it"),
+    );
+    vectorSchema = await findVectorSchema(sql);
+  }
+  // pgvector's type ends here
+  if (dims > 16_000) vectorSchema = null;
+  try {
+    return new StoreIndex({ embedder, model, dims, fields: config.fields ?? ["$"], vectorSchema });
+  } catch (error) {
+    throw new ConfigError(`store.index.fields: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Which texts of an item are embedded. Paths as LangGraph's stores read them: `a.b`, `tags[0]`, `tags[-1]`,
+ * `sections[*].title`, `$` for the whole value.
+ */
+export type Path = (string | number | "*")[];
+
+const STEP = /^(?:\.?([^.[\]]+)|\[(\*|-?\d{1,9})\])/;
+
+/** @throws Error for what is no path */
+export function parsePath(name: string): Path {
+  if (name === "$") return [];
+  const steps: Path = [];
+  let rest = name.startsWith("$.") ? name.slice(2) : name;
+  while (rest !== "") {
+    const found = STEP.exec(rest);
+    if (!found || (steps.length === 0 && rest.startsWith("."))) throw new Error(`"${name}" is no path like a.b[*].c`);
+    const [all, label, index] = found;
+    steps.push(label !== undefined ? label : index === "*" ? "*" : Number(index));
+    rest = rest.slice(all.length);
+  }
+  if (steps.length === 0) throw new Error("a path is empty");
+  return steps;
+}
+
+/** What the path leads to, as text; nothing for what is not there, null or empty. */
+export function textsAt(value: unknown, path: Path): string[] {
+  return path
+    .reduce<unknown[]>((found, step) => found.flatMap((one) => follow(one, step)), [value])
+    .map(toText)
+    .filter((text) => text !== "");
+}
+
+function follow(value: unknown, step: string | number): unknown[] {
+  if (value === null || typeof value !== "object") return [];
+  if (step === "*") return Object.values(value);
+  if (typeof step === "number") {
+    const one: unknown = Array.isArray(value) ? value.at(step) : undefined;
+    return one === undefined ? [] : [one];
+  }
+  return !Array.isArray(value) && Object.hasOwn(value, step) ? [(value as Record<string, unknown>)[step]] : [];
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
