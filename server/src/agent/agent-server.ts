@@ -6,8 +6,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { GraphStatus, TraceDestination } from "../../../graph-host/src/protocol.ts";
+import { ConfigError } from "../base/config/options.ts";
 import { connect, type DatabaseAddress, type Sql } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
+import { LiveFrames } from "../base/events/live-frames.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import { uuid7 } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
@@ -19,14 +21,18 @@ import { systemAssistantId } from "./assistants/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
 import { Sweeper } from "./housekeeping/sweeper.ts";
 import { Access } from "./custom-auth/access.ts";
+import { loadAuthHandlers } from "./custom-auth/auth-handlers.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
 import { watchProject } from "./hosts/watch-project.ts";
+import { ProtocolLog } from "./protocol/protocol-log.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import { RunFollower } from "./runs/run-follower.ts";
 import { RunQueue } from "./runs/run-queue.ts";
-import { RunStreams } from "./runs/run-streams.ts";
+import { type RunStream, RunStreams } from "./runs/run-streams.ts";
+import { StreamKeeper } from "./runs/stream-keeper.ts";
+import { StreamSweeper } from "./runs/stream-sweeper.ts";
 import { ServerLease } from "./servers/server-lease.ts";
 import type { AgentSettings } from "./settings.ts";
 import { runStoreOperations } from "./store/run-operations.ts";
@@ -62,6 +68,7 @@ export interface AgentServer {
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
   const { settings, log, database, dataDir } = options;
   const serverId = uuid7();
+  const live = await openLive(settings.redisUri, log);
   const sql = connect(database, { max: settings.databasePool, name: "heddle server" });
   // creates go through one at a time, ends too
   const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true });
@@ -70,6 +77,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     await migrate(sql);
     await store.configure(sql, options.project, log);
   } catch (error) {
+    live?.close();
     await Promise.all([sql.end({ timeout: 1 }), hotSql.end({ timeout: 1 })]);
     throw error;
   }
@@ -82,7 +90,15 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     ttlSecs: settings.streamTtlSecs,
     memoryMb: settings.streamMemoryMb,
   });
-  const follower = new RunFollower(sql, streams, log, (runId) => queue.has(runId));
+  // frames go out one statement at a time, beside those of the queue
+  const framesSql = connect(database, { max: 1, name: "heddle frames" });
+  const onLost = (stream: RunStream) => void follower.follow(stream.runId);
+  const keeper = new StreamKeeper({ sql: framesSql, log, live, onLost });
+  const alone = () => lease.alone;
+  const isActive = (runId: string) => queue.has(runId);
+  const follower = new RunFollower({ sql, streams, log, serverId, keeper, live, isActive, alone });
+  const streamSweeper = new StreamSweeper(sql, log, settings.streamTtlSecs);
+  const protocol = new ProtocolLog({ sql, log, ttlSecs: settings.streamTtlSecs, alone });
   const lease: ServerLease = new ServerLease({
     sql,
     log,
@@ -102,8 +118,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     serverId,
     streams,
     follower,
+    keeper,
+    protocol,
     fault,
-    alone: () => lease.alone,
+    alone,
     onEnded: (...ended) => {
       durations(...ended);
       webhooks.wake();
@@ -154,6 +172,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     queue,
     streams,
     follower,
+    protocol,
     metrics,
     access: new Access(),
     outbound,
@@ -164,6 +183,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   };
   const sweeper = new Sweeper({ sql, log, settings, store });
 
+  deps.access.handlers = await loadAuthHandlers(options.project);
   registerAgentMetrics(metrics.registry, deps);
 
   let traces: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
@@ -177,7 +197,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   queue.start(hosts);
   webhooks.start();
   const priming = prime(hotSql, deps);
-  const listening = await listen(sql, queue, follower);
+  const listening = await listen(sql, queue, follower, protocol);
 
   const watcher = options.reload
     ? watchProject(options.project, dataDir, log, (project) => {
@@ -204,13 +224,17 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       await webhooks.stop();
       await outbound.close();
       follower.stop();
+      streamSweeper.stop();
+      await protocol.stop();
+      await keeper.stop();
       await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>
         log.warn({ err: error }, "the lease could not be given back; it will expire"),
       );
       await Promise.race([Promise.allSettled(listening.map((one) => one.unlisten())), sleep(500)]);
       await streams.stop();
       await priming;
-      await Promise.all([sql.end({ timeout: 2 }), hotSql.end({ timeout: 2 })]);
+      live?.close();
+      await Promise.all([sql, hotSql, framesSql].map((one) => one.end({ timeout: 2 })));
     },
   };
 }
@@ -224,11 +248,21 @@ async function prime(hotSql: Sql, { project, serverId, log }: AgentDeps): Promis
   );
 }
 
+async function openLive(uri: string | undefined, log: Log): Promise<LiveFrames | undefined> {
+  if (uri === undefined) return undefined;
+  return LiveFrames.connect(uri, log).catch((error: unknown) => {
+    throw new ConfigError((error as Error).message);
+  });
+}
+
 /** Other servers, and statements of this one, tell of new work, cancellations and ends. Polling is the safety net. */
-function listen(sql: Sql, queue: RunQueue, follower: RunFollower) {
+function listen(sql: Sql, queue: RunQueue, follower: RunFollower, protocol: ProtocolLog) {
   return Promise.all([
     sql.listen("heddle_queue", () => queue.wake()),
     sql.listen("heddle_cancel", (runId) => queue.onCancelNotice(runId)),
-    sql.listen("heddle_done", (runId) => follower.onDone(runId)),
+    sql.listen("heddle_protocol", (threadId) => protocol.onNotice(threadId)),
+    sql.listen("heddle_done", (runId) => follower.onNotice(runId)),
+    sql.listen("heddle_frames", (runId) => follower.onNotice(runId)),
+    sql.listen("heddle_want", (runIds) => queue.onWanted(runIds.split(","))),
   ]);
 }

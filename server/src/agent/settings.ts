@@ -2,6 +2,7 @@ import { choice, flag, integer, text, type Options } from "../base/config/option
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
+import { webSocketOptions } from "../base/http/websocket.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { webhookOptions } from "./webhooks/settings.ts";
 
@@ -83,7 +84,13 @@ export const agentOptions = {
   streamTtlSecs: integer({
     env: ["RESUMABLE_STREAM_TTL_SECONDS"],
     default: 120,
-    description: "How long the frames of a finished run can still be read.",
+    description: "How long the frames of a finished run can still be read; of resumable ones also after a restart.",
+  }),
+  redisUri: text<string | undefined>({
+    env: ["REDIS_URI"],
+    default: undefined,
+    secret: true,
+    description: "Redis, the quick way for stream frames between servers. Without it they go through Postgres.",
   }),
   streamMemoryMb: integer({
     env: ["HEDDLE_STREAM_MEMORY_MB"],
@@ -144,9 +151,17 @@ export const agentOptions = {
     secret: true,
     description: "Key for that platform, with the permission to send traces.",
   }),
+  studioAuth: flag({
+    env: ["HEDDLE_STUDIO_AUTH"],
+    default: false,
+    description:
+      "Let in whoever sends x-auth-scheme: langsmith and a valid key of this server's workspace, past the " +
+      "project's own authentication, as the user langgraph-studio-user.",
+  }),
   ...clientIpOptions,
   ...connectionOptions,
   ...crossOriginOptions,
+  ...webSocketOptions,
   ...outboundOptions,
   ...webhookOptions,
 };

@@ -140,6 +140,10 @@ begin
       if not _create_thread then outcome := 'no_thread'; return next; return; end if;
       fresh_thread := true;
     else
+      -- what the project's own rules want of a thread that is there already
+      if _kwargs ? 'access' and not access_permits(t.metadata, _kwargs -> 'access') then
+        outcome := 'no_thread'; return next; return;
+      end if;
       perform 1 from runs where runs.run_id = _run_id;
       if found then
         outcome := 'exists';
@@ -158,12 +162,13 @@ begin
     end if;
 
     _run_metadata := a.metadata || case when _new then _thread_metadata || _metadata else t.metadata || _metadata end;
-    _merged := merge_run_config(_kwargs, a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
+    _merged := merge_run_config(_kwargs - 'access', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
       jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
     claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null;
     -- what sticks to the thread: not what belongs to one run or points at a moment in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
-      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map']);
+      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
+              'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions']);
 
     if _new then
       insert into threads (thread_id, metadata, config, status, running_run_id)
@@ -200,7 +205,7 @@ begin
 end $$;
 
 -- Claims up to _limit pending runs for a server: oldest first, one a thread, never past an older one of the
--- same thread. A run waits for the server that accepted it while that one lives, because readers wait there.
+-- same thread. Whoever has a slot takes them; readers find the frames wherever they are made (streams.sql).
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
   run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
   kwargs text, fresh_thread boolean, cancel_action text
@@ -211,8 +216,6 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
     where r.status = 'pending' and r.available_at <= now() and t.running_run_id is null
       and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq
                       and e.status = 'pending' and e.available_at <= now())
-      and (r.server_id is null or r.server_id = _server
-           or not exists (select 1 from servers s where s.server_id = r.server_id))
     order by r.seq
     limit _limit
     for update of r, t skip locked

@@ -4,6 +4,7 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Suspicion } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
+import type { ProtocolLog } from "../protocol/protocol-log.ts";
 import type { RunFollower } from "./run-follower.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
@@ -40,6 +41,7 @@ export interface RunQueueOptions {
   streams: RunStreams;
   follower: RunFollower;
   keeper: StreamKeeper;
+  protocol: ProtocolLog;
   fault: FaultPoint;
   /** True when no other server shares the database: nobody needs to be told of anything. */
   alone(): boolean;

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { conflict, notFound } from "../../base/errors.ts";
+import { requireThread } from "../custom-auth/require-thread.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { cancelManyBody } from "./schema.ts";
 import { selectCancellable } from "./sql.ts";
@@ -17,8 +19,14 @@ export interface Cancellation {
  * Cancels a run. `interrupt` keeps it and its checkpoints, `rollback` deletes both. With `wait` it returns when
  * the run has stopped. Errors: 404 unknown run, 409 when it has finished already.
  */
-export async function cancelOne(deps: AgentDeps, cancellation: Cancellation): Promise<void> {
+export async function cancelOne(
+  deps: AgentDeps,
+  principal: Principal | null,
+  cancellation: Cancellation,
+): Promise<void> {
   const { threadId, runId, action, wait, reason } = cancellation;
+  const asked = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
+  await requireThread(deps, principal, "threads:update", asked, notFound("Run not found"));
   const outcome = await deps.queue.cancel(threadId, runId, action, reason ?? "cancelled by the caller");
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");
@@ -31,14 +39,19 @@ export async function cancelOne(deps: AgentDeps, cancellation: Cancellation): Pr
 /** Cancels all runs that match; 404 when none does. Runs that end in between are no error. */
 export async function cancelMany(
   deps: AgentDeps,
+  principal: Principal | null,
   which: z.output<typeof cancelManyBody>,
   action: "interrupt" | "rollback",
 ): Promise<void> {
+  const ofThread = "thread_id" in which ? { thread_id: which.thread_id } : {};
+  const metadata = "status" in which ? { status: which.status } : { run_ids: which.run_ids, status: "pending" };
+  const sees = await deps.access.ask(principal, "threads:update", { ...ofThread, action, metadata });
   const runs = await selectCancellable(
     deps.sql,
     "status" in which
       ? { statuses: which.status === "all" ? ["pending", "running"] : [which.status] }
       : { threadId: which.thread_id, runIds: which.run_ids, statuses: ["pending", "running"] },
+    sees,
   );
   if (runs.length === 0) throw notFound("No runs found to cancel");
   for (const run of runs) await deps.queue.cancel(run.thread_id, run.run_id, action, "cancelled by the caller");

@@ -16,6 +16,7 @@ import type { ActiveRun } from "./active-run.ts";
 import { RunEndings } from "./end-run.ts";
 import { RunFollower } from "./run-follower.ts";
 import { RunStreams } from "./run-streams.ts";
+import { StreamKeeper } from "./stream-keeper.ts";
 import { createRuns, finishRuns } from "./sql.ts";
 
 const { sql } = await testDatabase();
@@ -24,7 +25,17 @@ const dataDir = await mkdtemp(join(tmpdir(), "heddle-end-run-"));
 const serverId = uuid7();
 const streams = new RunStreams({ dataDir, serverId, ttlSecs: 60, memoryMb: 16 });
 const executed = new Set<string>();
-const follower = new RunFollower(sql, streams, log, (runId) => executed.has(runId));
+const keeper = new StreamKeeper({ sql, log, live: undefined, onLost: () => {} });
+const follower = new RunFollower({
+  sql,
+  streams,
+  log,
+  serverId,
+  keeper,
+  live: undefined,
+  isActive: (runId) => executed.has(runId),
+  alone: () => true,
+});
 const endings = new RunEndings({
   sql,
   hotSql: sql,
@@ -33,6 +44,7 @@ const endings = new RunEndings({
   serverId,
   streams,
   follower,
+  keeper,
   fault: createFaultPoint(""),
   alone: () => true,
   onEnded: () => {},

@@ -129,6 +129,7 @@ export class RunEndings {
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
     this.#o.streams.end(run.runId, { status: outcome, answer: answerOf(outcome, error, stream.lastValues, state) });
+    this.#o.protocol.ended(run);
   }
 
   /** A cancelled run that ran out of time is told so; other cancelled runs end without a word (contract §8). */

@@ -1,4 +1,6 @@
 /** Readers of a run: those that wait for its result, and those that follow its frames. */
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { SSE_HEADERS, sseBody, sseFrame } from "../../base/events/sse.ts";
 import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
@@ -7,6 +9,9 @@ import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { selectKeptStream } from "./stream-sql.ts";
+
+/** How long frames that a reader has seen already may take to get here. */
+const ARRIVAL_MS = 1500;
 
 const isFinal = (state: RunState): boolean => state.status !== "pending" && state.status !== "running";
 
@@ -73,7 +78,8 @@ export async function joinRun(
   if (!state) {
     // a stateless run is deleted when it ends; its result is still here for a while, or kept with its frames
     if (local?.outcome && threadId === null) return rawJson(local.outcome.answer);
-    if (threadId === null && (await selectKeptStream(deps.sql, runId))) return waitResponse(deps.follower.follow(runId), {});
+    if (threadId === null && (await selectKeptStream(deps.sql, runId)))
+      return waitResponse(deps.follower.follow(runId), {});
     throw notFound("Run not found");
   }
   if (local?.outcome) return rawJson(local.outcome.answer);
@@ -91,15 +97,13 @@ export interface StreamOptions {
   lastEventId?: string | undefined;
   modes?: string[];
   onDisconnect?: (() => void) | undefined;
-  /** How many frames the stream has, where not all of them are here yet. */
-  kept?: number | undefined;
 }
 
 /** The frames of a run known to this server. */
 export function streamResponse(stream: RunStream, options: StreamOptions): Response {
   const { modes = [] } = options;
   const body = sseBody(stream.log, {
-    from: firstFrame(options.lastEventId, Math.max(stream.log.count, options.kept ?? 0)),
+    from: firstFrame(options.lastEventId, stream.log.count),
     keep: modes.length > 0 ? (name) => wanted(name, modes) : undefined,
     onDisconnect: options.onDisconnect,
   });
@@ -109,9 +113,12 @@ export function streamResponse(stream: RunStream, options: StreamOptions): Respo
 /** `-1`: all; `n`: those after n; what is no number of a frame: only what comes. None given: all there is. */
 function firstFrame(lastEventId: string | undefined, count: number): number {
   if (lastEventId === undefined || lastEventId === "-1") return 0;
-  const last = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
-  return last < count ? last + 1 : count;
+  const last = frameNumber(lastEventId);
+  return last !== undefined && last < count ? last + 1 : count;
 }
+
+const frameNumber = (id: string | undefined): number | undefined =>
+  id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 
 const ALWAYS = new Set(["metadata", "error", "feedback", "end"]);
 
@@ -148,7 +155,11 @@ export async function joinStream(
   // a stateless run is gone when it has ended
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
   if (state && isFinal(state) && !kept?.frames) return endedResponse(state, options);
-  return streamResponse(deps.follower.follow(runId, state?.thread_id), { ...options, kept: kept?.frames });
+  const stream = deps.follower.follow(runId, state?.thread_id);
+  const seen = frameNumber(options.lastEventId);
+  // how many frames there are is known when they come
+  if (seen !== undefined) await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
+  return streamResponse(stream, options);
 }
 
 function endedResponse(state: RunState, options: StreamOptions): Response {

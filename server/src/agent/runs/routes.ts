@@ -1,5 +1,7 @@
+import type { Context } from "hono";
 import { z } from "zod";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -25,6 +27,13 @@ import {
 import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
 
 const SSE = "text/event-stream";
+
+/** Who asks, and how. */
+interface Asker {
+  c: Context;
+  principal: Principal;
+}
+
 const anyJson = z.unknown();
 
 /** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
@@ -36,10 +45,10 @@ export function runRoutes(deps: AgentDeps): Route[] {
   async function accept(
     threadId: string | null,
     body: RunBody,
-    request: Request,
+    { c, principal }: Asker,
     describe = false,
   ): Promise<AcceptedRun> {
-    return createRun(deps, { threadId, body, headers: request.headers, describe });
+    return createRun(deps, { threadId, body, headers: c.req.raw.headers, principal, describe });
   }
 
   /** Where the run is, for clients that want it before the first byte of the body, and for reconnects. */
@@ -56,16 +65,16 @@ export function runRoutes(deps: AgentDeps): Route[] {
         .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled"));
   }
 
-  async function stream(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
-    const run = await accept(threadId, body, request);
+  async function stream(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
+    const run = await accept(threadId, body, asker);
     return streamResponse(acceptedStream(deps, run), {
       headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
     });
   }
 
-  async function wait(threadId: string | null, body: RunBody, request: Request): Promise<Response> {
-    const run = await accept(threadId, body, request);
+  async function wait(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
+    const run = await accept(threadId, body, asker);
     return waitResponse(acceptedStream(deps, run), {
       headers: locations(run, threadId, threadId !== null ? "join" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
@@ -83,9 +92,9 @@ export function runRoutes(deps: AgentDeps): Route[] {
       body: runBatchBody,
       out: { 200: z.array(runSchema) },
       errors: [404],
-      async handler({ body, c }) {
+      async handler({ body, c, principal }) {
         const runs: string[] = [];
-        for (const one of body) runs.push((await accept(null, one, c.req.raw, true)).run);
+        for (const one of body) runs.push((await accept(null, one, { c, principal }, true)).run);
         return rawJson(`[${runs.join(",")}]`);
       },
     }),
@@ -100,8 +109,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
       body: cancelManyBody,
       out: { 204: null },
       errors: [404],
-      async handler({ body, query, c }) {
-        await cancelMany(deps, body, query.action);
+      async handler({ body, query, c, principal }) {
+        await cancelMany(deps, principal, body, query.action);
         return c.body(null, 204);
       },
     }),
@@ -115,7 +124,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       body: runBody,
       out: { 200: SSE },
       errors: [404],
-      handler: ({ body, c }) => stream(null, body, c.req.raw),
+      handler: ({ body, c, principal }) => stream(null, body, { c, principal }),
     }),
     route({
       ...base,
@@ -127,7 +136,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       body: runBody,
       out: { 200: anyJson },
       errors: [404],
-      handler: ({ body, c }) => wait(null, body, c.req.raw),
+      handler: ({ body, c, principal }) => wait(null, body, { c, principal }),
     }),
     route({
       ...base,
@@ -139,8 +148,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
       body: runBody,
       out: { 200: runSchema },
       errors: [404],
-      async handler({ body, c }) {
-        const run = await accept(null, body, c.req.raw, true);
+      async handler({ body, c, principal }) {
+        const run = await accept(null, body, { c, principal }, true);
         return rawJson(run.run, locations(run, null));
       },
     }),
@@ -181,7 +190,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: SSE },
-      handler: ({ params, body, c }) => stream(params.thread_id, body, c.req.raw),
+      handler: ({ params, body, c, principal }) => stream(params.thread_id, body, { c, principal }),
     }),
     route({
       ...base,
@@ -194,7 +203,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: anyJson },
-      handler: ({ params, body, c }) => wait(params.thread_id, body, c.req.raw),
+      handler: ({ params, body, c, principal }) => wait(params.thread_id, body, { c, principal }),
     }),
     route({
       ...base,
@@ -207,8 +216,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: runSchema },
-      async handler({ params, body, c }) {
-        const run = await accept(params.thread_id, body, c.req.raw, true);
+      async handler({ params, body, c, principal }) {
+        const run = await accept(params.thread_id, body, { c, principal }, true);
         return rawJson(run.run, locations(run, params.thread_id));
       },
     }),
@@ -278,8 +287,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
       query: cancelQuery,
       out: { 202: null, 204: null },
       errors: [409],
-      async handler({ params, query, c }) {
-        await cancelOne(deps, { threadId: params.thread_id, runId: params.run_id, ...query });
+      async handler({ params, query, c, principal }) {
+        await cancelOne(deps, principal, { threadId: params.thread_id, runId: params.run_id, ...query });
         return c.body(null, query.wait ? 204 : 202);
       },
     }),

@@ -34,6 +34,8 @@ import {
 import { takeOverStreams } from "./stream-sql.ts";
 
 const POLL_MS = 1000;
+/** Events that belong to the thread's numbered ones, not to the stream of the run. */
+const PROTOCOL = "protocol:";
 /** How long a host may take to stop a run before it is taken for blocked. */
 const CANCEL_PATIENCE_MS = 5000;
 
@@ -157,7 +159,10 @@ export class RunQueue {
   }
 
   onHostEvent(runId: string, event: string, data: Buffer): void {
-    if (this.#active.has(runId)) this.#o.streams.open(runId).append(event, data);
+    const run = this.#active.get(runId);
+    if (!run) return;
+    if (event.startsWith(PROTOCOL)) this.#o.protocol.append(run, event.slice(PROTOCOL.length), data);
+    else this.#o.streams.open(runId).append(event, data);
   }
 
   onRunEnd(end: RunEnd, result: Buffer): void {

@@ -1,5 +1,7 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+import { ALL, permits } from "../custom-auth/conditions.ts";
 
 export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
@@ -190,10 +192,12 @@ export async function checkpointExists(sql: Sql, threadId: string, checkpointId:
 export async function selectCancellable(
   sql: Sql,
   filter: { threadId?: string | undefined; runIds?: string[] | undefined; statuses: ("pending" | "running")[] },
+  sees: readonly AccessCondition[] = ALL,
 ): Promise<{ run_id: string; thread_id: string }[]> {
   return sql<{ run_id: string; thread_id: string }[]>`
     select run_id, thread_id from runs
     where status = any(${filter.statuses})
+      ${sees.length > 0 ? sql`and exists (select 1 from threads t where t.thread_id = runs.thread_id and ${permits(sql, "t.metadata", sees)})` : sql``}
       ${filter.threadId ? sql`and thread_id = ${filter.threadId}` : sql``}
       ${filter.runIds ? sql`and run_id = any(${filter.runIds}::uuid[])` : sql``}
     order by seq limit 10000`;

@@ -1,12 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Where the server that executes a run is reached by others. */
-export async function selectServerUrl(sql: Sql, serverId: string): Promise<string | undefined> {
-  const [row] = await sql<{ internal_url: string | null }[]>`
-    select internal_url from servers where server_id = ${serverId}`;
-  return row?.internal_url ?? undefined;
-}
-
 export async function upsertServer(
   sql: Sql,
   server: { serverId: string; hostName: string; process: string; internalUrl: string },

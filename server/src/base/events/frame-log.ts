@@ -6,6 +6,8 @@
  * may, its oldest full segments move to a file and are read back from there.
  *
  * Frames are numbered from 0. They are kept as the bytes that go over the wire.
+ *
+ * A log may be held: then readers see frames only when `show` says so, which is when they are kept elsewhere too.
  */
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -33,7 +35,9 @@ export interface FrameLogOptions {
 export class FrameLog {
   readonly #options: FrameLogOptions;
   #segments: Segment[] = [];
-  #count = 0;
+  #appended = 0;
+  /** How many of them readers may see; undefined: all. */
+  #shown: number | undefined;
   #memory = 0;
   #closed = false;
   #more: Deferred<void> = deferred();
@@ -48,13 +52,56 @@ export class FrameLog {
     this.#options = options;
   }
 
-  /** Frames so far; also the number that the next frame gets. */
+  /** Frames that readers may see. */
   get count(): number {
-    return this.#count;
+    return this.#shown ?? this.#appended;
   }
 
+  /** All frames; also the number that the next frame gets. */
+  get appended(): number {
+    return this.#appended;
+  }
+
+  /** True when no frame follows those that can be seen. */
   get closed(): boolean {
-    return this.#closed;
+    return this.#closed && this.count === this.#appended;
+  }
+
+  /** From now on frames wait for `show`. */
+  hold(): void {
+    this.#shown ??= this.#appended;
+  }
+
+  /** Readers may see the frames before number `end`. */
+  show(end: number): void {
+    if (this.#shown === undefined || end <= this.#shown) return;
+    this.#shown = end;
+    this.#wake();
+  }
+
+  /** Frames wait no longer. */
+  showAll(): void {
+    this.#shown = undefined;
+    this.#wake();
+  }
+
+  /** Forgets the frames that nobody has seen. */
+  dropHidden(): void {
+    const end = this.count;
+    for (let segment = this.#segments.at(-1); segment && segment.first + segment.sizes.length > end;) {
+      const left = Math.max(end - segment.first, 0);
+      const gone = segment.sizes.slice(left).reduce((sum, size) => sum + size, 0);
+      if (segment.frames) {
+        segment.frames.length = left;
+        this.#memory -= gone;
+      }
+      segment.sizes.length = left;
+      segment.names.length = left;
+      segment.bytes -= gone;
+      if (left === 0) this.#segments.pop();
+      segment = left === 0 ? this.#segments.at(-1) : undefined;
+    }
+    this.#appended = end;
   }
 
   /** Bytes held in memory. */
@@ -66,7 +113,7 @@ export class FrameLog {
     if (this.#closed) return;
     let segment = this.#segments.at(-1);
     if (!segment || segment.frames === null || segment.bytes >= SEGMENT_BYTES) {
-      segment = { first: this.#count, frames: [], sizes: [], names: [], bytes: 0, fileOffset: -1 };
+      segment = { first: this.#appended, frames: [], sizes: [], names: [], bytes: 0, fileOffset: -1 };
       this.#segments.push(segment);
     }
     segment.frames!.push(frame);
@@ -74,9 +121,9 @@ export class FrameLog {
     segment.names.push(name);
     segment.bytes += frame.length;
     this.#memory += frame.length;
-    this.#count += 1;
+    this.#appended += 1;
     if (this.#memory > this.#options.memoryBytes) this.#spill();
-    this.#wake();
+    if (this.#shown === undefined) this.#wake();
   }
 
   /** No frame will follow: readers end when they have read what is there. */
@@ -87,7 +134,7 @@ export class FrameLog {
 
   /** Resolves when there is a frame with a number of at least `from`, or the log is closed. */
   async waitFor(from: number): Promise<void> {
-    while (this.#count <= from && !this.#closed) {
+    while (this.count <= from && !this.closed) {
       this.#waiting = true;
       await this.#more.promise;
     }
@@ -98,10 +145,23 @@ export class FrameLog {
    * `keep` chooses by name; a null buffer means that none of them was chosen.
    */
   async read(from: number, keep?: (name: string) => boolean): Promise<{ bytes: Buffer | null; next: number }> {
-    const segment = this.#find(from);
+    return this.#slice(from, this.count, keep);
+  }
+
+  /** The same of frames that readers may not see yet. */
+  async readHidden(from: number): Promise<{ bytes: Buffer | null; next: number }> {
+    return this.#slice(from, this.#appended);
+  }
+
+  async #slice(
+    from: number,
+    before: number,
+    keep?: (name: string) => boolean,
+  ): Promise<{ bytes: Buffer | null; next: number }> {
+    const segment = from < before ? this.#find(from) : undefined;
     if (!segment) return { bytes: null, next: Math.max(from, 0) };
     const start = from - segment.first;
-    const end = segment.sizes.length;
+    const end = Math.min(segment.sizes.length, before - segment.first);
     const frames = segment.frames ? segment.frames.slice(start, end) : await this.#readBack(segment, start, end);
     const chosen = keep ? frames.filter((_, i) => keep(segment.names[start + i]!)) : frames;
     const bytes = chosen.length === 0 ? null : chosen.length === 1 ? chosen[0]! : Buffer.concat(chosen);
@@ -138,7 +198,7 @@ export class FrameLog {
   }
 
   #find(from: number): Segment | undefined {
-    if (from >= this.#count) return undefined;
+    if (from >= this.#appended) return undefined;
     // readers are mostly at the end
     for (let i = this.#segments.length - 1; i >= 0; i--) {
       if (this.#segments[i]!.first <= from) return this.#segments[i];

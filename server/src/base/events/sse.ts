@@ -2,7 +2,8 @@ import type { FrameLog } from "./frame-log.ts";
 
 /** A server-sent event as bytes: contract §1.5. `data` is JSON text on one line. */
 export function sseFrame(id: number, event: string, data: string | Buffer): Buffer {
-  const head = `event: ${event}\ndata: `;
+  // a name is what the user called a node: it must not end the line
+  const head = `event: ${event.replaceAll(/[\r\n]/g, " ")}\ndata: `;
   const tail = `\nid: ${id}\n\n`;
   const dataLength = typeof data === "string" ? Buffer.byteLength(data) : data.length;
   const frame = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength + tail.length);
@@ -10,6 +11,25 @@ export function sseFrame(id: number, event: string, data: string | Buffer): Buff
   offset += typeof data === "string" ? frame.write(data, offset, "utf8") : data.copy(frame, offset);
   frame.write(tail, offset, "latin1");
   return frame;
+}
+
+/** Frames that were written one after the other, apart again. Views of `bytes`, not copies. */
+export function splitFrames(bytes: Buffer): { name: string; frame: Buffer }[] {
+  const frames: { name: string; frame: Buffer }[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf("\n\n", at) + 2;
+    if (end < 2) throw new Error("a frame has no end");
+    const name = bytes.toString("utf8", at + "event: ".length, bytes.indexOf(10, at));
+    frames.push({ name, frame: bytes.subarray(at, end) });
+    at = end;
+  }
+  return frames;
+}
+
+/** The data of a frame that `sseFrame` made. */
+export function frameData(frame: Buffer): Buffer {
+  const start = frame.indexOf("\ndata: ") + "\ndata: ".length;
+  return frame.subarray(start, frame.lastIndexOf("\nid: "));
 }
 
 const HEARTBEAT = Buffer.from(": heartbeat\n\n");

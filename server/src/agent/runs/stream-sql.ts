@@ -1,0 +1,144 @@
+/** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` says who may write. */
+import type { Sql } from "../../base/db/connect.ts";
+import type { RunStatus } from "./sql.ts";
+
+export interface FramesToKeep {
+  runId: string;
+  threadId: string;
+  attempt: number;
+  /** Number of the first frame. */
+  first: number;
+  count: number;
+  /** The frames as they go over the wire, one after the other. */
+  frames: string;
+  /** With the last ones: how the run ended. */
+  status: RunStatus | "deleted" | null;
+  /** Whether other servers shall be told by the database. */
+  notify: boolean;
+}
+
+/** In the order given; callers sort by run, so that two such statements lock in one order. */
+export async function appendFrames(sql: Sql, batch: FramesToKeep[]): Promise<("stored" | "lost")[]> {
+  const rows = await sql<{ outcome: "stored" | "lost" }[]>`
+    select append_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.status) as outcome,
+           case when u.notify then pg_notify('heddle_frames', u.run_id::text) end
+    from unnest(
+      ${batch.map((b) => b.runId)}::uuid[], ${batch.map((b) => b.threadId)}::uuid[],
+      ${batch.map((b) => b.attempt)}::int[], ${batch.map((b) => b.first)}::int[], ${batch.map((b) => b.count)}::int[],
+      ${batch.map((b) => b.frames)}::text[], ${batch.map((b) => b.status)}::text[],
+      ${batch.map((b) => String(b.notify))}::text[]::boolean[]
+    ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, status, notify, n)
+    order by u.n`;
+  return rows.map((row) => row.outcome);
+}
+
+export interface KeptStream {
+  run_id: string;
+  thread_id: string;
+  /** Orders the streams of a thread; null while there is no frame. A bigint, as text. */
+  ordinal: string | null;
+  attempt: number;
+  frames: number;
+  status: RunStatus | "deleted" | null;
+}
+
+export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStream | undefined> {
+  const [row] = await sql<KeptStream[]>`
+    select run_id, thread_id, ordinal::text, attempt, frames, status from run_streams where run_id = ${runId}`;
+  return row;
+}
+
+/** Fences off the attempts before. Answers those of the runs that have a kept stream, and how far it is. */
+export function takeOverStreams(
+  sql: Sql,
+  runs: { runId: string; attempt: number }[],
+): Promise<{ run_id: string; frames: number }[]> {
+  return sql<{ run_id: string; frames: number }[]>`
+    update run_streams r set attempt = u.attempt
+    from unnest(${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.attempt)}::int[]) as u(run_id, attempt)
+    where r.run_id = u.run_id and r.attempt < u.attempt and r.ended_at is null
+    returning r.run_id, r.frames`;
+}
+
+/** Asks whoever executes these runs to keep their frames and to tell of each. */
+export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
+  // a notification holds 8000 bytes
+  for (let at = 0; at < runIds.length; at += 200) {
+    await sql`select pg_notify('heddle_want', ${runIds.slice(at, at + 200).join(",")})`;
+  }
+}
+
+/** The same of runs that nobody executes yet: whoever will finds the row. */
+export async function announceWant(sql: Sql, runId: string, threadId: string): Promise<void> {
+  await sql`insert into run_streams (run_id, thread_id) values (${runId}, ${threadId}) on conflict do nothing`;
+}
+
+/** Up to 16 segments from the one on that begins with frame `from`. */
+export function selectSegments(sql: Sql, runId: string, from: number): Promise<{ first: number; frames: string }[]> {
+  return sql<{ first: number; frames: string }[]>`
+    select first, frames from run_stream_segments where run_id = ${runId} and first >= ${from}
+    order by first limit 16`;
+}
+
+/** A run and its kept stream as a reader elsewhere needs to know them; no row when neither is there. */
+export interface FollowedRun {
+  run_id: string;
+  /** null: the run is gone. */
+  run_status: RunStatus | null;
+  /** The server that executes it, or did; or that accepted it. */
+  server_id: string | null;
+  /** Whether that one is alive. */
+  server_lives: boolean;
+  error: { error: string; message: string } | null;
+  /** JSON text of the thread's values, once the run is final. */
+  values: string | null;
+  /** null: no kept stream. */
+  frames: number | null;
+  stream_status: RunStatus | "deleted" | null;
+}
+
+export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
+  return sql<FollowedRun[]>`
+    select w.run_id, r.status as run_status, r.server_id, r.error,
+           exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
+           case when r.status not in ('pending', 'running') then t.values::text end as values,
+           s.frames, s.status as stream_status
+    from unnest(${runIds}::uuid[]) as w(run_id)
+    left join runs r on r.run_id = w.run_id
+    left join threads t on t.thread_id = r.thread_id
+    left join run_streams s on s.run_id = w.run_id
+    where r.run_id is not null or s.run_id is not null`;
+}
+
+/** Deletes what has ended longer than the time to live ago. */
+export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
+  await sql`
+    with old as (
+      delete from run_streams where run_id in (
+        select run_id from run_streams where ended_at < now() - make_interval(secs => ${ttlSecs})
+        limit 500 for update skip locked
+      ) returning run_id
+    ) delete from run_stream_segments g using old where g.run_id = old.run_id`;
+}
+
+/** Streams whose writer died between the run's end and theirs, a while ago. */
+export function selectUnendedStreams(sql: Sql): Promise<KeptStream[]> {
+  return sql<KeptStream[]>`
+    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames, coalesce(r.status, 'deleted') as status
+    from run_streams s left join runs r on r.run_id = s.run_id
+    where s.ended_at is null and s.created_at < now() - interval '10 seconds'
+      and (r.run_id is null or r.status not in ('pending', 'running') and r.ended_at < now() - interval '5 seconds')
+    limit 500`;
+}
+
+export async function deleteThreadStreams(sql: Sql, threadId: string): Promise<void> {
+  await sql`
+    with gone as (delete from run_streams where thread_id = ${threadId} returning run_id)
+    delete from run_stream_segments g using gone where g.run_id = gone.run_id`;
+}
+
+/** JSON text: how the run failed. */
+export async function selectRunError(sql: Sql, runId: string): Promise<string | null> {
+  const [row] = await sql<{ error: string | null }[]>`select error::text as error from runs where run_id = ${runId}`;
+  return row?.error ?? null;
+}
