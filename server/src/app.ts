@@ -1,8 +1,9 @@
 /** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
 import { Hono, type MiddlewareHandler } from "hono";
 
+import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
-import { agentRoutes } from "./agent/index.ts";
+import { agentRoutes, workerRoutes } from "./agent/index.ts";
 import { AppError } from "./base/errors.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginSettings } from "./base/http/cross-origin.ts";
@@ -30,9 +31,17 @@ interface Gate {
 }
 
 export function createAgentApp(deps: AgentDeps, guard: Guard): Hono {
-  const app = createApp(deps, agentRoutes(deps), guard);
+  const { served } = guard;
+  const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
+  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator });
   deps.loopback.answer = async (request) => app.fetch(request);
   return app;
+}
+
+/** What a worker shows of itself. What it asks of itself, as a webhook may, finds everything. */
+export function createWorkerApp(deps: AgentDeps, guard: Guard): Hono {
+  createAgentApp(deps, guard);
+  return createApp(deps, workerRoutes(deps), guard);
 }
 
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {

@@ -23,4 +23,5 @@ export const openGuard: Guard = {
   },
   audit: { record: () => Promise.resolve() },
   auditsData: false,
+  served: () => testPrincipal(),
 };

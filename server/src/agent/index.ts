@@ -1,5 +1,6 @@
 import type { Route } from "../base/http/route.ts";
 import { assistantRoutes } from "./assistants/routes.ts";
+import { guardRoutes } from "./custom-auth/guard-routes.ts";
 import type { AgentDeps } from "./deps.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
@@ -16,5 +17,5 @@ export function agentRoutes(deps: AgentDeps): Route[] {
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
   ];
-  return [...routes, ...systemRoutes(deps, routes)];
+  return guardRoutes(deps, [...routes, ...systemRoutes(deps, routes)]);
 }

@@ -78,7 +78,12 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   });
   if (first.key) await recordFirstKey(audit, workspace, first.key);
   return {
-    guard: { authenticator, audit, auditsData: settings.auditsData },
+    guard: {
+      authenticator,
+      audit,
+      auditsData: settings.auditsData,
+      served: () => ({ organizationId, workspaceId, plan }),
+    },
     workspaceId: workspace.id,
     keysNeeded,
     firstKey: first.key,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { notFound, unavailable } from "../../base/errors.ts";
+import { permittedThreads } from "../custom-auth/permitted-threads.ts";
 import type { AgentDeps } from "../deps.ts";
 import { deleteThread } from "../threads/delete-thread.ts";
 import { assistantExists, cancelRunsOfAssistant, deleteAssistantRow, selectThreadsOfAssistant } from "./sql.ts";
@@ -11,7 +13,12 @@ const STOP_MS = 10_000;
  * Stops the assistant's runs, then deletes it with its versions and runs, and on demand the threads that bear
  * its id. Runs are stopped before anything is gone: when one does not stop, nothing was deleted.
  */
-export async function deleteAssistant(deps: AgentDeps, id: string, withThreads: boolean): Promise<void> {
+export async function deleteAssistant(
+  deps: AgentDeps,
+  principal: Principal | null,
+  id: string,
+  withThreads: boolean,
+): Promise<void> {
   if (!(await assistantExists(deps.sql, id))) throw notFound("Assistant not found");
   const deadline = Date.now() + STOP_MS;
   while ((await cancelRunsOfAssistant(deps.sql, id)) > 0) {
@@ -19,7 +26,10 @@ export async function deleteAssistant(deps: AgentDeps, id: string, withThreads: 
     await sleep(50);
   }
   if (withThreads) {
-    for (const threadId of await selectThreadsOfAssistant(deps.sql, id)) await deleteThread(deps, threadId);
+    const all = await selectThreadsOfAssistant(deps.sql, id);
+    for (const threadId of await permittedThreads(deps, principal, "threads:delete", all)) {
+      await deleteThread(deps, threadId);
+    }
   }
   if (!(await deleteAssistantRow(deps.sql, id))) throw notFound("Assistant not found");
 }

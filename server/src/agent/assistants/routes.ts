@@ -41,7 +41,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       body: schema.createBody,
       out: { 200: schema.assistant },
       errors: [404, 409],
-      async handler({ body }) {
+      async handler({ body, principal }) {
         const id = body.assistant_id ?? uuid7();
         deps.hosts.checkGraph(body.graph_id);
         const { graph_id, config, context, metadata } = body;
@@ -58,7 +58,9 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         const made = await rows.insertAssistant(sql, one);
         if (made !== undefined) return rawJson(made);
         if (body.if_exists !== "do_nothing") throw conflict("Assistant already exists");
-        return rawJson(found(await rows.findAssistant(sql, id)));
+        const existing = await rows.findAssistant(sql, id, principal.sees);
+        if (existing === undefined) throw conflict("Assistant already exists");
+        return rawJson(existing);
       },
     }),
     route({
@@ -70,8 +72,8 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       summary: "Search assistants",
       body: schema.searchBody,
       out: { 200: z.array(schema.assistant.partial()) },
-      async handler({ body }) {
-        const page = await rows.searchAssistants(sql, body);
+      async handler({ body, principal }) {
+        const page = await rows.searchAssistants(sql, body, principal.sees);
         return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
       },
     }),
@@ -84,7 +86,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       summary: "Count assistants",
       body: schema.countBody,
       out: { 200: z.int() },
-      handler: async ({ body, c }) => c.json(await rows.countAssistants(sql, body)),
+      handler: async ({ body, c, principal }) => c.json(await rows.countAssistants(sql, body, principal.sees)),
     }),
     route({
       ...shared,
@@ -117,9 +119,9 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       summary: "Delete an assistant, its versions and its runs",
       query: schema.deleteQuery,
       out: { 200: z.array(z.guid()) },
-      async handler({ params, query, c }) {
+      async handler({ params, query, c, principal }) {
         const id = idOf(params.assistant_id);
-        await deleteAssistant(deps, id, query.delete_threads);
+        await deleteAssistant(deps, principal, id, query.delete_threads);
         return c.json([id]);
       },
     }),

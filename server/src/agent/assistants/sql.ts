@@ -1,7 +1,9 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
 import type { Page } from "../../base/http/pagination.ts";
+import { permits } from "../custom-auth/conditions.ts";
 import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
 
 /** What the host needs of an assistant. */
@@ -56,9 +58,14 @@ export async function insertAssistant(sql: Sql, one: NewAssistant): Promise<stri
   return row?.wire;
 }
 
-export async function findAssistant(sql: Sql, id: string): Promise<string | undefined> {
+export async function findAssistant(
+  sql: Sql,
+  id: string,
+  sees?: readonly AccessCondition[],
+): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
-    select assistant_wire(a)::text as wire from assistants a where assistant_id = ${id}`;
+    select assistant_wire(a)::text as wire from assistants a
+    where assistant_id = ${id} and ${permits(sql, "a.metadata", sees)}`;
   return row?.wire;
 }
 
@@ -91,14 +98,19 @@ export async function restoreVersion(sql: Sql, id: string, version: number): Pro
   return row?.wire;
 }
 
-const matching = (sql: Sql, filter: AssistantFilter) => sql`
+const matching = (sql: Sql, filter: AssistantFilter, sees?: readonly AccessCondition[]) => sql`
   ${contains(sql, "a.metadata", filter.metadata)}
+  and ${permits(sql, "a.metadata", sees)}
   and ${typeof filter.graph_id === "string" ? sql`a.graph_id = ${filter.graph_id}` : sql`true`}
   and ${typeof filter.name === "string" ? sql`strpos(lower(a.name), lower(${filter.name})) > 0` : sql`true`}`;
 
 /** assistants_by_creation serves the default order, assistants_by_metadata the filter. */
-export async function searchAssistants(sql: Sql, search: AssistantSearch): Promise<Page> {
-  const where = matching(sql, search);
+export async function searchAssistants(
+  sql: Sql,
+  search: AssistantSearch,
+  sees?: readonly AccessCondition[],
+): Promise<Page> {
+  const where = matching(sql, search, sees);
   const descending = search.sort_order !== "asc";
   const [row] = await sql<Page[]>`
     with page as (
@@ -115,8 +127,13 @@ export async function searchAssistants(sql: Sql, search: AssistantSearch): Promi
   return row!;
 }
 
-export async function countAssistants(sql: Sql, filter: AssistantFilter): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from assistants a where ${matching(sql, filter)}`;
+export async function countAssistants(
+  sql: Sql,
+  filter: AssistantFilter,
+  sees?: readonly AccessCondition[],
+): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    select count(*)::int as n from assistants a where ${matching(sql, filter, sees)}`;
   return row!.n;
 }
 

@@ -5,11 +5,11 @@ export type Plan = "developer" | "plus" | "enterprise";
 
 /**
  * Who asks, once it is known. `local` is whoever reaches a server that listens on loopback without keys, `system`
- * is Heddle itself.
+ * is Heddle itself, `custom` whom a project's own code recognised.
  */
 export interface Actor {
-  kind: "local" | "api_key" | "service_key" | "session" | "system";
-  /** Of the key or the session's user; empty for `local` and `system`. */
+  kind: "local" | "api_key" | "service_key" | "session" | "system" | "custom";
+  /** Of the key or the session's user, or what a project's own authentication says; empty for `local` and `system`. */
   id: string;
   /** For people: a key's description or an e-mail address. Never a secret. */
   name: string;
@@ -25,6 +25,17 @@ export interface Principal {
   plan: Plan;
   /** What may be done here and now: role, key and read-only flag are in it. */
   permissions: ReadonlySet<Permission>;
+  /** As a project's own authentication returned them. */
+  user?: object;
+  /** What an object's metadata has to bear for the caller to know of it, all of them; nothing where absent. */
+  sees?: readonly AccessCondition[];
+}
+
+/** `$eq`: the same value. `$contains`: an array that holds all of the operand's. */
+export interface AccessCondition {
+  key: string;
+  op: "$eq" | "$contains";
+  operand: unknown;
 }
 
 /** What is known of a request before anybody is. */
@@ -33,6 +44,8 @@ export interface Credentials {
   method: string;
   /** The client's address, from trusted proxies only. */
   ip: string;
+  /** All of it, for those who decide by more than headers. */
+  request?: Request;
   /** False for routes that are about the organisation as a whole. */
   needsWorkspace?: boolean;
 }

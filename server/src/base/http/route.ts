@@ -85,6 +85,8 @@ export interface Guard {
   audit: AuditSink;
   /** Whether routes that say `audit: "data"` are recorded too. */
   auditsData: boolean;
+  /** The workspace of a server that is about one. */
+  served?: () => Pick<Principal, "organizationId" | "workspaceId" | "plan">;
 }
 
 export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
@@ -119,7 +121,8 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
 async function recognise(guard: Guard, spec: Route, c: Context): Promise<Principal> {
   const { method, raw } = c.req;
   const needsWorkspace = spec.scope !== "organization";
-  return guard.authenticator.authenticate({ headers: raw.headers, method, ip: clientIp(c), needsWorkspace });
+  const ip = clientIp(c);
+  return guard.authenticator.authenticate({ headers: raw.headers, method, ip, request: raw, needsWorkspace });
 }
 
 const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);

@@ -1,0 +1,38 @@
+import type { HeaderRules } from "../project/http-schema.ts";
+
+const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
+
+/**
+ * The headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent,
+ * or what `http.configurable_headers` includes. What it excludes stays out in any case, and so do ours that bear
+ * secrets.
+ */
+export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {
+  const wanted = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");
+  const chosen: Record<string, string> = {};
+  headers.forEach((value, name) => {
+    if (!NEVER.has(name) && wanted(name)) chosen[name] = value;
+  });
+  return chosen;
+}
+
+/** The rule as a predicate over names in lower case. Excludes win; without includes the default decides. */
+export function chosenHeaders(
+  rules: HeaderRules | undefined,
+  byDefault: (name: string) => boolean,
+): (name: string) => boolean {
+  const includes = rules?.includes?.map(toPattern);
+  const excludes = rules?.excludes?.map(toPattern) ?? [];
+  return (name) => {
+    if (excludes.some((pattern) => pattern.test(name))) return false;
+    return includes ? includes.some((pattern) => pattern.test(name)) : byDefault(name);
+  };
+}
+
+const toPattern = (name: string): RegExp =>
+  new RegExp(
+    `^${name
+      .toLowerCase()
+      .replaceAll(/[$+.^|]/g, String.raw`\$&`)
+      .replaceAll("*", ".*")}$`,
+  );

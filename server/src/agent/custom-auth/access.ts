@@ -1,0 +1,77 @@
+/** The project's own rules: asks its `on` handlers, and says what they leave to a caller (contract §16.3). */
+import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
+import { AppError, forbidden } from "../../base/errors.ts";
+import type { AuthHandlers, AuthUser } from "./auth-handlers.ts";
+import { ALL, toConditions } from "./conditions.ts";
+import type { Event } from "./events.ts";
+
+/** Stateless runs whose metadata is remembered: their rows go when they end, their output stays a while. */
+const REMEMBERED_RUNS = 10_000;
+
+export class Access {
+  /** Null where the project has none. Replaced when the project is loaded again. */
+  handlers: AuthHandlers | null = null;
+  /** Metadata by the id of a stateless run of this server. */
+  readonly statelessRuns = new Map<string, object>();
+
+  rememberRun(runId: string, metadata: object): void {
+    if (!this.isOn) return;
+    // a Map is in the order of insertion, so the oldest goes
+    if (this.statelessRuns.size >= REMEMBERED_RUNS) this.statelessRuns.delete(this.statelessRuns.keys().next().value!);
+    this.statelessRuns.set(runId, metadata);
+  }
+
+  /** Whether callers are told apart. */
+  get isOn(): boolean {
+    return this.handlers !== null;
+  }
+
+  /**
+   * Asks the handler that is nearest to the event. It may change `value`.
+   * @param principal null: the server itself, who may do everything
+   * @returns what objects must bear; empty for all
+   * @throws AppError 403, or what the handler throws; Error for an answer that means nothing
+   */
+  async ask(
+    principal: Principal | null,
+    event: Event,
+    value: Record<string, unknown>,
+  ): Promise<readonly AccessCondition[]> {
+    if (principal === null || this.handlers === null) return ALL;
+    const [resource, action] = event.split(":") as [string, string];
+    const { callbacks } = this.handlers;
+    const handler = callbacks[event] ?? callbacks[resource] ?? callbacks[`*:${action}`] ?? callbacks["*"];
+    if (!handler) return ALL;
+    const user = userOf(principal);
+    let result: unknown;
+    try {
+      result = await handler({ event, resource, action, value, permissions: user.permissions, user });
+    } catch (error) {
+      throw asAppError(error);
+    }
+    if (result === null || result === undefined || result === true) return ALL;
+    if (result === false) throw forbidden("Forbidden");
+    if (typeof result !== "object" || Array.isArray(result)) {
+      throw new Error(`the auth handler for ${event} returned ${JSON.stringify(result)}`);
+    }
+    return toConditions(result);
+  }
+}
+
+/** Whom handlers and graphs are told of. A key's holder where the project has no `authenticate`. */
+export function userOf({ user, actor }: Principal): AuthUser {
+  if (user) return user as AuthUser;
+  const identity = actor.userId ?? (actor.id || actor.kind);
+  return { identity, display_name: actor.name, is_authenticated: true, permissions: [], kind: actor.kind };
+}
+
+/**
+ * The `HTTPException` of the project's copy of the SDK, or of Hono, is known by its status. Anything else is a bug
+ * of the project's.
+ */
+export function asAppError(thrown: unknown): unknown {
+  const { status, message, headers } = (thrown ?? {}) as { status?: unknown; message?: string; headers?: unknown };
+  if (thrown instanceof AppError || typeof status !== "number" || status < 400 || status > 599) return thrown;
+  const sent = headers === undefined || headers === null ? {} : Object.fromEntries(new Headers(headers as HeadersInit));
+  return new AppError(status, message ?? "", { headers: sent });
+}

@@ -1,0 +1,65 @@
+import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import { systemAssistantId } from "../assistants/assistant-id.ts";
+import type { AgentDeps } from "../deps.ts";
+import { userOf } from "./access.ts";
+import { isAssistantPermitted } from "./sql.ts";
+
+type Deps = Pick<AgentDeps, "sql" | "access" | "project">;
+
+/**
+ * Whether the project's own rules let the caller use an assistant. Default assistants are everybody's: they hold
+ * nothing, and who may run graphs is asked by `threads:create_run`. What somebody made is for those who may read
+ * it, because its configuration shows in what it answers.
+ */
+export async function mayUseAssistant(deps: Deps, principal: Principal | null, assistantId: string): Promise<boolean> {
+  if (!deps.access.isOn || principal === null) return true;
+  if (Object.keys(deps.project.graphs).some((id) => systemAssistantId(id) === assistantId)) return true;
+  try {
+    const sees = await deps.access.ask(principal, "assistants:read", { assistant_id: assistantId, metadata: {} });
+    return sees.length === 0 || (await isAssistantPermitted(deps.sql, assistantId, sees));
+  } catch (error) {
+    if (error instanceof AppError && error.status === 403) return false;
+    throw error;
+  }
+}
+
+/** What handlers see of a new run; `metadata` and `kwargs` are stored as they leave them (contract §16.3). */
+export interface AskedRun {
+  thread_id: string | null;
+  assistant_id: string;
+  run_id: string;
+  status: "pending";
+  metadata: Record<string, unknown>;
+  prevent_insert_if_inflight: boolean;
+  multitask_strategy: string;
+  if_not_exists: "reject" | "create";
+  after_seconds: number;
+  kwargs: Record<string, unknown>;
+  [more: string]: unknown;
+}
+
+/** @returns what the run's thread has to bear, if there is one already */
+export async function askForRun(
+  { access }: Deps,
+  principal: Principal | null,
+  run: AskedRun,
+): Promise<readonly AccessCondition[]> {
+  return access.ask(principal, "threads:create_run", run);
+}
+
+/** Keys of `configurable` that say who runs it (contract §16.6). Never as the caller sent them. */
+const USER_KEYS = ["langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions"];
+
+export function putUser(
+  { access }: Pick<AgentDeps, "access">,
+  principal: Principal | null,
+  configurable: Record<string, unknown>,
+): void {
+  for (const key of USER_KEYS) delete configurable[key];
+  if (!access.isOn || principal === null) return;
+  const user = userOf(principal);
+  configurable["langgraph_auth_user"] = user;
+  configurable["langgraph_auth_user_id"] = user.identity;
+  configurable["langgraph_auth_permissions"] = user.permissions;
+}

@@ -1,0 +1,92 @@
+/** The project's own `authenticate` in front of the routes, instead of our keys (contract §16.1, §16.2). */
+import { ALL_PERMISSIONS } from "../../base/auth/permissions.ts";
+import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
+import { unauthorized } from "../../base/errors.ts";
+import type { AgentDeps } from "../deps.ts";
+import { asAppError } from "./access.ts";
+import type { AuthUser } from "./auth-handlers.ts";
+import { RememberedUsers } from "./remembered-users.ts";
+
+type Workspace = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
+
+const STUDIO_USER: AuthUser = {
+  identity: "langgraph-studio-user",
+  display_name: "langgraph-studio-user",
+  permissions: [],
+  is_authenticated: true,
+  kind: "StudioUser",
+};
+
+const AGENT_PERMISSIONS = new Set(
+  ALL_PERMISSIONS.filter((permission) => /^(assistants|threads|runs|store|crons):/.test(permission)),
+);
+
+/**
+ * Where the project has no `authenticate`, our keys are asked.
+ * @param served whose server it is: callers belong there, whoever they are
+ */
+export function projectAuthenticator(
+  deps: Pick<AgentDeps, "access" | "project" | "settings">,
+  keys: Authenticator,
+  served: () => Workspace,
+): Authenticator {
+  const auth = () => deps.project.config.auth;
+  const remembered = new RememberedUsers(() => auth()?.cache ?? null);
+
+  const principalOf = (user: AuthUser): Principal => ({
+    ...served(),
+    actor: { kind: "custom", id: user.identity, name: user.display_name, userId: null },
+    permissions: AGENT_PERMISSIONS,
+    user,
+  });
+
+  async function ofProject(authenticate: (request: Request) => unknown, credentials: Credentials): Promise<Principal> {
+    const known = remembered.find(credentials.headers);
+    if (known) return principalOf(known);
+    let returned: unknown;
+    try {
+      returned = await authenticate(requestFor(credentials));
+    } catch (error) {
+      throw asAppError(error);
+    }
+    const user = toUser(returned);
+    if (!user.is_authenticated) throw unauthorized("Unauthorized");
+    remembered.keep(credentials.headers, user);
+    return principalOf(user);
+  }
+
+  return {
+    authenticate(credentials) {
+      const authenticate = deps.access.handlers?.authenticate;
+      if (!authenticate) return keys.authenticate(credentials);
+      // only with a key of ours: the header alone proves nothing
+      if (
+        deps.settings.studioAuth &&
+        !auth()?.disable_studio_auth &&
+        credentials.headers.get("x-auth-scheme") === "langsmith"
+      ) {
+        return Promise.resolve(keys.authenticate(credentials)).then((own) => ({ ...own, user: STUDIO_USER }));
+      }
+      return ofProject(authenticate, credentials);
+    },
+  };
+}
+
+/** A copy, whose body can be read without taking it from the route. */
+function requestFor({ request, headers, method }: Credentials): Request {
+  if (!request) return new Request("http://localhost/", { method, headers });
+  return request.bodyUsed ? new Request(request.url, { method, headers: request.headers }) : request.clone();
+}
+
+/** @throws Error for what is no user: 500, because it is the project's mistake */
+function toUser(returned: unknown): AuthUser {
+  if (typeof returned === "string") {
+    return { identity: returned, display_name: returned, is_authenticated: true, permissions: [] };
+  }
+  const given = returned as Partial<AuthUser> | null | undefined;
+  if (given === null || typeof given !== "object" || typeof given.identity !== "string") {
+    throw new Error("the project's authenticate returned neither a string nor an object with an identity");
+  }
+  const { identity, permissions = [], is_authenticated = true, display_name = identity } = given;
+  return { ...given, identity, permissions, is_authenticated, display_name };
+}

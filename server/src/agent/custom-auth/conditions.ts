@@ -1,0 +1,37 @@
+/** Filters of a project's own rules: what an object has to bear for this caller to know of it (contract §16.5). */
+import type { AccessCondition } from "../../base/auth/principal.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+
+/** Everything. */
+export const ALL: readonly AccessCondition[] = [];
+
+/** @throws Error when it is no filter: the project's mistake, 500 */
+export function toConditions(result: object): AccessCondition[] {
+  return Object.entries(result).flatMap(([key, wanted]) => {
+    if (isScalar(wanted)) return [{ key, op: "$eq" as const, operand: wanted }];
+    const operators = wanted !== null && typeof wanted === "object" ? Object.entries(wanted) : [];
+    if (operators.length === 0) throw new Error(`the filter's "${key}" is ${JSON.stringify(wanted)}`);
+    return operators.map(([op, operand]) => {
+      if (op === "$eq" && isScalar(operand)) return { key, op, operand };
+      if (op === "$contains" && isScalar(operand)) return { key, op, operand: [operand] };
+      if (op === "$contains" && Array.isArray(operand)) return { key, op, operand: operand as unknown[] };
+      throw new Error(`the filter's "${key}" has ${op}: ${JSON.stringify(operand)}; there is $eq and $contains`);
+    });
+  });
+}
+
+const isScalar = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
+
+/**
+ * Condition: the jsonb that `column` names bears them. The containment is implied by the function beside it, and
+ * there for the index on metadata.
+ */
+export function permits(sql: Sql | Transaction, column: string, conditions: readonly AccessCondition[] = ALL) {
+  if (conditions.length === 0) return sql`true`;
+  const equal = Object.fromEntries(
+    conditions.flatMap(({ key, op, operand }) => (op === "$eq" ? [[key, operand]] : [])),
+  );
+  const json = sql.unsafe(column);
+  return sql`${json} @> ${JSON.stringify(equal)}::text::jsonb
+    and access_permits(${json}, ${JSON.stringify(conditions)}::text::jsonb)`;
+}

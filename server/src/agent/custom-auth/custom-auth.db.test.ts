@@ -1,0 +1,199 @@
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+
+const PROJECT = fileURLToPath(new URL("../../../test/fixtures/auth-project/langgraph.json", import.meta.url));
+const { call, agent } = await testAgentServer({}, PROJECT);
+
+const as =
+  (user: string) =>
+  (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    call(method, path, body, { authorization: `Bearer ${user}`, ...headers });
+const anna = as("anna");
+const ben = as("ben");
+const admin = as("admin");
+const HELLO = { assistant_id: "agent", input: { messages: [{ role: "human", content: "hello" }] } };
+const said = (values: { messages: { content: string }[] }) =>
+  JSON.parse(values.messages.at(-1)!.content) as Record<string, unknown>;
+
+test("authenticate decides who gets in, and what they are told", async () => {
+  const nobody = await call("POST", "/threads/search", {});
+  expect([nobody.status, nobody.text, nobody.headers.get("www-authenticate")]).toEqual([401, "Who are you?", "Bearer"]);
+  expect((await as("broken")("POST", "/threads/search", {})).status).toBe(500);
+  expect((await as("nonsense")("POST", "/threads/search", {})).status).toBe(500);
+  expect((await as("plain")("POST", "/threads/search", {})).status).toBe(200);
+  // what says that the server lives, and what it is, needs nobody
+  for (const open of ["/ok", "/info", "/openapi.json"]) expect((await call("GET", open)).status).toBe(200);
+});
+
+test("Studio's header alone lets nobody in", async () => {
+  const answer = await call("POST", "/threads/search", {}, { "x-auth-scheme": "langsmith" });
+  expect(answer.status).toBe(401);
+});
+
+test("threads are seen, counted, changed and deleted by their owner only", async () => {
+  const { json: thread } = await anna("POST", "/threads", { metadata: { topic: "one" } });
+  expect(thread.metadata).toEqual({ topic: "one", owner: "anna" });
+  const path = `/threads/${thread.thread_id}`;
+  expect((await anna("GET", path)).json.thread_id).toBe(thread.thread_id);
+  expect((await ben("GET", path)).status).toBe(404);
+  expect((await ben("PATCH", path, { metadata: { owner: "ben" } })).status).toBe(404);
+  expect((await ben("POST", `${path}/copy`)).status).toBe(409);
+  expect((await ben("GET", `${path}/state`)).status).toBe(404);
+  expect((await ben("POST", `${path}/state`, { values: {} })).status).toBe(403);
+  expect((await ben("DELETE", path)).status).toBe(404);
+  expect((await ben("POST", "/threads/search", {})).json).toEqual([]);
+  expect((await ben("POST", "/threads/count", {})).json).toBe(0);
+  expect((await anna("POST", "/threads/count", {})).json).toBe(1);
+  expect((await ben("POST", "/threads/search", { ids: [thread.thread_id] })).headers.get("x-pagination-total")).toBe(
+    "0",
+  );
+  // taken ids tell nothing, whatever is asked to happen
+  for (const if_exists of ["raise", "do_nothing"]) {
+    expect((await ben("POST", "/threads", { thread_id: thread.thread_id, if_exists })).status).toBe(409);
+  }
+  expect((await ben("POST", "/threads/prune", { thread_ids: [thread.thread_id] })).json).toEqual({ pruned_count: 0 });
+  expect((await admin("GET", path)).status).toBe(200);
+  expect((await anna("POST", `${path}/copy`)).json.metadata.owner).toBe("anna");
+  expect((await anna("DELETE", path)).status).toBe(204);
+});
+
+test("a handler that says no is 403", async () => {
+  const keeper = as("keeper");
+  const { json: thread } = await keeper("POST", "/threads", {});
+  expect((await keeper("DELETE", `/threads/${thread.thread_id}`)).status).toBe(403);
+  expect((await keeper("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
+});
+
+test("nobody runs on, joins, lists or cancels runs on another's thread", async () => {
+  const { json: thread } = await anna("POST", "/threads", {});
+  const runs = `/threads/${thread.thread_id}/runs`;
+  const run = (await anna("POST", runs, { ...HELLO, assistant_id: "slow" })).json;
+  expect(run.metadata.owner).toBe("anna");
+  for (const if_not_exists of ["reject", "create"]) {
+    for (const how of ["", "/stream", "/wait"]) {
+      const answer = await ben("POST", `${runs}${how}`, { ...HELLO, if_not_exists, multitask_strategy: "rollback" });
+      expect([answer.status, answer.text]).toEqual([404, `Thread with ID ${thread.thread_id} not found`]);
+    }
+  }
+  expect((await ben("GET", runs)).status).toBe(404);
+  expect((await ben("GET", `${runs}/${run.run_id}`)).status).toBe(404);
+  expect((await ben("GET", `${runs}/${run.run_id}/join`)).status).toBe(404);
+  expect((await ben("DELETE", `${runs}/${run.run_id}`)).status).toBe(404);
+  for (const stream of [`${runs}/${run.run_id}/stream`, `/runs/${run.run_id}/stream`]) {
+    expect((await ben("GET", stream)).text).toContain(
+      `event: error\ndata: {"error":"Error","message":"404: Thread not found"}`,
+    );
+  }
+  expect((await ben("POST", `${runs}/${run.run_id}/cancel`)).status).toBe(404);
+  expect((await ben("POST", "/runs/cancel", { status: "all" })).status).toBe(404);
+  expect((await ben("POST", "/runs/cancel", { thread_id: thread.thread_id, run_ids: [run.run_id] })).status).toBe(404);
+  expect((await anna("GET", `${runs}/${run.run_id}`)).json.status).toMatch(/pending|running/);
+  expect((await anna("POST", "/runs/cancel", { status: "all" })).status).toBe(204);
+  await anna("GET", `${runs}/${run.run_id}/join`);
+  expect((await anna("GET", `${runs}/${run.run_id}`)).json.status).toBe("interrupted");
+});
+
+test("an unknown checkpoint on another's thread says nothing of the thread", async () => {
+  const { json: thread } = await anna("POST", "/threads", {});
+  const run = { ...HELLO, checkpoint_id: crypto.randomUUID() };
+  const answer = await ben("POST", `/threads/${thread.thread_id}/runs/wait`, run);
+  expect(answer.text).toBe(`Thread with ID ${thread.thread_id} not found`);
+});
+
+test("what is left of a stateless run is for who started it", async () => {
+  const done = await anna("POST", "/runs/wait", HELLO);
+  const runId = done.headers.get("content-location")!.split("/").at(-1)!;
+  expect((await ben("GET", `/runs/${runId}/join`)).status).toBe(404);
+  expect((await ben("GET", `/runs/${runId}/stream`)).text).toContain("404: Thread not found");
+  expect((await anna("GET", `/runs/${runId}/join`)).json).toEqual(done.json);
+  const kept = await anna("POST", "/runs/wait", { ...HELLO, on_completion: "keep" });
+  expect(said(kept.json)["id"]).toBe("anna");
+  const [thread] = (await anna("POST", "/threads/search", { status: "idle", limit: 1 })).json;
+  expect(thread.metadata.owner).toBe("anna");
+});
+
+test("graphs are told who runs them, and nobody can say they are another", async () => {
+  const claimed = { langgraph_auth_user_id: "admin", langgraph_auth_user: { identity: "admin" }, setting: 1 };
+  const config = { configurable: claimed };
+  const { json } = await anna(
+    "POST",
+    "/runs/wait",
+    { ...HELLO, config },
+    { "x-request-of": "mine", "x-api-key": "secret" },
+  );
+  const user = {
+    identity: "anna",
+    permissions: ["own"],
+    display_name: "anna by name",
+    team: "yes",
+    is_authenticated: true,
+  };
+  expect(said(json)).toEqual({ user, id: "anna", permissions: ["own"], header: "mine", setting: 1 });
+  // nor does it stay with the thread
+  const { json: thread } = await anna("POST", "/threads", {});
+  await anna("POST", `/threads/${thread.thread_id}/runs/wait`, { ...HELLO, config });
+  const { json: after } = await anna("GET", `/threads/${thread.thread_id}`);
+  expect(after.config.configurable).toEqual({ setting: 1 });
+});
+
+test("assistants are their makers'; the default ones are run by everybody who may run", async () => {
+  const { json: mine } = await anna("POST", "/assistants", {
+    graph_id: "agent",
+    config: { configurable: { setting: "secret" } },
+  });
+  expect(mine.metadata).toEqual({ owner: "anna" });
+  const path = `/assistants/${mine.assistant_id}`;
+  for (const [method, rest, body] of [
+    ["GET", ""],
+    ["PATCH", "", { name: "ben's" }],
+    ["DELETE", "?delete_threads=true"],
+    ["GET", "/schemas"],
+    ["GET", "/graph"],
+    ["GET", "/subgraphs"],
+    ["POST", "/versions", {}],
+    ["POST", "/latest", { version: 1 }],
+  ] as const) {
+    expect((await ben(method, path + rest, body)).status, `${method} ${rest}`).toBe(404);
+  }
+  expect((await ben("POST", "/assistants/search", {})).json).toEqual([]);
+  expect((await ben("POST", "/assistants/count", {})).json).toBe(0);
+  expect(
+    (await ben("POST", "/assistants", { assistant_id: mine.assistant_id, graph_id: "agent", if_exists: "do_nothing" }))
+      .status,
+  ).toBe(409);
+  const refused = await ben("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id });
+  expect(refused.status).toBe(404);
+  expect(said((await anna("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id })).json)["setting"]).toBe(
+    "secret",
+  );
+  expect((await anna("PATCH", path, { metadata: { owner: "ben" } })).json.metadata.owner).toBe("anna");
+  // threads of others that ran on it stay
+  const { json: thread } = await ben("POST", "/threads", { metadata: { assistant_id: mine.assistant_id } });
+  expect((await anna("DELETE", `${path}?delete_threads=true`)).status).toBe(200);
+  expect((await ben("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
+});
+
+test("what a handler leaves unfit is the project's mistake, not stored", async () => {
+  const { callbacks } = agent.deps.access.handlers!;
+  callbacks["threads:update"] = ({ value }) => void (value["metadata"] = "none");
+  const { json: thread } = await anna("POST", "/threads", {});
+  expect((await anna("PATCH", `/threads/${thread.thread_id}`, { metadata: {} })).status).toBe(500);
+  delete callbacks["threads:update"];
+});
+
+test("the nearest handler is asked: event, resource, action of all, all", async () => {
+  const { callbacks } = agent.deps.access.handlers!;
+  const asked: string[] = [];
+  const before = { ...callbacks };
+  const order = ["threads:read", "threads", "*:read", "*"];
+  for (const name of order) callbacks[name] = ({ event }) => void asked.push(`${name} for ${event}`);
+  for (const name of order) {
+    await anna("GET", `/threads/${crypto.randomUUID()}`);
+    delete callbacks[name];
+  }
+  expect(asked).toEqual(order.map((name) => `${name} for threads:read`));
+  Object.assign(callbacks, before);
+});

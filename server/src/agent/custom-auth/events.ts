@@ -1,0 +1,19 @@
+/** What handlers can be asked (contract §16.3). */
+export const ACTIONS = {
+  threads: ["create", "read", "update", "delete", "search", "create_run"],
+  assistants: ["create", "read", "update", "delete", "search"],
+  crons: ["create", "read", "update", "delete", "search"],
+  store: ["put", "get", "search", "list_namespaces", "delete"],
+} as const;
+
+type Actions = typeof ACTIONS;
+export type Event = { [R in keyof Actions]: `${R}:${Actions[R][number]}` }[keyof Actions];
+
+/** Whether handlers may be registered for it: an event, a resource, an action of all resources, or `*`. */
+export function isEventName(name: string): boolean {
+  const [resource, action] = name.split(":") as [string, string?];
+  const all: Record<string, readonly string[]> = ACTIONS;
+  if (resource === "*") return action === undefined || Object.values(all).some((actions) => actions.includes(action));
+  const actions = Object.hasOwn(all, resource) ? all[resource] : undefined;
+  return actions !== undefined && (action === undefined || actions.includes(action));
+}

@@ -1,0 +1,135 @@
+/**
+ * Puts the project's own rules before the agent server's routes (`rules.ts`): asks, lets handlers change what is
+ * stored, and looks whether the object that the path names bears what they want. What a statement has to filter
+ * itself it finds in `principal.sees`.
+ */
+import type { Context } from "hono";
+import { z } from "zod";
+
+import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
+import { AppError, conflict, forbidden, notFound } from "../../base/errors.ts";
+import { SSE_HEADERS, sseFrame } from "../../base/events/sse.ts";
+import type { Route } from "../../base/http/route.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
+import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import type { AgentDeps } from "../deps.ts";
+import { ASKS_ITSELF, type Rule, RULES } from "./rules.ts";
+import { isAssistantPermitted, isCronPermitted, isPermitted, isThreadPermitted, selectThreadOfRun } from "./sql.ts";
+
+type Deps = Pick<AgentDeps, "sql" | "access" | "project">;
+type Fields = Record<string, unknown>;
+
+interface Input {
+  params: Record<string, string>;
+  query: Fields | undefined;
+  body: Fields | undefined;
+  c: Context;
+  principal: Principal;
+}
+
+export const ruleOf = (route: Route) => RULES[`${route.method} ${route.path}`];
+
+export function guardRoutes(deps: Deps, routes: Route[]): Route[] {
+  return routes.map((route) => {
+    if (route.permission === "public") return route;
+    const rules = ruleOf(route);
+    const answer = route.handler as unknown as (input: Input) => Response | Promise<Response>;
+    const handler = async (input: Input): Promise<Response> => {
+      if (!deps.access.isOn || rules === ASKS_ITSELF) return answer(input);
+      if (!rules) throw forbidden("Forbidden: this is not for the users of a project's own authentication.");
+      let asked = input;
+      for (const rule of rules) {
+        const next = await applyRule(deps, route, rule, asked);
+        if (next instanceof Response) return next;
+        asked = next;
+      }
+      return answer(asked);
+    };
+    return { ...route, handler: handler as unknown as Route["handler"] };
+  });
+}
+
+/** @returns the request as the rule leaves it, or the answer to it */
+async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Promise<Input | Response> {
+  const from = route.body ? "body" : "query";
+  const given = input[from] ?? {};
+  const value: Fields = {};
+  for (const name of rule.params ?? []) value[name] = input.params[name];
+  for (const [shown, field] of pairs(rule)) value[shown] = given[field];
+  // handlers write into it without looking whether it is there
+  if ("metadata" in value) value["metadata"] ??= {};
+  if (rule.newId) value[rule.newId] ??= uuid7();
+  const threadId = rule.subject === "run" ? await selectThreadOfRun(deps.sql, input.params["run_id"]!) : undefined;
+  if (rule.subject === "run") value["thread_id"] = threadId ?? null;
+
+  const sees = await deps.access.ask(input.principal, rule.event, value);
+  if (sees.length > 0 && !(await isVisible(deps, rule, input, threadId, sees))) {
+    if (rule.hidden === "frame") return missingStream();
+    throw hiddenError(rule, input);
+  }
+  const changed = Object.fromEntries(pairs(rule).map(([shown, field]) => [field, value[shown]]));
+  const asked = { ...input, principal: { ...input.principal, sees } };
+  return rule.fields ? { ...asked, [from]: { ...given, ...recheck(route, changed) } } : asked;
+}
+
+const pairs = ({ fields = [] }: Rule) => fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
+
+/**
+ * What a handler wrote is stored, so it has to be what a caller could have sent. Fields that no handler sees are not
+ * looked at: their schemas have transformed them, and would not take them again.
+ */
+function recheck(route: Route, fields: Fields): Fields {
+  const shape = (route.body as z.ZodObject | undefined)?.shape;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      const parsed = shape?.[name] ? z.safeParse(shape[name], value) : { success: true as const, data: value };
+      if (!parsed.success) throw new Error(`an auth handler left "${name}" unfit: ${parsed.error.message}`);
+      return [[name, parsed.data]];
+    }),
+  );
+}
+
+async function isVisible(
+  { sql, access, project }: Deps,
+  rule: Rule,
+  { params }: Input,
+  threadOfRun: string | undefined,
+  sees: readonly AccessCondition[],
+): Promise<boolean> {
+  switch (rule.subject) {
+    case "thread": {
+      const id = params["thread_id"]!;
+      return isUuid(id) && isThreadPermitted(sql, id, sees);
+    }
+    case "run": {
+      if (threadOfRun !== undefined) return isThreadPermitted(sql, threadOfRun, sees);
+      // a stateless run goes when it ends, and its output can be read a while longer
+      const metadata = access.statelessRuns.get(params["run_id"]!);
+      return metadata !== undefined && isPermitted(sql, metadata, sees);
+    }
+    case "assistant": {
+      const id = resolveAssistantId(project, params["assistant_id"]!);
+      return id !== undefined && isAssistantPermitted(sql, id, sees);
+    }
+    case "cron":
+      return isCronPermitted(sql, params["cron_id"]!, sees);
+    default:
+      return true;
+  }
+}
+
+function hiddenError(rule: Rule, { params }: Input): AppError {
+  if (rule.hidden === "conflict") return conflict("Thread not found");
+  if (rule.hidden === "forbidden") return forbidden("Forbidden");
+  if (rule.hidden === "run") return notFound("Run not found");
+  if (rule.subject === "assistant") return notFound("Assistant not found");
+  if (rule.subject === "cron") return notFound("Cron not found");
+  return notFound(`Thread with ID ${params["thread_id"]} not found`);
+}
+
+/** Contract §16.5. */
+function missingStream(): Response {
+  const error = JSON.stringify({ error: "Error", message: "404: Thread not found" });
+  return new Response(sseFrame(0, "error", error) as BodyInit, { headers: SSE_HEADERS });
+}

@@ -1,0 +1,18 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import type { AgentDeps } from "../deps.ts";
+import { selectPermittedThreads } from "./sql.ts";
+
+/** Of the threads those that the project's own rules leave to the caller. Each is asked for. */
+export async function permittedThreads(
+  { sql, access }: Pick<AgentDeps, "sql" | "access">,
+  principal: Principal | null,
+  event: "threads:update" | "threads:delete",
+  ids: string[],
+): Promise<string[]> {
+  if (!access.isOn || principal === null) return ids;
+  const wanted = [];
+  for (const id of new Set(ids)) {
+    wanted.push({ thread_id: id, conditions: await access.ask(principal, event, { thread_id: id }) });
+  }
+  return selectPermittedThreads(sql, wanted);
+}

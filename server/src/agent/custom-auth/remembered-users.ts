@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+
+import type { ProjectConfig } from "../project/schema.ts";
+import type { AuthUser } from "./auth-handlers.ts";
+
+type CacheRules = NonNullable<NonNullable<ProjectConfig["auth"]>["cache"]>;
+
+/**
+ * `auth.cache`: whom `authenticate` found for the same values of the headers that `cache_keys` names. Values are
+ * kept as hashes. A request that sends none of them is never answered from here.
+ */
+export class RememberedUsers {
+  readonly #rules: () => CacheRules | null;
+  readonly #users = new Map<string, { user: AuthUser; until: number }>();
+
+  constructor(rules: () => CacheRules | null) {
+    this.#rules = rules;
+  }
+
+  find(headers: Headers): AuthUser | undefined {
+    const key = this.#keyOf(headers);
+    const found = key === undefined ? undefined : this.#users.get(key);
+    return found && found.until > performance.now() ? found.user : undefined;
+  }
+
+  keep(headers: Headers, user: AuthUser): void {
+    const rules = this.#rules();
+    const key = this.#keyOf(headers);
+    if (!rules || key === undefined) return;
+    this.#users.delete(key);
+    // a Map is in the order of insertion, so the oldest goes
+    if (this.#users.size >= rules.max_size) this.#users.delete(this.#users.keys().next().value!);
+    this.#users.set(key, { user, until: performance.now() + rules.ttl_seconds * 1000 });
+  }
+
+  #keyOf(headers: Headers): string | undefined {
+    const names = this.#rules()?.cache_keys;
+    const values = names?.map((name) => headers.get(name));
+    if (!values?.some((value) => value !== null)) return undefined;
+    return createHash("sha256")
+      .update(JSON.stringify([names, values]))
+      .digest("base64");
+  }
+}

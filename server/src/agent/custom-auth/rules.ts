@@ -1,0 +1,136 @@
+/**
+ * What the project's own rules are asked for each route, and what their answer is about (contract §16.3 to §16.5).
+ * A route that is not here is refused to whoever the project's own authentication recognised: a new one has to say
+ * what it shows first.
+ */
+import type { Event } from "./events.ts";
+
+export type Field = string | readonly [shown: string, field: string];
+
+/** What an answer's conditions apply to. `search`: the route's statement takes them from `principal.sees`. */
+export type Subject = "thread" | "run" | "assistant" | "cron" | "search";
+
+export interface Rule {
+  event: Event;
+  /**
+   * Fields of the body or query that handlers see; what they change in them counts. A pair where handlers know
+   * a field by another name.
+   */
+  fields?: readonly Field[];
+  /** The field that names what is made; a new id where the caller leaves that to us. */
+  newId?: string;
+  /** Path parameters that handlers see. */
+  params?: readonly string[];
+  subject: Subject;
+  /**
+   * What is said to whom it does not concern, where that is not 404. `frame`: one error frame of a stream.
+   */
+  hidden?: "conflict" | "forbidden" | "run" | "frame";
+}
+
+/** The handler asks by itself, because there is more to it than one question. */
+export const ASKS_ITSELF = "asks itself";
+
+const thread = (event: Event, more: Partial<Rule> = {}): Rule => ({
+  event,
+  params: ["thread_id"],
+  subject: "thread",
+  ...more,
+});
+const assistant = (event: Event, fields: readonly string[] = []): Rule => ({
+  event,
+  params: ["assistant_id"],
+  fields,
+  subject: "assistant",
+});
+const search = (event: Event, fields: readonly Field[]): Rule => ({ event, fields, subject: "search" });
+const cron = (event: Event, fields: readonly string[] = []): Rule => ({
+  event,
+  params: ["cron_id"],
+  fields,
+  subject: "cron",
+});
+
+const ASSISTANT_FIELDS = ["graph_id", "config", "context", "metadata", "name", "description"];
+const THREAD_FILTER = ["metadata", "values", "status", "ids", "limit", "offset"];
+const CRON_FIELDS = ["schedule", "metadata", "end_time", "timezone", "enabled", "assistant_id"];
+
+export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
+  "POST /threads": [{ ...search("threads:create", ["thread_id", "metadata", "if_exists"]), newId: "thread_id" }],
+  "POST /threads/search": [search("threads:search", THREAD_FILTER)],
+  "POST /threads/count": [search("threads:search", THREAD_FILTER)],
+  "POST /threads/prune": ASKS_ITSELF,
+  "GET /threads/:thread_id": [thread("threads:read")],
+  "PATCH /threads/:thread_id": [thread("threads:update", { fields: ["metadata"] })],
+  "DELETE /threads/:thread_id": [thread("threads:delete")],
+  // the copy's own metadata is asked for by the handler
+  "POST /threads/:thread_id/copy": [thread("threads:read", { hidden: "conflict" })],
+  "GET /threads/:thread_id/storage": [thread("threads:read")],
+  "GET /threads/:thread_id/stream": [thread("threads:read")],
+  "GET /threads/:thread_id/state": [thread("threads:read")],
+  "GET /threads/:thread_id/state/:checkpoint_id": [thread("threads:read")],
+  "POST /threads/:thread_id/state/checkpoint": [thread("threads:read")],
+  "POST /threads/:thread_id/state": [thread("threads:update", { hidden: "forbidden" })],
+  "PATCH /threads/:thread_id/state": [thread("threads:update", { fields: ["metadata"] })],
+  "GET /threads/:thread_id/history": [thread("threads:read")],
+  "POST /threads/:thread_id/history": [thread("threads:read")],
+  "POST /threads/:thread_id/commands": ASKS_ITSELF,
+  "POST /threads/:thread_id/stream/events": ASKS_ITSELF,
+  "GET /threads/:thread_id/stream/events": ASKS_ITSELF,
+
+  "POST /runs": ASKS_ITSELF,
+  "POST /runs/stream": ASKS_ITSELF,
+  "POST /runs/wait": ASKS_ITSELF,
+  "POST /runs/batch": ASKS_ITSELF,
+  "POST /threads/:thread_id/runs": ASKS_ITSELF,
+  "POST /threads/:thread_id/runs/stream": ASKS_ITSELF,
+  "POST /threads/:thread_id/runs/wait": ASKS_ITSELF,
+  "POST /runs/cancel": ASKS_ITSELF,
+  "GET /threads/:thread_id/runs": [
+    thread("threads:search", { fields: ["metadata", "status"] }),
+    thread("threads:read"),
+  ],
+  "GET /threads/:thread_id/runs/:run_id": [thread("threads:read", { hidden: "run" })],
+  "DELETE /threads/:thread_id/runs/:run_id": [
+    thread("threads:delete", { params: ["thread_id", "run_id"], hidden: "run" }),
+  ],
+  "POST /threads/:thread_id/runs/:run_id/cancel": ASKS_ITSELF,
+  "GET /threads/:thread_id/runs/:run_id/join": [thread("threads:read", { hidden: "run" })],
+  "GET /threads/:thread_id/runs/:run_id/stream": [thread("threads:read", { hidden: "frame" })],
+  "GET /runs/:run_id/join": [{ event: "threads:read", subject: "run", hidden: "run" }],
+  "GET /runs/:run_id/stream": [{ event: "threads:read", subject: "run", hidden: "frame" }],
+
+  "POST /assistants": [
+    { ...search("assistants:create", ["assistant_id", "if_exists", ...ASSISTANT_FIELDS]), newId: "assistant_id" },
+  ],
+  "POST /assistants/search": [search("assistants:search", ["graph_id", "name", "metadata", "limit", "offset"])],
+  "POST /assistants/count": [search("assistants:search", ["graph_id", "name", "metadata"])],
+  "GET /assistants/:assistant_id": [assistant("assistants:read")],
+  "PATCH /assistants/:assistant_id": [assistant("assistants:update", ASSISTANT_FIELDS)],
+  // the threads that go with it are asked for by the handler
+  "DELETE /assistants/:assistant_id": [assistant("assistants:delete")],
+  "GET /assistants/:assistant_id/graph": [assistant("assistants:read")],
+  "GET /assistants/:assistant_id/schemas": [assistant("assistants:read")],
+  "GET /assistants/:assistant_id/subgraphs": [assistant("assistants:read")],
+  "GET /assistants/:assistant_id/subgraphs/:namespace": [assistant("assistants:read")],
+  "POST /assistants/:assistant_id/versions": [assistant("assistants:read", ["metadata"])],
+  "POST /assistants/:assistant_id/latest": [assistant("assistants:update", ["version"])],
+
+  "PUT /store/items": [search("store:put", ["namespace", "key", "value", "index"])],
+  "GET /store/items": [search("store:get", ["namespace", "key"])],
+  "DELETE /store/items": [search("store:delete", ["namespace", "key"])],
+  "POST /store/items/search": [
+    search("store:search", [["namespace", "namespace_prefix"], "filter", "query", "limit", "offset"]),
+  ],
+  "POST /store/namespaces": [
+    search("store:list_namespaces", [["namespace", "prefix"], "suffix", "max_depth", "limit", "offset"]),
+  ],
+
+  "POST /runs/crons": ASKS_ITSELF,
+  "POST /threads/:thread_id/runs/crons": ASKS_ITSELF,
+  "POST /runs/crons/search": [search("crons:search", ["assistant_id", "thread_id", "metadata", "limit", "offset"])],
+  "POST /runs/crons/count": [search("crons:search", ["assistant_id", "thread_id", "metadata"])],
+  "GET /runs/crons/:cron_id": [cron("crons:read")],
+  "PATCH /runs/crons/:cron_id": [cron("crons:update", CRON_FIELDS)],
+  "DELETE /runs/crons/:cron_id": [cron("crons:delete")],
+};
