@@ -6,6 +6,7 @@ import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
+import { datasetCloneRoutes } from "./datasets/clone-routes.ts";
 import { comparativeRoutes } from "./datasets/comparative-routes.ts";
 import { exampleRoutes } from "./datasets/example-routes.ts";
 import { experimentRoutes } from "./datasets/experiment-routes.ts";
@@ -16,6 +17,7 @@ import { exampleUploadRoutes } from "./datasets/upload-routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
+import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -27,6 +29,7 @@ import { runV2Routes } from "./runs/v2-routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
+import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
 
@@ -44,11 +47,13 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...publicRunRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
-    // before /feedback/:feedback_id, which would take "tokens" for an id
+    // before /feedback/:feedback_id, which would take "tokens" and "formulas" for ids
     ...feedbackTokenRoutes(deps),
+    ...feedbackFormulaRoutes(),
     ...feedbackRoutes(deps),
     ...feedbackConfigRoutes(deps),
     ...datasetTransferRoutes(deps),
+    ...datasetCloneRoutes(deps),
     ...comparativeRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
@@ -58,6 +63,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...exampleRoutes(deps),
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
+    ...workspaceSettingsRoutes(deps),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

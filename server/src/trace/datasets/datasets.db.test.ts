@@ -345,7 +345,14 @@ test("who has the share's token may read the dataset until the sharing ends", as
   expect((await call("GET", `/public/${token}/datasets`)).json).toMatchObject({ id, example_count: 1 });
   expect((await call("GET", `/public/${token}/examples?id=${one.id}`)).json).toEqual([one]);
   expect((await call("GET", `/public/${token}/examples/count`)).json).toBe(1);
+  const experiment = { name: "shared experiment", reference_dataset_id: id };
+  await call("POST", "/sessions", experiment);
+  await call("POST", "/sessions", { name: "not about it" });
+  const experiments = await call("GET", `/public/${token}/datasets/sessions`);
+  expect(experiments.json).toMatchObject([{ ...experiment, run_count: 0 }]);
+  expect((await call("GET", `/public/${token}/datasets/sessions?name=other`)).json).toEqual([]);
   expect((await call("DELETE", `/datasets/${id}/share`)).status).toBe(204);
   expect((await call("GET", `/public/${token}/datasets`)).status).toBe(404);
+  expect((await call("GET", `/public/${token}/datasets/sessions`)).status).toBe(404);
   expect((await call("GET", `/public/${token}/examples`)).status).toBe(404);
 });

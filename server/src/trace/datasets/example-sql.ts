@@ -204,6 +204,18 @@ export async function listSplits(sql: Sql, tenantId: string, datasetId: string, 
   return rows.map((row) => row.split);
 }
 
+/** States as of a version, for copies of them. */
+export async function selectStatesAt(
+  sql: Sql,
+  tenantId: string,
+  query: ExampleQuery,
+  limit: number,
+): Promise<ExampleState[]> {
+  return sql<ExampleState[]>`
+    select x.example_id, x.name, null as created_at, x.inputs, x.outputs, x.metadata, x.source_run_id, x.attachments
+    from dataset_examples x where ${matching(sql, tenantId, query)} order by x.example_id limit ${limit}`;
+}
+
 /** Current states by id, after one of them; for going through all of a dataset. */
 export async function selectStates(
   sql: Sql | Transaction,

@@ -5,7 +5,10 @@ import { v1 } from "../../base/http/aliases.ts";
 import { queryLimit, queryMany, queryOffset, uuid } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { listProjects } from "../projects/list-projects.ts";
+import { listQuery, projectWithStats } from "../projects/schema.ts";
 import { publicUrl } from "../public-url.ts";
+import { RunScope } from "../runs/run-scope.ts";
 import { example } from "./example-schema.ts";
 import { countExamples, listExamples } from "./example-sql.ts";
 import { examplesOnWire } from "./examples-on-wire.ts";
@@ -14,6 +17,18 @@ import * as rows from "./share-sql.ts";
 import { findDatasetRow, findSharedDataset } from "./sql.ts";
 
 const shared = { tag: "Sharing", params: datasetParams } as const;
+const experimentsQuery = listQuery.pick({
+  id: true,
+  name: true,
+  name_contains: true,
+  dataset_version: true,
+  sort_by: true,
+  sort_by_desc: true,
+  sort_by_feedback_key: true,
+  facets: true,
+  limit: true,
+  offset: true,
+});
 const share = z.object({ dataset_id: z.guid(), share_token: z.guid() }).meta({ id: "DatasetShare" });
 const byToken = {
   tag: "Sharing",
@@ -78,6 +93,20 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       summary: "The shared dataset",
       out: { 200: dataset },
       handler: async ({ params }) => rawJson((await found(params.share_token)).item),
+    }),
+    route({
+      ...byToken,
+      method: "GET",
+      ...v1("/public/:share_token/datasets/sessions"),
+      summary: "Experiments on the shared dataset, with their figures",
+      query: experimentsQuery,
+      out: { 200: z.array(projectWithStats) },
+      async handler({ params, query, c }) {
+        const { tenant_id: tenantId, id } = await found(params.share_token);
+        const search = { ...query, reference_dataset: [id], include_stats: true };
+        const { items } = await listProjects(deps, RunScope.ofTenant(tenantId), search);
+        return c.json(items);
+      },
     }),
     route({
       ...byToken,

@@ -92,8 +92,9 @@ async function filesOfRun(
   return files;
 }
 
-async function withFiles<T>(
-  { blobs, log }: Deps,
+/** Writes the files and what names them; what was not named in the end is taken back. */
+export async function withFiles<T>(
+  { blobs, log }: Pick<Deps, "blobs" | "log">,
   tenantId: string,
   given: Record<string, GivenFile>[],
   write: (attachments: (Attachments | null)[]) => Promise<T>,

@@ -21,7 +21,7 @@ type Item = rows.Project & Record<string, unknown>;
 export async function listProjects(
   deps: TraceDeps,
   scope: RunScope,
-  query: ListQuery,
+  query: Partial<ListQuery> & Pick<ListQuery, "limit" | "offset">,
 ): Promise<{ items: Item[]; total: number }> {
   const { tenantId } = scope;
   // a fresh workspace has one, and clients learn their workspace's id from the first of the list (contract §1.2, §4.3)

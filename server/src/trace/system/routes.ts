@@ -65,7 +65,8 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
             gzip_body_enabled: true,
             zstd_compression_enabled: true,
             dataset_examples_multipart_enabled: true,
-            examples_multipart_enabled: true,
+            // an older way of the one above, which no client needs that knows that one
+            examples_multipart_enabled: false,
             ch_query_enabled: true,
             sdb_query_enabled: false,
           },

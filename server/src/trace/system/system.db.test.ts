@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 
+import { testPrincipal, WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { insertWorkspace } from "../../identity/workspaces/sql.ts";
 
-const { call } = await testTracePlatform();
+const { call, sql } = await testTracePlatform();
 
 test("info tells the SDKs what they look for, under each of its paths", async () => {
   for (const path of ["/info", "/api/v1/info"]) {
@@ -23,6 +25,22 @@ test("info tells the SDKs what they look for, under each of its paths", async ()
       dataset_examples_multipart_enabled: true,
     });
   }
+});
+
+test("a client learns whose workspace its key is of", async () => {
+  expect((await call("GET", "/settings")).status).toBe(404);
+  const organization = testPrincipal().organizationId;
+  await sql`insert into organizations (id, display_name) values (${organization}, 'o')`;
+  const plan = "enterprise" as const;
+  const workspace = { id: WORKSPACE, organization_id: organization, display_name: "w", tenant_handle: null, plan };
+  await insertWorkspace(sql, { ...workspace, is_default: true });
+  const { json } = await call("GET", "/api/v1/settings");
+  expect(json).toEqual({ id: WORKSPACE, display_name: "w", tenant_handle: null, created_at: expect.any(String) });
+});
+
+test("what was taken out of the interface is gone, not unknown", async () => {
+  expect((await call("GET", "/feedback/formulas?dataset_id=x")).status).toBe(410);
+  expect((await call("POST", "/feedback/formulas", {})).status).toBe(410);
 });
 
 test("health tells of the stores when it is asked", async () => {

@@ -1,0 +1,84 @@
+import { buffer } from "node:stream/consumers";
+
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { TraceDeps } from "../deps.ts";
+import type { GivenFile } from "./example-parts.ts";
+import { type Attachments, selectStatesAt } from "./example-sql.ts";
+import { resolveAsOf } from "./resolve-version.ts";
+import { findDatasetRow } from "./sql.ts";
+import { withFiles } from "./upload-examples.ts";
+import { createExamples, type NewExample } from "./write-examples.ts";
+
+type Deps = Pick<TraceDeps, "sql" | "blobs" | "log">;
+
+/** Examples that are copied at once, as one version of the target. */
+const MAX_EXAMPLES = 10_000;
+
+export interface CloneRequest {
+  source_dataset_id: string;
+  target_dataset_id: string;
+  as_of?: string | null | undefined;
+  examples?: string[] | undefined;
+  split?: string | string[] | null | undefined;
+}
+
+export interface Cloned {
+  id: string;
+  dataset_id: string;
+  source_example_id: string;
+}
+
+/**
+ * Copies examples of one dataset, as of a version of it, into another one, with their files. Copies are examples of
+ * their own: what becomes of one does not concern the other.
+ *
+ * @throws 404 without such datasets, examples or version, 422 for what the target's schemas exclude
+ */
+export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
+  const { sql } = deps;
+  const { source_dataset_id: source, target_dataset_id: target } = given;
+  if (source === target) throw unprocessable("target_dataset_id: a dataset is not copied into itself.");
+  for (const id of [source, target]) {
+    if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
+  }
+  const wanted = given.examples?.length ? [...new Set(given.examples)] : undefined;
+  const states = await selectStatesAt(
+    sql,
+    tenantId,
+    {
+      dataset: source,
+      as_of: await resolveAsOf(sql, tenantId, source, given.as_of ?? undefined),
+      id: wanted,
+      splits: given.split == null ? undefined : [given.split].flat(),
+    },
+    MAX_EXAMPLES + 1,
+  );
+  if (states.length > MAX_EXAMPLES) throw unprocessable(`More than ${MAX_EXAMPLES} examples: name some, or a split.`);
+  const there = new Set(states.map((one) => one.example_id));
+  const missing = given.split == null ? wanted?.find((id) => !there.has(id)) : undefined;
+  if (missing !== undefined) throw notFound(`Example ${missing} not found`);
+  if (states.length === 0) return [];
+  const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);
+  const files: Record<string, GivenFile>[] = [];
+  for (const { attachments } of states) files.push(await filesOf(deps, attachments));
+  await withFiles(deps, tenantId, files, (attachments) =>
+    createExamples(
+      sql,
+      tenantId,
+      target,
+      copies.map((one, i) => ({ ...one, attachments: attachments[i] })),
+    ),
+  );
+  return copies.map((one) => ({ id: one.id, dataset_id: target, source_example_id: one.example_id }));
+}
+
+/** Contents, because a file goes with its example. */
+async function filesOf({ blobs }: Deps, attachments: Attachments | null): Promise<Record<string, GivenFile>> {
+  const files: Record<string, GivenFile> = {};
+  for (const [name, { blob, mime_type }] of Object.entries(attachments ?? {})) {
+    const found = await blobs.read(blob);
+    if (found) files[name] = { mime_type, content: await buffer(found.content) };
+  }
+  return files;
+}
