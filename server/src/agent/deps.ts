@@ -6,6 +6,7 @@ import type { Outbound } from "../base/outbound/outbound.ts";
 import type { Access } from "./custom-auth/access.ts";
 import type { HostPool } from "./hosts/host-pool.ts";
 import type { Project } from "./project/read-project.ts";
+import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./runs/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./runs/run-streams.ts";
@@ -26,6 +27,7 @@ export interface AgentDeps {
   queue: RunQueue;
   streams: RunStreams;
   follower: RunFollower;
+  protocol: ProtocolLog;
   metrics: Metrics;
   /** What the project's own rules leave to a caller. */
   access: Access;

@@ -2,6 +2,7 @@ import type { Route } from "../base/http/route.ts";
 import { assistantRoutes } from "./assistants/routes.ts";
 import { guardRoutes } from "./custom-auth/guard-routes.ts";
 import type { AgentDeps } from "./deps.ts";
+import { protocolRoutes } from "./protocol/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
@@ -14,6 +15,7 @@ export function agentRoutes(deps: AgentDeps): Route[] {
     ...runRoutes(deps),
     ...assistantRoutes(deps),
     ...threadRoutes(deps),
+    ...protocolRoutes(deps),
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
   ];

@@ -17,6 +17,7 @@ import { RunEndings } from "./end-run.ts";
 import { RunFollower } from "./run-follower.ts";
 import { RunStreams } from "./run-streams.ts";
 import { StreamKeeper } from "./stream-keeper.ts";
+import { ProtocolLog } from "../protocol/protocol-log.ts";
 import { createRuns, finishRuns } from "./sql.ts";
 
 const { sql } = await testDatabase();
@@ -36,6 +37,7 @@ const follower = new RunFollower({
   isActive: (runId) => executed.has(runId),
   alone: () => true,
 });
+const protocol = new ProtocolLog({ sql, log, ttlSecs: 60, alone: () => true });
 const endings = new RunEndings({
   sql,
   hotSql: sql,
@@ -45,6 +47,7 @@ const endings = new RunEndings({
   streams,
   follower,
   keeper,
+  protocol,
   fault: createFaultPoint(""),
   alone: () => true,
   onEnded: () => {},

@@ -12,6 +12,7 @@ export const ERROR_STATUSES = {
   415: "A content type or encoding that is not understood",
   416: "A range that the content does not have",
   422: "The request is readable, but says something that cannot be",
+  426: "Only as an upgrade to the protocol that Upgrade names",
   431: "The request's line and headers are larger than the limit",
   429: "Too many requests: a limit was reached; Retry-After says when to try again",
   502: "Another service did not do its part",

@@ -1,33 +1,44 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 
 import { getRequestListener } from "@hono/node-server";
 
 import type { ClientIpSettings } from "./client-ip.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
+import { WebSockets, type WebSocketSettings } from "./websocket.ts";
+
+/** Looks at requests before anybody reads them, to pass them on as they are. Each says whether it has taken one. */
+export interface Ahead {
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+}
 
 export interface HttpServer {
   url: string;
   /** Answers requests by `fetch` from now on; before that they get 503. */
-  serve(fetch: Parameters<typeof getRequestListener>[0]): void;
+  serve(fetch: Parameters<typeof getRequestListener>[0], ahead?: Ahead): void;
   /** Takes no more connections; resolves when those that there are have ended by themselves. */
   stopListening(): Promise<unknown>;
   /** Ends what connections are left. */
   close(): Promise<void>;
 }
 
-export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies">;
+export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies"> & Partial<WebSocketSettings>;
 
 /** Takes the port, so that nothing else was touched when it is in use. `port`: 0 for any free one. */
 export async function listenHttp(host: string, port: number, settings: ListenSettings): Promise<HttpServer> {
   let listener: ReturnType<typeof getRequestListener> | undefined;
+  let ahead: Ahead | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
+    if (ahead?.handle(request, response)) return;
     setSecurityHeaders(response);
     if (listener) void listener(request, response);
     else response.writeHead(503, { "Retry-After": "1" }).end("Starting.");
   });
   limitConnections(http, settings, proxies(settings));
+  const sockets = acceptsWebSockets(settings) ? new WebSockets(settings) : undefined;
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
     http.listen(port, host, resolve);
@@ -36,17 +47,28 @@ export async function listenHttp(host: string, port: number, settings: ListenSet
   const stopListening = () => (closed ??= new Promise((resolve) => http.close(resolve)));
   return {
     url: urlOf(http, host),
-    serve(fetch) {
+    serve(fetch, first) {
+      ahead = first;
       listener = getRequestListener(fetch);
+      if (first) {
+        http.on("upgrade", (request, socket, head) => {
+          if (!first.upgrade(request, socket, head)) socket.destroy();
+        });
+      }
+      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1]);
     },
     stopListening,
     async close() {
       const ended = stopListening();
       http.closeAllConnections();
+      sockets?.close();
       await ended;
     },
   };
 }
+
+const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>
+  settings.maxWebSockets !== undefined;
 
 /** An address that listens everywhere is reached on loopback; IPv6 wants brackets. */
 function urlOf(http: Server, host: string): string {

@@ -1,0 +1,59 @@
+-- Events of protocol v2. Locks are taken in one order: the thread's row, then the run's.
+
+-- Numbers and keeps events of a run. Answers the number of the last one, or null when the run is somebody else's by
+-- now, or over, or gone. A batch that is sent again, because its answer was lost on the way, is written once.
+create or replace function append_protocol_events(
+  _run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean
+) returns bigint language plpgsql as $$
+declare
+  _last bigint;
+  r record;
+begin
+  perform 1 from protocol_threads t where t.thread_id = _thread_id for update;
+  select p.attempt, p.batch, p.ended_at into r from protocol_runs p where p.run_id = _run_id for update;
+  if not found or r.ended_at is not null or r.attempt > _attempt then return null; end if;
+  if r.attempt = _attempt and r.batch >= _batch then
+    return (select max(e.last_seq) from protocol_events e where e.run_id = _run_id);
+  end if;
+  if not exists (select 1 from runs s where s.run_id = _run_id and s.attempt = _attempt) then return null; end if;
+  update protocol_runs set attempt = _attempt, batch = _batch where run_id = _run_id;
+  update protocol_threads set last_seq = last_seq + _count where thread_id = _thread_id returning last_seq into _last;
+  insert into protocol_events (thread_id, last_seq, run_id, names, bodies)
+  values (_thread_id, _last, _run_id, _names, _bodies);
+  if _notify then perform pg_notify('heddle_protocol', _thread_id::text); end if;
+  return _last;
+end $$;
+
+-- Writes a run's last event, how it ended, once; nothing while it goes on. A run that is gone was rolled back. Answers
+-- the thread, or null when there was nothing to do.
+create or replace function end_protocol_run(_run_id uuid, _notify boolean) returns uuid language plpgsql as $$
+declare
+  _thread_id uuid;
+  _status text;
+  _error jsonb;
+  _event text;
+  _last bigint;
+  r record;
+begin
+  select p.thread_id into _thread_id from protocol_runs p where p.run_id = _run_id;
+  perform 1 from protocol_threads t where t.thread_id = _thread_id for update;
+  select p.graph_id, p.ended_at into r from protocol_runs p where p.run_id = _run_id for update;
+  if not found or r.ended_at is not null then return null; end if;
+  select s.status, s.error into _status, _error from runs s where s.run_id = _run_id;
+  if _status in ('pending', 'running') then return null; end if;
+  _event := case
+    when _status in ('error', 'timeout') then 'failed'
+    when _status = 'success' and not exists (
+      select 1 from protocol_events e where e.run_id = _run_id and e.names ~ '(^|\n)\["input"[],]') then 'completed'
+    else 'interrupted' end;
+  update protocol_runs set ended_at = now() where run_id = _run_id;
+  update protocol_threads set last_seq = last_seq + 1 where thread_id = _thread_id returning last_seq into _last;
+  insert into protocol_events (thread_id, last_seq, run_id, names, bodies)
+  values (_thread_id, _last, _run_id, '["lifecycle"]', jsonb_build_object(
+    'namespace', '[]'::jsonb, 'timestamp', floor(extract(epoch from clock_timestamp()) * 1000),
+    'data', jsonb_build_object('event', _event, 'graph_name', r.graph_id)
+            || case when _event = 'failed' then jsonb_build_object('error', coalesce(_error ->> 'message', _status)) else '{}' end
+  )::text);
+  if _notify then perform pg_notify('heddle_protocol', _thread_id::text); end if;
+  return _thread_id;
+end $$;

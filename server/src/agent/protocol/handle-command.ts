@@ -1,0 +1,58 @@
+import { AppError } from "../../base/errors.ts";
+import type { AgentDeps } from "../deps.ts";
+import type { Caller } from "./caller.ts";
+import { ProtocolError } from "./protocol-error.ts";
+import { inputInject, inputRespond, runStart, stateFork } from "./run-commands.ts";
+import type { Command, CommandAnswer, ErrorCode } from "./schema.ts";
+import { selectLastSeqs } from "./sql.ts";
+import { agentGetTree, stateGet, stateListCheckpoints } from "./state-commands.ts";
+
+type Handler = (deps: AgentDeps, caller: Caller, params: unknown) => Promise<Record<string, unknown>>;
+
+const HANDLERS: Record<string, Handler> = {
+  "run.start": runStart,
+  "input.respond": inputRespond,
+  "input.inject": inputInject,
+  "state.get": stateGet,
+  "state.listCheckpoints": stateListCheckpoints,
+  "state.fork": stateFork,
+  "agent.getTree": agentGetTree,
+  "subscription.reconnect": refuse("subscription.reconnect is not supported: subscribe again, events have numbers."),
+  // on a WebSocket these are the socket's own
+  "subscription.subscribe": refuse("Subscriptions are of WebSockets; over HTTP, open POST …/stream/events."),
+  "subscription.unsubscribe": refuse("Subscriptions are of WebSockets; over HTTP, close the event stream."),
+};
+
+function refuse(message: string): Handler {
+  return () => Promise.reject(new ProtocolError("not_supported", message));
+}
+
+/** Contract agent-server §19.4. Throws only what is nobody's fault; everything else is an answer. */
+export async function handleCommand(deps: AgentDeps, caller: Caller, command: Command): Promise<CommandAnswer> {
+  const { id, method, params } = command;
+  try {
+    const handler = Object.hasOwn(HANDLERS, method) ? HANDLERS[method] : undefined;
+    if (!handler) throw new ProtocolError("unknown_command", `Unknown protocol command: ${method}`);
+    if (!(await caller.maySee())) throw new ProtocolError("no_such_run", `Thread ${caller.threadId} not found.`);
+    const result = await handler(deps, caller, params);
+    const seqs = await selectLastSeqs(deps.sql, [caller.threadId]);
+    const meta = { thread_id: caller.threadId, applied_through_seq: seqs.get(caller.threadId) ?? 0 };
+    return { type: "success", id, result, meta };
+  } catch (error) {
+    return errorAnswer(id, error);
+  }
+}
+
+export function errorAnswer(id: number | null, thrown: unknown): CommandAnswer {
+  if (thrown instanceof ProtocolError) return { type: "error", id, error: thrown.code, message: thrown.message };
+  if (thrown instanceof AppError && thrown.status < 500) {
+    return { type: "error", id, error: codeOf(thrown), message: thrown.message };
+  }
+  throw thrown;
+}
+
+function codeOf({ status, message }: AppError): ErrorCode {
+  if (status === 401 || status === 403) return "permission_denied";
+  if (status === 404 && message.startsWith("Checkpoint")) return "no_such_checkpoint";
+  return "invalid_argument";
+}

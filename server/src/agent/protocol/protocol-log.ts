@@ -1,0 +1,237 @@
+/**
+ * The events of protocol v2 on this server: those that its hosts make go to the database, which numbers them, and
+ * then to readers; those of other servers are fetched when the database tells of them. A client never sees an event
+ * that could be lost or get another number.
+ *
+ * A run's last event, how it ended, follows its other ones. The server that executed the run writes it; where that
+ * one cannot, the first that looks does (`end_protocol_run` writes it once).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { GroupCommit } from "../../base/db/group-commit.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { sortedGroupCommit } from "../runs/sorted-commit.ts";
+import {
+  appendEvents,
+  deleteOldEvents,
+  endRun,
+  type EventBatch,
+  eventsOf,
+  selectEndedRuns,
+  selectEvents,
+  selectLastSeqs,
+} from "./sql.ts";
+import { ThreadFeed } from "./thread-feed.ts";
+
+const LOOK_MS = 1000;
+/** While nobody reads. */
+const IDLE_LOOK_MS = 15_000;
+const SWEEP_MS = 10_000;
+const BATCH_BYTES = 256 * 1024;
+const BATCH_EVENTS = 2000;
+const PATIENCE_MS = 60_000;
+
+interface RunRef {
+  runId: string;
+  threadId: string;
+  attempt: number;
+}
+
+/** What a run of this server has said and is not written yet. */
+interface Writer {
+  run: RunRef;
+  names: string[];
+  bodies: Buffer[];
+  bytes: number;
+  batch: number;
+  writing: Promise<void> | undefined;
+  /** Somebody else executes the run now. */
+  lost: boolean;
+}
+
+export interface ProtocolLogOptions {
+  sql: Sql;
+  log: Log;
+  ttlSecs: number;
+  alone(): boolean;
+}
+
+export class ProtocolLog {
+  readonly #o: ProtocolLogOptions;
+  readonly #commits: GroupCommit<EventBatch, number | null>;
+  #writers = new Map<string, Writer>();
+  #feeds = new Map<string, ThreadFeed>();
+  #ending = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout;
+  #looking = false;
+  #lookedAt = 0;
+  #sweptAt = 0;
+  #stopped = false;
+
+  constructor(options: ProtocolLogOptions) {
+    this.#o = options;
+    this.#commits = sortedGroupCommit((batches) => appendEvents(options.sql, batches, !options.alone()));
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+  }
+
+  /** An event of a run that is executed here. `name`: JSON of channel and namespace. `body`: JSON on one line. */
+  append(run: RunRef, name: string, body: Buffer): void {
+    const writer = this.#writerOf(run);
+    writer.names.push(name);
+    writer.bodies.push(body);
+    writer.bytes += body.length;
+    writer.writing ??= this.#write(writer);
+  }
+
+  /** A run of this server is over, and its end is written. */
+  ended(run: RunRef & { kwargs: string }): void {
+    const writer = this.#writers.get(run.runId);
+    if (!writer && !run.kwargs.includes('"protocol": "v2"')) return;
+    const ending = this.#end(run.runId, writer)
+      .catch((error: unknown) => this.#o.log.warn({ err: error, run_id: run.runId }, "a run's last event waits"))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** For one reader; `release` when it goes. */
+  async open(threadId: string): Promise<ThreadFeed> {
+    let feed = this.#feeds.get(threadId);
+    if (!feed || feed.closed) {
+      const made = new ThreadFeed(threadId, (after) => selectEvents(this.#o.sql, threadId, after));
+      feed = made;
+      this.#feeds.set(threadId, made);
+    }
+    feed.readers += 1;
+    try {
+      // also for a feed that is there: the newest event may be another server's
+      feed.advance((await selectLastSeqs(this.#o.sql, [threadId])).get(threadId) ?? 0);
+    } catch (error) {
+      this.release(feed);
+      throw error;
+    }
+    if (this.#stopped) feed.close();
+    return feed;
+  }
+
+  release(feed: ThreadFeed): void {
+    feed.readers -= 1;
+    if (feed.readers === 0 && this.#feeds.get(feed.threadId) === feed) this.#feeds.delete(feed.threadId);
+  }
+
+  /** Another server has written events of this thread. */
+  onNotice(threadId: string): void {
+    const feed = this.#feeds.get(threadId);
+    if (feed) void this.#refresh([feed]);
+  }
+
+  get readers(): number {
+    let count = 0;
+    for (const feed of this.#feeds.values()) count += feed.readers;
+    return count;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    const rest = [...this.#writers.values()].map((writer) => writer.writing);
+    await Promise.race([Promise.allSettled([...rest, ...this.#ending]), sleep(3000)]);
+    this.#stopped = true;
+    for (const feed of this.#feeds.values()) feed.close();
+  }
+
+  #writerOf(run: RunRef): Writer {
+    const writer = this.#writers.get(run.runId);
+    if (writer && writer.run.attempt === run.attempt) return writer;
+    const { runId, threadId, attempt } = run;
+    const ref = { runId, threadId, attempt };
+    const fresh = { run: ref, names: [], bodies: [], bytes: 0, batch: 0, writing: undefined, lost: false };
+    this.#writers.set(run.runId, fresh);
+    return fresh;
+  }
+
+  async #write(writer: Writer): Promise<void> {
+    // what else comes in this turn of the event loop goes along
+    await Promise.resolve();
+    try {
+      while (writer.names.length > 0 && !writer.lost) {
+        const batch = take(writer);
+        const last = await whileAway(() => this.#commits.call(batch), PATIENCE_MS);
+        if (last === null) writer.lost = true;
+        else this.#feeds.get(batch.threadId)?.publish(eventsOf(last, batch.names, batch.bodies));
+      }
+    } catch (error) {
+      writer.lost = true;
+      this.#o.log.error({ err: error, run_id: writer.run.runId }, "events of a run could not be written");
+    }
+    if (writer.lost) Object.assign(writer, { names: [], bodies: [], bytes: 0 });
+    writer.writing = undefined;
+  }
+
+  async #end(runId: string, writer: Writer | undefined): Promise<void> {
+    while (writer?.writing) await writer.writing;
+    if (this.#writers.get(runId) === writer) this.#writers.delete(runId);
+    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone()), PATIENCE_MS);
+    if (threadId !== null) this.onNotice(threadId);
+  }
+
+  /** The safety net: events that nobody told of, ends that nobody wrote, events that are too old. */
+  async #look(): Promise<void> {
+    const now = Date.now();
+    if (this.#looking || now - this.#lookedAt < (this.#feeds.size > 0 ? 0 : IDLE_LOOK_MS)) return;
+    this.#looking = true;
+    this.#lookedAt = now;
+    try {
+      for (const runId of await selectEndedRuns(this.#o.sql)) {
+        if (!this.#writers.has(runId)) await this.#end(runId, undefined);
+      }
+      await this.#refresh([...this.#feeds.values()]);
+      if (now - this.#sweptAt >= SWEEP_MS) {
+        this.#sweptAt = now;
+        await deleteOldEvents(this.#o.sql, this.#o.ttlSecs);
+      }
+    } catch (error) {
+      if (!isDatabaseAway(error) && !this.#stopped) this.#o.log.error({ err: error }, "events could not be looked for");
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #refresh(feeds: ThreadFeed[]): Promise<void> {
+    if (feeds.length === 0) return;
+    try {
+      const found = await selectLastSeqs(
+        this.#o.sql,
+        feeds.map((feed) => feed.threadId),
+      );
+      for (const feed of feeds) {
+        const last = found.get(feed.threadId) ?? 0;
+        // the thread was deleted, and perhaps made anew: who comes back reads from its beginning
+        if (last < feed.last && !(await this.#isBehind(feed))) feed.close();
+        else if (last > feed.last) feed.publish(await selectEvents(this.#o.sql, feed.threadId, feed.last));
+        if (last > feed.last) feed.advance(last);
+      }
+    } catch (error) {
+      if (!isDatabaseAway(error) && !this.#stopped) this.#o.log.error({ err: error }, "events could not be read");
+    }
+  }
+
+  /** Whether only the answer was old: events were written here while the question was under way. */
+  async #isBehind(feed: ThreadFeed): Promise<boolean> {
+    const last = feed.last;
+    return ((await selectLastSeqs(this.#o.sql, [feed.threadId])).get(feed.threadId) ?? 0) >= last;
+  }
+}
+
+function take(writer: Writer): EventBatch {
+  let bytes = 0;
+  let count = 0;
+  while (count < writer.names.length && count < BATCH_EVENTS && (count === 0 || bytes < BATCH_BYTES)) {
+    bytes += writer.bodies[count]!.length;
+    count += 1;
+  }
+  writer.bytes -= bytes;
+  writer.batch += 1;
+  const bodies = writer.bodies.splice(0, count).join("\n");
+  return { ...writer.run, batch: writer.batch, count, names: writer.names.splice(0, count).join("\n"), bodies };
+}

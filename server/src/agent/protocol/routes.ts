@@ -1,0 +1,72 @@
+import { AppError, notFound } from "../../base/errors.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { acceptWebSocket } from "../../base/http/websocket.ts";
+import type { AgentDeps } from "../deps.ts";
+import { Caller } from "./caller.ts";
+import { eventStream } from "./event-stream.ts";
+import { handleCommand } from "./handle-command.ts";
+import { command, commandAnswer, eventStreamBody, threadParams } from "./schema.ts";
+import { ProtocolSocket } from "./protocol-socket.ts";
+
+/** Protocol v2, contract agent-server §19. */
+export function protocolRoutes(deps: AgentDeps): Route[] {
+  /** Somebody else's thread is not there; one that there is not yet can be waited for. */
+  async function callerOf(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
+    const caller = await Caller.of(deps, threadId, principal, headers);
+    if (!(await caller.maySee())) throw notFound(`Thread with ID ${threadId} not found`);
+    return caller;
+  }
+  const base = { tag: "Streaming protocol v2", params: threadParams, permission: "runs:read" } as const;
+  return [
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/commands",
+      audit: "data",
+      auditFields: ["method"],
+      summary: "Send a command: start a run, answer an interrupt, read the state",
+      body: command,
+      out: { 200: commandAnswer },
+      async handler({ params, body, principal, c }) {
+        const caller = await Caller.of(deps, params.thread_id, principal, c.req.raw.headers);
+        return rawJson(JSON.stringify(await handleCommand(deps, caller, body)));
+      },
+    }),
+    route({
+      ...base,
+      method: "POST",
+      path: "/threads/:thread_id/stream/events",
+      audit: "none",
+      summary: "Stream the events of a thread, over all of its runs",
+      body: eventStreamBody,
+      out: { 200: "text/event-stream" },
+      handler: async ({ params, body, principal, c }) =>
+        eventStream(deps.protocol, {
+          caller: await callerOf(params.thread_id, principal, c.req.raw.headers),
+          filter: {
+            channels: body.channels,
+            namespaces: body.namespaces ?? undefined,
+            depth: body.depth ?? undefined,
+          },
+          since: body.since ?? 0,
+        }),
+    }),
+    route({
+      ...base,
+      method: "GET",
+      path: "/threads/:thread_id/stream/events",
+      summary: "Commands and events over one WebSocket",
+      out: { 101: null },
+      errors: [400, 426],
+      async handler({ params, principal, c }) {
+        const caller = await callerOf(params.thread_id, principal, c.req.raw.headers);
+        const accepted = acceptWebSocket(c, (socket) => new ProtocolSocket(deps, caller, socket).start());
+        if (accepted) return accepted;
+        throw new AppError(426, "This is a WebSocket endpoint; for server-sent events, POST to it.", {
+          headers: { Upgrade: "websocket" },
+        });
+      },
+    }),
+  ];
+}

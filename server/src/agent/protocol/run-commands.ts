@@ -1,0 +1,114 @@
+/** Commands that start runs. All of them are ordinary runs, whose events speak protocol v2. */
+import type { AgentDeps } from "../deps.ts";
+import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { createRun } from "../runs/create-run.ts";
+import { runBody } from "../runs/schema.ts";
+import { describeIssues } from "../../base/http/errors.ts";
+import type { Caller } from "./caller.ts";
+import { invalidArgument, ProtocolError } from "./protocol-error.ts";
+import { forkParams, injectParams, respondParams, runStartParams } from "./schema.ts";
+import { parseParams } from "./parse-params.ts";
+import { selectThread, type ThreadRow } from "./sql.ts";
+
+const STRATEGIES = ["reject", "rollback", "interrupt", "enqueue"];
+const STREAM_MODES = ["values", "updates", "messages", "tools", "custom", "tasks"];
+
+type Params = Record<string, unknown>;
+
+/** @returns the run's id */
+async function start(deps: AgentDeps, caller: Caller, fields: Params): Promise<string> {
+  caller.demand("runs:create");
+  const body = runBody.safeParse({
+    multitask_strategy: "enqueue",
+    ...fields,
+    stream_mode: STREAM_MODES,
+    stream_subgraphs: true,
+    stream_resumable: true,
+    if_not_exists: "create",
+  });
+  if (!body.success) throw invalidArgument(describeIssues(body.error));
+  const { threadId, headers, principal } = caller;
+  return (await createRun(deps, { threadId, headers, principal, body: body.data, protocol: "v2" })).runId;
+}
+
+/** Contract agent-server §19.4: input for a thread that has asked something is the answer. */
+export async function runStart(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
+  const params = parseParams(runStartParams, given);
+  const { assistant_id: assistant, input, config, metadata, langsmith_tracer } = params;
+  if (!assistant) throw invalidArgument("run.start requires an assistant_id.");
+  const thread = await selectThread(deps.sql, caller.threadId);
+  const bound = thread?.bound_assistant_id ?? null;
+  if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
+    throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
+  }
+  const resumes = input !== undefined && input !== null && pendingInterrupts(thread).length > 0;
+  const wanted = params.multitaskStrategy ?? params.multitask_strategy;
+  const runId = await start(deps, caller, {
+    assistant_id: assistant,
+    ...(resumes ? { command: { resume: input } } : { input }),
+    config,
+    metadata,
+    langsmith_tracer,
+    ...(STRATEGIES.includes(wanted as string) && { multitask_strategy: wanted }),
+  });
+  return { run_id: runId };
+}
+
+export async function inputRespond(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
+  const { responses, interrupt_id, response, update, goto, config, metadata } = parseParams(respondParams, given);
+  const answers = responses ?? [{ interrupt_id, response }];
+  if (answers.length === 0) throw invalidArgument("input.respond requires at least one response.");
+  if (answers.some((answer) => !answer.interrupt_id)) {
+    throw invalidArgument(`input.respond ${responses ? "responses entries require" : "requires"} an interrupt_id.`);
+  }
+  const { thread, assistant } = await boundThread(deps, caller);
+  const pending = pendingInterrupts(thread);
+  if (pending.length === 0) throw invalidArgument("input.respond can only be used while the run is interrupted.");
+  const unknown = answers.find((answer) => !pending.includes(answer.interrupt_id!));
+  if (unknown)
+    throw new ProtocolError("no_such_interrupt", `No interrupt ${unknown.interrupt_id} waits on this thread.`);
+  const resume = Object.fromEntries(answers.map((answer) => [answer.interrupt_id!, answer.response ?? null]));
+  await start(deps, caller, { assistant_id: assistant, command: { resume, update, goto }, config, metadata });
+  return {};
+}
+
+/**
+ * A message for a graph that works on messages, behind whatever the thread does: LangGraph takes nothing in while it
+ * runs, so the message is the input of the next run.
+ */
+export async function inputInject(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
+  const { namespace, message } = parseParams(injectParams, given);
+  if (namespace && namespace.length > 0) {
+    throw new ProtocolError("not_supported", "input.inject takes messages for the root graph only.");
+  }
+  const { thread, assistant } = await boundThread(deps, caller);
+  if (pendingInterrupts(thread).length > 0) {
+    throw invalidArgument("The run is interrupted: answer it by input.respond.");
+  }
+  await start(deps, caller, { assistant_id: assistant, input: { messages: [message] } });
+  return {};
+}
+
+export async function stateFork(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
+  const { checkpoint_id, input, config } = parseParams(forkParams, given);
+  const { assistant } = await boundThread(deps, caller);
+  const runId = await start(deps, caller, { assistant_id: assistant, input, config, checkpoint_id });
+  return { run_id: runId, thread_id: caller.threadId };
+}
+
+async function boundThread(deps: AgentDeps, caller: Caller): Promise<{ thread: ThreadRow; assistant: string }> {
+  const thread = await selectThread(deps.sql, caller.threadId);
+  const assistant = thread?.assistant_id;
+  if (!thread || !assistant) {
+    throw new ProtocolError("no_such_run", "Thread has no active assistant; call run.start first.");
+  }
+  return { thread, assistant };
+}
+
+/** Ids of what the thread waits for; none while a run is under way, whose end will tell. */
+function pendingInterrupts(thread: ThreadRow | undefined): string[] {
+  if (!thread || thread.busy) return [];
+  return Object.values(thread.interrupts)
+    .flat()
+    .flatMap(({ id }) => (id === undefined ? [] : [id]));
+}

@@ -1,0 +1,105 @@
+import { z } from "zod";
+
+import { jsonObject } from "../../base/http/fields.ts";
+
+export const threadParams = z.object({ thread_id: z.uuid() });
+
+const channels = z.array(z.string().max(200)).max(100);
+const namespaces = z.array(z.array(z.string().max(500)).max(100)).max(1000);
+const depth = z.int().min(0);
+
+/** Contract agent-server §19.1. Unknown keys are dropped, as elsewhere; unknown channels match nothing. */
+export const eventStreamBody = z
+  .object({
+    channels: channels.describe(
+      "values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name>",
+    ),
+    namespaces: namespaces
+      .nullish()
+      .describe("Prefixes; a segment without a task id stands for every task of that name."),
+    depth: depth.nullish().describe("How many segments below a prefix."),
+    since: z.int().min(0).nullish().describe("Only events after this sequence number."),
+  })
+  .meta({ id: "EventStreamRequest" });
+
+export const subscribeParams = z.object({
+  channels: channels.min(1),
+  namespaces: namespaces.nullish(),
+  depth: depth.nullish(),
+});
+
+/** Contract agent-server §19.2. */
+export const command = z
+  .object({ id: z.int().min(0), method: z.string().max(100), params: jsonObject.nullish() })
+  .meta({ id: "ProtocolCommand" });
+export type Command = z.output<typeof command>;
+
+export const ERROR_CODES = [
+  "invalid_argument",
+  "unknown_command",
+  "unknown_error",
+  "no_such_run",
+  "no_such_subscription",
+  "no_such_namespace",
+  "no_such_interrupt",
+  "no_such_checkpoint",
+  "permission_denied",
+  "not_supported",
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const meta = z.object({ thread_id: z.string(), applied_through_seq: z.int() }).partial().optional();
+
+export const commandAnswer = z
+  .union([
+    z.object({ type: z.literal("success"), id: z.int(), result: jsonObject, meta }),
+    z.object({
+      type: z.literal("error"),
+      id: z.int().nullable(),
+      error: z.enum(ERROR_CODES),
+      message: z.string(),
+      meta,
+    }),
+  ])
+  .meta({ id: "ProtocolAnswer" });
+export type CommandAnswer = z.output<typeof commandAnswer>;
+
+const config = jsonObject.nullish();
+const metadata = jsonObject.nullish();
+const namespace = z.array(z.string()).nullish();
+
+export const runStartParams = z.object({
+  assistant_id: z.string().nullish(),
+  input: z.unknown().optional(),
+  config,
+  metadata,
+  multitaskStrategy: z.unknown().optional(),
+  multitask_strategy: z.unknown().optional(),
+  langsmith_tracer: z.unknown().optional(),
+});
+
+const response = z.object({ namespace, interrupt_id: z.string().nullish(), response: z.unknown().optional() });
+export const respondParams = response.extend({
+  responses: z.array(response).max(1000).nullish(),
+  update: z.unknown().optional(),
+  goto: z.unknown().optional(),
+  config,
+  metadata,
+});
+
+export const injectParams = z.object({
+  namespace,
+  message: z.object({ role: z.enum(["user", "system"]), content: z.string(), name: z.string().optional() }),
+});
+
+export const stateParams = z.object({ namespace, keys: z.array(z.string()).nullish() });
+
+export const listCheckpointsParams = z.object({
+  namespace,
+  limit: z.int().min(1).max(1000).nullish(),
+  before: z.string().nullish(),
+});
+
+export const forkParams = z.object({ checkpoint_id: z.string(), input: z.unknown().optional(), config });
+
+export const treeParams = z.object({ run_id: z.uuid().nullish() });

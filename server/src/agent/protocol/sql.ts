@@ -1,0 +1,142 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { type EventName, methodOf, parseName } from "./event-name.ts";
+
+/** Events of one run that are written together; one line each. */
+export interface EventBatch {
+  runId: string;
+  threadId: string;
+  attempt: number;
+  batch: number;
+  count: number;
+  names: string;
+  bodies: string;
+}
+
+/** @returns the number of each batch's last event; null where nothing was written, because the run is not ours */
+export async function appendEvents(sql: Sql, batches: EventBatch[], notify: boolean): Promise<(number | null)[]> {
+  const rows = await sql<{ last: string | null }[]>`
+    select append_protocol_events(u.run_id, u.thread_id, u.attempt, u.batch, u.count, u.names, u.bodies,
+                                  ${String(notify)}::text::boolean)::text as last
+    from unnest(
+      ${batches.map((b) => b.runId)}::uuid[], ${batches.map((b) => b.threadId)}::uuid[],
+      ${batches.map((b) => b.attempt)}::int[], ${batches.map((b) => b.batch)}::int[], ${batches.map((b) => b.count)}::int[],
+      ${batches.map((b) => b.names)}::text[], ${batches.map((b) => b.bodies)}::text[]
+    ) with ordinality as u(run_id, thread_id, attempt, batch, count, names, bodies, n)
+    order by u.n`;
+  return rows.map(({ last }) => (last === null ? null : Number(last)));
+}
+
+/** @returns the thread whose newest event now says how the run ended; null when there was nothing to write */
+export async function endRun(sql: Sql, runId: string, notify: boolean): Promise<string | null> {
+  const [row] = await sql<{ thread_id: string | null }[]>`
+    select end_protocol_run(${runId}, ${String(notify)}::text::boolean) as thread_id`;
+  return row!.thread_id;
+}
+
+/**
+ * Runs that are over without their last event: nobody executed them, or who did is gone. Those that did end a moment
+ * ago are about to be written by the server that executed them. Index protocol_runs_going.
+ */
+export async function selectEndedRuns(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ run_id: string }[]>`
+    select p.run_id from protocol_runs p left join runs r on r.run_id = p.run_id
+    where p.ended_at is null
+      and (r.run_id is null
+           or (r.status not in ('pending', 'running')
+               and (r.attempt = 0 or r.ended_at < now() - interval '3 seconds'
+                    or not exists (select 1 from servers s where s.server_id = r.server_id))))
+    order by p.created_at limit 100`;
+  return rows.map((row) => row.run_id);
+}
+
+export interface ProtocolEvent extends EventName {
+  seq: number;
+  /** The whole event as JSON text. */
+  json: string;
+}
+
+/** Rows hold about 256 KB, or one event. */
+const PAGE_ROWS = 4;
+
+/** The next events of a thread after number `after`: a few rows of them. Primary key. */
+export async function selectEvents(sql: Sql, threadId: string, after: number): Promise<ProtocolEvent[]> {
+  const rows = await sql<{ last: string; names: string; bodies: string }[]>`
+    select last_seq::text as last, names, bodies from protocol_events
+    where thread_id = ${threadId} and last_seq > ${after} order by last_seq limit ${PAGE_ROWS}`;
+  return rows.flatMap(({ last, names, bodies }) => eventsOf(Number(last), names, bodies)).filter((e) => e.seq > after);
+}
+
+/** @param last the number of the last event */
+export function eventsOf(last: number, names: string, bodies: string): ProtocolEvent[] {
+  const lines = bodies.split("\n");
+  const first = last - lines.length + 1;
+  return names.split("\n").map((text, i) => {
+    const name = parseName(text);
+    const seq = first + i;
+    const head = `{"type":"event","event_id":"${seq}","seq":${seq},"method":${JSON.stringify(methodOf(name.channel))}`;
+    return { ...name, seq, json: `${head},"params":${lines[i]!}}` };
+  });
+}
+
+/** Bodies of the events of a run that begin or end something. */
+export async function selectLifecycle(sql: Sql, runId: string): Promise<string[]> {
+  const rows = await sql<{ names: string; bodies: string }[]>`
+    select names, bodies from protocol_events where run_id = ${runId} order by last_seq`;
+  return rows.flatMap(({ names, bodies }) => {
+    const lines = bodies.split("\n");
+    return names.split("\n").flatMap((name, i) => (parseName(name).channel === "lifecycle" ? [lines[i]!] : []));
+  });
+}
+
+/** Numbers of the newest events; threads without a run of this protocol are missing. */
+export async function selectLastSeqs(sql: Sql, threadIds: string[]): Promise<Map<string, number>> {
+  const rows = await sql<{ thread_id: string; last: string }[]>`
+    select thread_id, last_seq::text as last from protocol_threads where thread_id = any(${threadIds}::uuid[])`;
+  return new Map(rows.map((row) => [row.thread_id, Number(row.last)]));
+}
+
+export interface ThreadRow {
+  /** The thread's own assistant: of its first run by this protocol, else of its last run. */
+  assistant_id: string | null;
+  bound_assistant_id: string | null;
+  busy: boolean;
+  interrupts: Record<string, { id?: string }[]>;
+}
+
+export async function selectThread(sql: Sql, threadId: string): Promise<ThreadRow | undefined> {
+  const [row] = await sql<ThreadRow[]>`
+    select p.assistant_id as bound_assistant_id,
+           coalesce(p.assistant_id::text, t.metadata ->> 'assistant_id') as assistant_id,
+           t.status = 'busy' as busy, coalesce(t.interrupts, '{}') as interrupts
+    from threads t left join protocol_threads p on p.thread_id = t.thread_id
+    where t.thread_id = ${threadId}`;
+  return row;
+}
+
+/** The newest run of this protocol, or the one named. */
+export async function selectProtocolRun(
+  sql: Sql,
+  threadId: string,
+  runId: string | undefined,
+): Promise<{ run_id: string; status: string; graph_id: string } | undefined> {
+  const [row] = await sql<{ run_id: string; status: string; graph_id: string }[]>`
+    select run_id, status, coalesce(kwargs -> 'config' -> 'configurable' ->> 'graph_id', '') as graph_id
+    from runs
+    where thread_id = ${threadId} and kwargs ->> 'protocol' = 'v2'
+      ${runId === undefined ? sql`` : sql`and run_id = ${runId}`}
+    order by seq desc limit 1`;
+  return row;
+}
+
+/** Removes the events of runs that ended so long ago; the numbers go on. */
+export async function deleteOldEvents(sql: Sql, ttlSecs: number): Promise<number> {
+  const rows = await sql`
+    with old as (
+      delete from protocol_runs where run_id in (
+        select run_id from protocol_runs where ended_at < now() - make_interval(secs => ${ttlSecs})
+        order by ended_at limit 500 for update skip locked)
+      returning run_id
+    )
+    delete from protocol_events where run_id in (select run_id from old) returning 1`;
+  return rows.length;
+}

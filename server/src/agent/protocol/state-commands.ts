@@ -1,0 +1,115 @@
+/** Commands that read: the state, its history, the tree of the graphs that ran. */
+import type { AgentDeps } from "../deps.ts";
+import { AppError } from "../../base/errors.ts";
+import { readHistory, readState } from "../threads/read-state.ts";
+import type { Caller } from "./caller.ts";
+import { parseParams } from "./parse-params.ts";
+import { ProtocolError } from "./protocol-error.ts";
+import { listCheckpointsParams, stateParams, treeParams } from "./schema.ts";
+import { selectLifecycle, selectProtocolRun } from "./sql.ts";
+
+interface State {
+  values: Record<string, unknown>;
+  checkpoint: { checkpoint_id: string; checkpoint_ns: string } | null;
+  metadata?: Record<string, unknown> | null;
+  created_at: string | null;
+  next: string[];
+}
+
+const LIST_LIMIT = 10;
+
+export async function stateGet(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
+  caller.demand("threads:read");
+  const { namespace, keys } = parseParams(stateParams, given);
+  const checkpoint = checkpointOf(namespace);
+  const text = await orNone(caller, readState(deps, caller.threadId, { ...checkpoint, subgraphs: false }));
+  const { values, checkpoint: at } = JSON.parse(text) as State;
+  if (checkpoint.checkpoint && !at) throw noNamespace(namespace);
+  const wanted = keys
+    ? Object.fromEntries(keys.filter((key) => key in values).map((key) => [key, values[key]]))
+    : values;
+  return { values: wanted, ...(at && { checkpoint: { id: at.checkpoint_id, ns: at.checkpoint_ns } }) };
+}
+
+/** Newest first. */
+export async function stateListCheckpoints(
+  deps: AgentDeps,
+  caller: Caller,
+  given: unknown,
+): Promise<Record<string, unknown>> {
+  caller.demand("threads:read");
+  const { namespace, limit, before } = parseParams(listCheckpointsParams, given);
+  const text = await orNone(
+    caller,
+    readHistory(deps, caller.threadId, {
+      limit: limit ?? LIST_LIMIT,
+      ...checkpointOf(namespace),
+      ...(before && { before: { checkpoint_id: before } }),
+    }),
+  );
+  return { checkpoints: (JSON.parse(text) as State[]).flatMap(summaryOf) };
+}
+
+function summaryOf({ checkpoint, created_at, metadata }: State): object[] {
+  if (!checkpoint) return [];
+  const { step, ...rest } = metadata ?? {};
+  const id = checkpoint.checkpoint_id;
+  return [{ id, timestamp: created_at, step: typeof step === "number" ? step : -1, metadata: rest }];
+}
+
+function checkpointOf(namespace: string[] | null | undefined) {
+  return namespace && namespace.length > 0 ? { checkpoint: { checkpoint_ns: namespace.join("|") } } : {};
+}
+
+const noNamespace = (namespace: string[] | null | undefined): ProtocolError =>
+  new ProtocolError("no_such_namespace", `The thread has no state under ${JSON.stringify(namespace)}.`);
+
+/** What is not there has a code of its own. */
+async function orNone(caller: Caller, reading: Promise<string | Buffer>): Promise<string> {
+  try {
+    return (await reading).toString();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 404) throw error;
+    if (error.message.startsWith("Thread"))
+      throw new ProtocolError("no_such_run", `Thread ${caller.threadId} not found.`);
+    throw new ProtocolError("no_such_namespace", error.message);
+  }
+}
+
+interface Node {
+  namespace: string[];
+  status: string;
+  graph_name: string;
+  children?: Node[];
+}
+
+const STATUSES: Record<string, string> = {
+  success: "completed",
+  error: "failed",
+  timeout: "failed",
+  interrupted: "interrupted",
+};
+
+/** Of the named run, or of the thread's newest one; by what its events have told, for as long as they are kept. */
+export async function agentGetTree(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
+  const { run_id } = parseParams(treeParams, given);
+  const run = await selectProtocolRun(deps.sql, caller.threadId, run_id ?? undefined);
+  if (!run) throw new ProtocolError("no_such_run", "No active run is bound to this thread.");
+  const root: Node = { namespace: [], status: STATUSES[run.status] ?? "running", graph_name: run.graph_id };
+  const nodes = new Map<string, Node>([["[]", root]]);
+  for (const text of await selectLifecycle(deps.sql, run.run_id)) {
+    const { namespace, data } = JSON.parse(text) as {
+      namespace: string[];
+      data: { event: string; graph_name: string };
+    };
+    const known = nodes.get(JSON.stringify(namespace));
+    if (known) known.status = data.event;
+    else nodes.set(JSON.stringify(namespace), { namespace, status: data.event, graph_name: data.graph_name });
+  }
+  for (const node of nodes.values()) {
+    if (node === root) continue;
+    const parent = nodes.get(JSON.stringify(node.namespace.slice(0, -1))) ?? root;
+    (parent.children ??= []).push(node);
+  }
+  return { tree: root };
+}

@@ -1,0 +1,83 @@
+import { deferred, type Deferred } from "../../base/deferred.ts";
+import type { ProtocolEvent } from "./sql.ts";
+
+/** Text of the newest events that a thread with readers keeps in memory. */
+const RECENT_CHARACTERS = 256 * 1024;
+
+/**
+ * What the readers of a thread share on this server: the number of its newest event, and the newest events
+ * themselves, so that those who keep up cost no query. Who is behind reads from the database.
+ */
+export class ThreadFeed {
+  readonly threadId: string;
+  /** Number of the newest event that is known here; 0: none yet. */
+  last = 0;
+  readers = 0;
+  closed = false;
+  #recent: ProtocolEvent[] = [];
+  #characters = 0;
+  #more: Deferred<void> = deferred();
+  readonly #load: (after: number) => Promise<ProtocolEvent[]>;
+
+  constructor(threadId: string, load: (after: number) => Promise<ProtocolEvent[]>) {
+    this.threadId = threadId;
+    this.#load = load;
+  }
+
+  /** Events that follow each other, newer than all that are known. */
+  publish(events: ProtocolEvent[]): void {
+    const fresh = events.filter(({ seq }) => seq > this.last);
+    if (fresh.length === 0) return;
+    if (fresh[0]!.seq !== this.last + 1) this.#forget();
+    for (const event of fresh) {
+      this.#recent.push(event);
+      this.#characters += event.json.length;
+    }
+    let old = 0;
+    while (this.#characters > RECENT_CHARACTERS && old < this.#recent.length) {
+      this.#characters -= this.#recent[old]!.json.length;
+      old += 1;
+    }
+    this.#recent.splice(0, old);
+    this.last = events.at(-1)!.seq;
+    this.#wake();
+  }
+
+  /** There are newer events in the database. */
+  advance(last: number): void {
+    if (last <= this.last) return;
+    this.#forget();
+    this.last = last;
+    this.#wake();
+  }
+
+  /** Some events after number `after`, in order; none when there are none yet. */
+  async read(after: number): Promise<ProtocolEvent[]> {
+    if (after >= this.last) return [];
+    const first = this.#recent[0]?.seq ?? Infinity;
+    if (first <= after + 1) return this.#recent.slice(after + 1 - first);
+    return this.#load(after);
+  }
+
+  /** Resolves when there are events after `after`, or there will be none. */
+  async waitFor(after: number): Promise<void> {
+    while (this.last <= after && !this.closed) await this.#more.promise;
+  }
+
+  /** Readers come to an end: the server stops, or the thread is gone. */
+  close(): void {
+    this.closed = true;
+    this.#wake();
+  }
+
+  #forget(): void {
+    this.#recent = [];
+    this.#characters = 0;
+  }
+
+  #wake(): void {
+    const more = this.#more;
+    this.#more = deferred();
+    more.resolve();
+  }
+}

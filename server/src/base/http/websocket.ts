@@ -1,0 +1,185 @@
+/**
+ * WebSockets beside HTTP. An upgrade goes through the application as the GET request that it is, past the same
+ * authentication and the same limits; a route that wants it calls `acceptWebSocket`. Everything else gets the
+ * application's answer, and the connection ends.
+ */
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+
+import type { Context } from "hono";
+import type { WebSocket, WebSocketServer } from "ws";
+
+import { integer, type Options } from "../config/options.ts";
+
+export const webSocketOptions = {
+  maxWebSockets: integer({
+    env: ["HEDDLE_WEBSOCKET_MAX_CONNECTIONS"],
+    default: 2000,
+    min: 0,
+    description: "WebSockets at once; more are answered with 503.",
+  }),
+  maxWebSocketMessageBytes: integer({
+    env: ["HEDDLE_WEBSOCKET_MAX_MESSAGE_BYTES"],
+    default: 16 * 1024 * 1024,
+    min: 1024,
+    description: "Largest message on a WebSocket in bytes; a larger one closes it with code 1009.",
+  }),
+  webSocketPingSecs: integer({
+    env: ["HEDDLE_WEBSOCKET_PING_SECS"],
+    default: 25,
+    min: 1,
+    max: 3600,
+    description: "Seconds between pings; a WebSocket that answers none until the next one is ended.",
+  }),
+};
+
+export type WebSocketSettings = Options<typeof webSocketOptions>;
+
+type OnOpen = (socket: WebSocket) => void;
+type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+
+interface Upgrade {
+  onOpen?: OnOpen;
+}
+
+/** Takes the upgrade of this request; undefined when it is none. `onOpen` is called when the other side has heard. */
+export function acceptWebSocket(c: Context, onOpen: OnOpen): Response | undefined {
+  const upgrade = (c.env as { upgrade?: Upgrade } | undefined)?.upgrade;
+  if (!upgrade) return undefined;
+  upgrade.onOpen = onOpen;
+  // not seen by anybody: 101 cannot be said this way
+  return new Response(null, { status: 204 });
+}
+
+export class WebSockets {
+  readonly #settings: WebSocketSettings;
+  #server: Promise<WebSocketServer> | undefined;
+  #open = new Set<WebSocket>();
+  #answered = new WeakSet<WebSocket>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(settings: WebSocketSettings) {
+    this.#settings = settings;
+  }
+
+  listen(http: Server, fetch: Fetch): void {
+    http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!isWebSocket(request)) return goOnWithout(http, request, socket, head);
+      socket.on("error", () => socket.destroy());
+      this.#upgrade(request, socket, head, fetch).catch(() => refuse(socket, 500, "Internal Server Error"));
+    });
+  }
+
+  /** Ends what is left. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    for (const socket of this.#open) socket.terminate();
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, fetch: Fetch): Promise<void> {
+    const url = requestUrl(request);
+    if (!url || request.method !== "GET") return refuse(socket, 400, "A WebSocket begins with a GET request.");
+    if (this.#open.size >= this.#settings.maxWebSockets) return refuse(socket, 503, "Too many WebSockets.");
+    const upgrade: Upgrade = {};
+    const env = { incoming: request, upgrade };
+    const answer = await fetch(new Request(url, { headers: headersOf(request, url) }), env);
+    if (!upgrade.onOpen || !answer.ok) return refuse(socket, answer.status, await answer.text(), answer.headers);
+    if (!mayReach(request, url, answer.headers)) return refuse(socket, 403, "This origin may not open WebSockets.");
+    if (socket.destroyed) return;
+    const { onOpen } = upgrade;
+    const server = await this.#openServer();
+    server.handleUpgrade(request, socket, head, (opened) => {
+      this.#track(opened);
+      onOpen(opened);
+    });
+  }
+
+  #track(socket: WebSocket): void {
+    this.#open.add(socket);
+    this.#answered.add(socket);
+    socket.on("pong", () => this.#answered.add(socket));
+    // the library has closed it with the right code by then: bad frames, messages that are too large
+    socket.on("error", () => {});
+    socket.once("close", () => this.#open.delete(socket));
+    this.#timer ??= setInterval(() => this.#ping(), this.#settings.webSocketPingSecs * 1000).unref();
+  }
+
+  #ping(): void {
+    for (const socket of this.#open) {
+      if (!this.#answered.delete(socket)) socket.terminate();
+      else socket.ping();
+    }
+  }
+
+  #openServer(): Promise<WebSocketServer> {
+    const maxPayload = this.#settings.maxWebSocketMessageBytes;
+    this.#server ??= import("ws").then(
+      (ws) => new ws.WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload }),
+    );
+    return this.#server;
+  }
+}
+
+const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
+
+/**
+ * Some clients offer HTTP/2 with every request (`Upgrade: h2c`). Node takes the connection out of its hands for any
+ * upgrade once somebody listens for them, so it is given back, with the request as if the offer had not been made.
+ */
+function goOnWithout(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (/^(?:upgrade|http2-settings)$/i.test(rawHeaders[i]!)) continue;
+    const isConnection = /^connection$/i.test(rawHeaders[i]!);
+    lines.push(`${rawHeaders[i]}: ${isConnection ? "keep-alive" : rawHeaders[i + 1]}`);
+  }
+  socket.unshift(head);
+  socket.unshift(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
+  http.emit("connection", socket);
+}
+
+function requestUrl({ url = "/", headers }: IncomingMessage): URL | undefined {
+  try {
+    return new URL(url.startsWith("/") ? `http://${headers.host ?? "localhost"}${url}` : url);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Browsers cannot set headers on a WebSocket, so a key may be in the query. A page of another origin must not act
+ * with its visitor's session, which browsers would send along.
+ */
+function headersOf(request: IncomingMessage, url: URL): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  const key = url.searchParams.get("x-api-key") ?? url.searchParams.get("api_key");
+  if (key !== null && !headers.has("x-api-key")) headers.set("x-api-key", key);
+  if (!isSameOrigin(request, url)) headers.delete("cookie");
+  return headers;
+}
+
+function isSameOrigin({ headers }: IncomingMessage, url: URL): boolean {
+  const { origin } = headers;
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === url.host);
+}
+
+/** Browsers ask nobody before they open a WebSocket, so the rules for pages of other origins are applied here. */
+function mayReach(request: IncomingMessage, url: URL, answer: Headers): boolean {
+  if (isSameOrigin(request, url)) return true;
+  const allowed = answer.get("access-control-allow-origin");
+  return allowed === "*" || allowed === request.headers.origin;
+}
+
+function refuse(socket: Duplex, status: number, message: string, headers?: Headers): void {
+  if (socket.destroyed) return;
+  const kept = ["content-type", "retry-after", "www-authenticate"].flatMap((name) =>
+    headers?.has(name) ? [`${name}: ${headers.get(name)}`] : [],
+  );
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, "Connection: close", ...kept];
+  socket.end(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
+}
