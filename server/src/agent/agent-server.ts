@@ -18,10 +18,12 @@ import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
 import { systemAssistantId } from "./assistants/assistant-id.ts";
+import { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { AgentDeps } from "./deps.ts";
 import { Sweeper } from "./housekeeping/sweeper.ts";
+import { provideInProcessClient } from "./custom-app/in-process-client.ts";
+import { loadProjectCode } from "./custom-app/load-project-code.ts";
 import { Access } from "./custom-auth/access.ts";
-import { loadAuthHandlers } from "./custom-auth/auth-handlers.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
@@ -55,6 +57,8 @@ export interface AgentServerOptions {
   traces?: TraceDestination | undefined;
   /** Told when graphs were loaded, at start and after each reload. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
+  /** Told after the project was read again: what is made of its configuration has to be made anew. */
+  onProject?: () => void;
 }
 
 export interface AgentServer {
@@ -161,6 +165,14 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     rules: () => deps.project.webhooks,
     answer: (request) => loopback.answer(request),
   });
+  const crons: CronScheduler = new CronScheduler({
+    sql,
+    log,
+    settings,
+    fault,
+    deps: () => deps,
+    onCreated: () => queue.wake(),
+  });
   const deps: AgentDeps = {
     sql,
     log,
@@ -175,15 +187,20 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     protocol,
     metrics,
     access: new Access(),
+    customApp: null,
     outbound,
     webhooks,
+    crons,
     loopback,
     store,
     traces: () => (isTracingRefused(settings, deps.project) ? { state: "off" } : traces),
   };
   const sweeper = new Sweeper({ sql, log, settings, store });
 
-  deps.access.handlers = await loadAuthHandlers(options.project);
+  await loadProjectCode(deps, options.project);
+  const { http } = options.project.config;
+  const prefix = settings.mountPrefix ?? http.mount_prefix ?? "";
+  const withdraw = provideInProcessClient((request) => deps.loopback.answer(request), prefix);
   registerAgentMetrics(metrics.registry, deps);
 
   let traces: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
@@ -196,13 +213,18 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   await sweeper.configure(options.project);
   queue.start(hosts);
   webhooks.start();
+  crons.start();
   const priming = prime(hotSql, deps);
   const listening = await listen(sql, queue, follower, protocol);
 
   const watcher = options.reload
     ? watchProject(options.project, dataDir, log, (project) => {
-        deps.project = project;
-        void registerSystemAssistants(deps)
+        void loadProjectCode(deps, project)
+          .then(() => {
+            deps.project = project;
+            options.onProject?.();
+            return registerSystemAssistants(deps);
+          })
           .then(() => hosts.reload(project))
           .then(directTraces)
           .then(() => store.configure(sql, project, log))
@@ -218,8 +240,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       directTraces();
     },
     async stop() {
+      withdraw();
       await watcher?.close();
       await sweeper.stop();
+      await crons.stop();
       await queue.stop();
       await webhooks.stop();
       await outbound.close();

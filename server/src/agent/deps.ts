@@ -3,6 +3,8 @@ import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
+import type { CronScheduler } from "./crons/cron-scheduler.ts";
+import type { CustomApp } from "./custom-app/load-custom-app.ts";
 import type { Access } from "./custom-auth/access.ts";
 import type { HostPool } from "./hosts/host-pool.ts";
 import type { Project } from "./project/read-project.ts";
@@ -31,9 +33,12 @@ export interface AgentDeps {
   metrics: Metrics;
   /** What the project's own rules leave to a caller. */
   access: Access;
+  /** The project's own HTTP app. */
+  customApp: CustomApp | null;
   /** The way out, for whatever calls others. */
   outbound: Outbound;
   webhooks: WebhookSender;
+  crons: CronScheduler;
   /** This server's own HTTP application, for calls that need no network; set by `createAgentApp`. */
   loopback: { answer: (request: Request) => Promise<Response> };
   /** What langgraph.json says of the store. */

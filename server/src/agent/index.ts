@@ -1,6 +1,8 @@
 import type { Route } from "../base/http/route.ts";
 import { assistantRoutes } from "./assistants/routes.ts";
+import { enabledRoutes } from "./custom-app/enabled-routes.ts";
 import { guardRoutes } from "./custom-auth/guard-routes.ts";
+import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -9,9 +11,15 @@ import { systemRoutes } from "./system/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
+/** Whether it lives, and its figures. */
+export const workerRoutes = (deps: AgentDeps): Route[] =>
+  systemRoutes(deps, []).filter(({ path }) => path === "/ok" || path === "/metrics");
+
 /** All endpoints of the agent server. The system's come last: its document describes the others. */
 export function agentRoutes(deps: AgentDeps): Route[] {
-  const routes = [
+  const all = [
+    // ahead of runs, one of which no cron shall be taken for
+    ...cronRoutes(deps),
     ...runRoutes(deps),
     ...assistantRoutes(deps),
     ...threadRoutes(deps),
@@ -19,5 +27,7 @@ export function agentRoutes(deps: AgentDeps): Route[] {
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
   ];
-  return guardRoutes(deps, [...routes, ...systemRoutes(deps, routes)]);
+  const { http } = deps.project.config;
+  const routes = enabledRoutes(all, http);
+  return guardRoutes(deps, [...routes, ...enabledRoutes(systemRoutes(deps, routes), http)]);
 }

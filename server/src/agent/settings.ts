@@ -1,10 +1,12 @@
-import { choice, flag, integer, text, type Options } from "../base/config/options.ts";
+import { choice, ConfigError, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { webSocketOptions } from "../base/http/websocket.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
+import { cronOptions } from "./crons/settings.ts";
 import { webhookOptions } from "./webhooks/settings.ts";
+import { prefix } from "./project/http-schema.ts";
 
 /** Settings of the agent server. Names that peers use are accepted beside ours. */
 export const agentOptions = {
@@ -151,6 +153,12 @@ export const agentOptions = {
     secret: true,
     description: "Key for that platform, with the permission to send traces.",
   }),
+  mountPrefix: {
+    env: ["MOUNT_PREFIX"],
+    default: undefined,
+    description: "Path below which everything is served, such as /agents; wins over http.mount_prefix.",
+    parse: parsePrefix,
+  } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   studioAuth: flag({
     env: ["HEDDLE_STUDIO_AUTH"],
     default: false,
@@ -164,6 +172,13 @@ export const agentOptions = {
   ...webSocketOptions,
   ...outboundOptions,
   ...webhookOptions,
+  ...cronOptions,
 };
+
+function parsePrefix(given: string): string {
+  const parsed = prefix.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`${parsed.error.issues[0]!.message}, not "${given}"`);
+}
 
 export type AgentSettings = Options<typeof agentOptions>;

@@ -33,7 +33,9 @@ begin
       'multitask_strategy', r.multitask_strategy)
      || case when r.ended_at is not null then jsonb_build_object('run_ended_at', r.ended_at)
              when _status = 'rollback' then jsonb_build_object('run_ended_at', now()) else '{}' end
-     || case when _status in ('error', 'timeout') then jsonb_build_object('error', r.error) else '{}' end)::text,
+     || case when _status in ('error', 'timeout') then jsonb_build_object('error',
+          case when r.error is not null then jsonb_build_object('error', r.error -> 'error', 'message', r.error -> 'message') end)
+        else '{}' end)::text,
     t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '3 s' else interval '0' end);
 end $$;
 

@@ -1,32 +1,43 @@
 import { type AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
+import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { configurableHeaders } from "../custom-app/configurable-headers.ts";
+import { type AskedRun, askForRun, mayUseAssistant, putUser } from "../custom-auth/ask-for-run.ts";
+import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
+import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
+import { createOnce, markOf, type Once, reserve, wireOf } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { checkWebhook } from "../webhooks/check-webhook.ts";
 import type { RunBody } from "./schema.ts";
-import { checkpointExists, type CreatedRun } from "./sql.ts";
+import { checkpointExists, type CreatedRun, selectRun } from "./sql.ts";
 
 export interface RunRequest {
   /** null: stateless, on a thread of its own. */
   threadId: string | null;
   body: RunBody;
   headers: Headers;
+  /** Who asks; null: the server itself. */
+  principal: Principal | null;
   /** Whether the caller answers with the run itself. */
   describe?: boolean;
+  /** Its events are those of the streaming protocol v2, numbered over the thread. */
+  protocol?: "v2";
+  /** The request names itself: sent again, it gets the run that it has. */
+  once?: Once | undefined;
 }
 
 export interface AcceptedRun extends CreatedRun {
   runId: string;
   threadId: string;
+  /** The run is an earlier request's with the same Idempotency-Key. */
+  replayed: boolean;
 }
 
 /** Fields of contract §7.1 that are documented but not built: refused, never silently dropped. */
 function refuseUnbuilt(body: RunBody): void {
-  const unbuilt = [
-    (body.feedback_keys?.length ?? 0) > 0 && "feedback_keys",
-    body.strict_resume === true && "strict_resume",
-  ].filter((name) => name !== false);
+  const unbuilt = [body.strict_resume === true && "strict_resume"].filter((name) => name !== false);
   if (unbuilt.length > 0) throw unprocessable(`Not supported yet: ${unbuilt.join(", ")}.`);
 }
 
@@ -47,19 +58,74 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   // ahead of the database where the id names a graph; otherwise the run itself ends with the reason
   if (body.assistant_id in deps.project.graphs) deps.hosts.checkGraph(body.assistant_id);
 
-  await checkCheckpoint(deps, request);
+  if (!(await mayUseAssistant(deps, request.principal, assistantId))) throw unknownAssistant(body.assistant_id);
 
+  const { once } = request;
+  const ids = { runId: uuid7(), threadId: request.threadId ?? uuid7() };
+  if (!once) return start(deps, request, assistantId, ids);
+  const reserved = await reserve(deps.sql, once, request.threadId, deps.settings.idempotencyHours);
+  ids.runId = reserved.run_id;
+  ids.threadId = reserved.thread_id;
+  if (reserved.run === null) {
+    return createOnce(deps.sql, once, ids.runId, () => start(deps, request, assistantId, ids));
+  }
+  const run = await selectRun(deps.sql, ids.threadId, ids.runId);
+  return { ...REPLAYED, ...ids, run: run ?? wireOf(reserved, kwargsOf(deps, request, isTemporary(request))) };
+}
+
+const REPLAYED = {
+  outcome: "exists",
+  replayed: true,
+  graph_id: "",
+  claimed: false,
+  kwargs: "",
+  fresh_thread: false,
+  head: null,
+  cancelled: [] as string[],
+} as const;
+
+/** Whether thread and run go when the run has ended. */
+const isTemporary = ({ threadId, body }: RunRequest): boolean =>
+  threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
+
+async function start(
+  deps: AgentDeps,
+  request: RunRequest,
+  assistantId: string,
+  { runId, threadId }: { runId: string; threadId: string },
+): Promise<AcceptedRun> {
+  const { body, once } = request;
   const stateless = request.threadId === null;
-  const threadId = request.threadId ?? uuid7();
-  const runId = uuid7();
-  const temporary = stateless && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
+  const temporary = isTemporary(request);
+  const strategy = body.multitask_strategy ?? deps.settings.multitaskStrategy;
+  const asked: AskedRun = {
+    thread_id: request.threadId,
+    assistant_id: assistantId,
+    run_id: runId,
+    status: "pending",
+    metadata: body.metadata ?? {},
+    prevent_insert_if_inflight: strategy === "reject",
+    multitask_strategy: strategy,
+    if_not_exists: body.if_not_exists ?? "reject",
+    after_seconds: body.after_seconds ?? 0,
+    kwargs: kwargsOf(deps, request, temporary),
+  };
+  const access = await askForRun(deps, request.principal, asked);
+  await checkCheckpoint(deps, request, access);
+  if (stateless) deps.access.rememberRun(runId, asked.metadata);
+  const more = {
+    // an existing thread is judged where it is locked
+    ...(access.length > 0 && { access }),
+    ...(once && markOf(once)),
+    ...(body.feedback_keys?.length && { feedback_urls: await linksFor(deps, runId, body) }),
+  };
   const created = await deps.queue.create({
     runId,
     threadId,
     assistantId,
-    kwargs: JSON.stringify(kwargsOf(deps, request, temporary)),
-    metadata: JSON.stringify(body.metadata ?? {}),
-    strategy: body.multitask_strategy ?? deps.settings.multitaskStrategy,
+    kwargs: JSON.stringify({ ...asked.kwargs, ...more }),
+    metadata: JSON.stringify(asked.metadata),
+    strategy,
     createThread: stateless || body.if_not_exists === "create",
     afterSeconds: body.after_seconds ?? 0,
     temporary,
@@ -69,34 +135,48 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
     case "no_assistant":
       throw unknownAssistant(body.assistant_id);
     case "no_thread":
-      throw notFound(`Thread with ID ${threadId} not found`);
+      throw unknownThread(threadId);
     case "busy":
       throw unprocessable(
         "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
       );
     default:
-      return { ...created, runId, threadId };
+      return { ...created, runId, threadId, replayed: once !== undefined && created.outcome === "exists" };
   }
 }
 
+/** Valid from the time that the run may start. */
+function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
+  const minutes = deps.settings.feedbackLinkHours * 60 + (after_seconds ?? 0) / 60;
+  return issueFeedbackLinks(deps.traces, runId, [...new Set(feedback_keys)], minutes);
+}
+
 /** A run that shall start from a checkpoint which is not there would start from nothing. */
-async function checkCheckpoint(deps: AgentDeps, { threadId, body }: RunRequest): Promise<void> {
+async function checkCheckpoint(
+  deps: AgentDeps,
+  { threadId, body }: RunRequest,
+  access: readonly AccessCondition[],
+): Promise<void> {
   const id = body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? body.config?.configurable?.["checkpoint_id"];
   if (threadId === null || typeof id !== "string") return;
+  if (access.length > 0 && !(await isThreadPermitted(deps.sql, threadId, access))) throw unknownThread(threadId);
   if (await checkpointExists(deps.sql, threadId, id)) return;
   // an unknown thread is the better answer
   if (await threadExists(deps.sql, threadId)) throw notFound(`Checkpoint ${id} not found`);
 }
 
+const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
+
 const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
 /** The run as the graph host will get it, before assistant and thread are merged in (accept_run does that). */
-function kwargsOf(deps: AgentDeps, { body, headers }: RunRequest, temporary: boolean): object {
-  const configurable: Record<string, unknown> = {
-    ...body.config?.configurable,
-    ...forwardedHeaders(headers),
-  };
+export function kwargsOf(
+  deps: Pick<AgentDeps, "project" | "settings" | "access">,
+  { body, headers, principal, protocol }: Pick<RunRequest, "body" | "headers" | "principal" | "protocol">,
+  temporary: boolean,
+): Record<string, unknown> {
+  const configurable = runConfigurable(deps, { config: body.config, headers, principal });
   if (body.checkpoint_id) configurable["checkpoint_id"] = body.checkpoint_id;
   for (const key of ["checkpoint_id", "checkpoint_ns", "checkpoint_map"] as const) {
     const value = body.checkpoint?.[key];
@@ -114,23 +194,27 @@ function kwargsOf(deps: AgentDeps, { body, headers }: RunRequest, temporary: boo
     interrupt_before: body.interrupt_before ?? undefined,
     interrupt_after: body.interrupt_after ?? undefined,
     webhook: body.webhook ?? undefined,
+    feedback_keys: body.feedback_keys?.length ? body.feedback_keys : undefined,
     subgraphs: body.stream_subgraphs ?? false,
     resumable: body.stream_resumable ?? false,
     temporary,
     durability: body.durability ?? (body.checkpoint_during === false ? "exit" : deps.settings.durability),
+    protocol,
   };
+}
+
+/** `config.configurable` with what is known of whoever asks (contract §16.6). */
+export function runConfigurable(
+  deps: Pick<AgentDeps, "project" | "access">,
+  { config, headers, principal }: { config: RunBody["config"] } & Pick<RunRequest, "headers" | "principal">,
+): Record<string, unknown> {
+  const configurable: Record<string, unknown> = {
+    ...config?.configurable,
+    ...configurableHeaders(headers, deps.project.config.http.configurable_headers),
+  };
+  putUser(deps, principal, configurable);
+  return configurable;
 }
 
 const withoutNulls = (object: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
-
-const SECRET_HEADERS = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
-
-/** `x-*` headers and the user agent become part of the run's configuration (contract §16.6). */
-function forwardedHeaders(headers: Headers): Record<string, string> {
-  const forwarded: Record<string, string> = {};
-  headers.forEach((value, name) => {
-    if ((name.startsWith("x-") && !SECRET_HEADERS.has(name)) || name === "user-agent") forwarded[name] = value;
-  });
-  return forwarded;
-}

@@ -45,7 +45,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
           // what is built, not what is planned
           flags: {
             assistants: true,
-            crons: false,
+            crons: true,
             webhooks: !deps.project.webhooks.disabled,
             langsmith: deps.hosts.traces,
             // the project and the example of a request's langsmith_tracer get the trace

@@ -1,0 +1,131 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { userOf } from "../custom-auth/access.ts";
+import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
+import { isThreadPermitted } from "../custom-auth/sql.ts";
+import type { AgentDeps } from "../deps.ts";
+import { runConfigurable } from "../runs/create-run.ts";
+import { threadExists } from "../threads/sql.ts";
+import { checkWebhook } from "../webhooks/check-webhook.ts";
+import { nextDate, readSchedule } from "./schedule.ts";
+import { type CronCreate, type CronPatch, PAYLOAD_FIELDS } from "./schema.ts";
+import { insertCron, lockCron, updateCron } from "./sql.ts";
+
+interface Asker {
+  headers: Headers;
+  principal: Principal;
+}
+
+const unknownThread = (id: string) => notFound(`Thread with ID ${id} not found`);
+const unknownAssistant = (id: string) =>
+  notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
+export const unknownCron = (id: string) => notFound(`Cron with ID ${id} not found`);
+
+/**
+ * Stores a schedule whose runs can be made: what would be refused of a run is refused now.
+ * @param threadId null: a thread for each run
+ * @returns its JSON
+ */
+export async function createCron(
+  deps: AgentDeps,
+  threadId: string | null,
+  body: CronCreate,
+  asker: Asker,
+): Promise<string> {
+  const { sql, access } = deps;
+  const schedule = readSchedule(body.schedule, body.timezone ?? null);
+  if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
+  const assistantId = await usableAssistant(deps, body.assistant_id, asker.principal);
+  const cronId = uuid7();
+  const payload = payloadOf(body);
+  // handlers may change what is stored (contract §16.3)
+  const asked = {
+    cron_id: cronId,
+    thread_id: threadId,
+    assistant_id: assistantId,
+    schedule: body.schedule,
+    end_time: body.end_time ?? null,
+    metadata: body.metadata ?? {},
+    payload,
+  };
+  await access.ask(asker.principal, "crons:create", asked);
+  if (threadId !== null) {
+    const run = { thread_id: threadId, assistant_id: assistantId, metadata: asked.metadata, kwargs: payload };
+    const sees = await access.ask(asker.principal, "threads:create_run", run);
+    const there = sees.length > 0 ? isThreadPermitted(sql, threadId, sees) : threadExists(sql, threadId);
+    if (!(await there)) throw unknownThread(threadId);
+  }
+  payload["config"] = configOf(deps, body.config, asker);
+  const endTime = body.end_time ? dateOf(body.end_time) : null;
+  const enabled = body.enabled ?? true;
+  const wire = await insertCron(sql, {
+    cronId,
+    assistantId,
+    threadId,
+    schedule: body.schedule.trim(),
+    timezone: body.timezone ?? null,
+    endTime,
+    enabled,
+    onRunCompleted: body.on_run_completed ?? "delete",
+    payload,
+    metadata: asked.metadata,
+    userId: access.isOn ? userOf(asker.principal).identity : asker.principal.actor.userId,
+    next: enabled ? nextDate(schedule, new Date(), endTime) : null,
+  });
+  if (wire === undefined) throw threadId === null ? unknownAssistant(body.assistant_id) : unknownThread(threadId);
+  deps.crons.wake();
+  return wire;
+}
+
+/** Changes what is named; a change of the times counts from now, so that nothing is made up for. */
+export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, asker: Asker): Promise<string> {
+  if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
+  const assistantId = body.assistant_id ? await usableAssistant(deps, body.assistant_id, asker.principal) : undefined;
+  const wire = await deps.sql.begin(async (tx) => {
+    const cron = await lockCron(tx, id);
+    if (!cron) throw unknownCron(id);
+    cron.assistant_id = assistantId ?? cron.assistant_id;
+    cron.payload = { ...cron.payload, ...payloadOf(body) };
+    if (body.config !== undefined) cron.payload["config"] = configOf(deps, body.config, asker);
+    cron.metadata = { ...cron.metadata, ...body.metadata };
+    cron.on_run_completed = body.on_run_completed ?? cron.on_run_completed;
+    const timed = [body.schedule ?? undefined, body.timezone, body.end_time, body.enabled ?? undefined];
+    if (timed.some((field) => field !== undefined)) {
+      cron.schedule = body.schedule?.trim() ?? cron.schedule;
+      if (body.timezone !== undefined) cron.timezone = body.timezone;
+      if (body.end_time !== undefined) cron.end_time = body.end_time === null ? null : dateOf(body.end_time);
+      cron.enabled = body.enabled ?? cron.enabled;
+      const schedule = readSchedule(cron.schedule, cron.timezone);
+      cron.next_run_date = cron.enabled ? nextDate(schedule, new Date(), cron.end_time) : null;
+    }
+    return updateCron(tx, cron);
+  });
+  deps.crons.wake();
+  return wire;
+}
+
+async function usableAssistant(deps: AgentDeps, given: string, principal: Principal): Promise<string> {
+  const id = resolveAssistantId(deps.project, given);
+  if (id === undefined || !(await mayUseAssistant(deps, principal, id))) throw unknownAssistant(given);
+  if (given in deps.project.graphs) deps.hosts.checkGraph(given);
+  const found = await deps.sql`select 1 from assistants where assistant_id = ${id}`;
+  if (found.length === 0) throw unknownAssistant(given);
+  return id;
+}
+
+const payloadOf = (body: CronCreate | CronPatch): Record<string, unknown> =>
+  Object.fromEntries(PAYLOAD_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
+
+/** With what its runs have of whoever made it: headers, and who it was (contract §16.6). */
+function configOf(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Asker) {
+  return { ...config, configurable: runConfigurable(deps, { config, headers, principal }) };
+}
+
+/** Postgres knows years that Date does not. */
+function dateOf(iso: string): Date {
+  const date = new Date(iso.replace(" ", "T"));
+  if (Number.isNaN(date.getTime())) throw unprocessable(`Invalid end_time "${iso}".`);
+  return date;
+}

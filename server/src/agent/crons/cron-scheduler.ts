@@ -1,0 +1,159 @@
+/**
+ * Starts the runs of crons. The truth is `next_run_date`: every server looks for what is due, and `fire_cron` lets one
+ * of them decide an occurrence, together with the run that it starts. So it does not matter how many servers there
+ * are, whether their clocks agree (the database's counts), or when one of them is killed.
+ */
+import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { AgentDeps } from "../deps.ts";
+import { kwargsOf } from "../runs/create-run.ts";
+import { runBody } from "../runs/schema.ts";
+import type { AgentSettings } from "../settings.ts";
+import { type Decision, decide, readSchedule } from "./schedule.ts";
+import { type DueCron, fireCron, selectDueCrons, selectNextDueCron } from "./sql.ts";
+
+export interface CronSchedulerOptions {
+  sql: Sql;
+  log: Log;
+  settings: AgentSettings;
+  fault: FaultPoint;
+  /** What runs are made of depends on the project as it is now. */
+  deps(): Pick<AgentDeps, "project" | "settings" | "access">;
+  /** A run was created. */
+  onCreated(): void;
+}
+
+/** Other servers make and change crons too. */
+const POLL_MS = 5000;
+const BATCH = 100;
+const AT_ONCE = 4;
+
+export class CronScheduler {
+  readonly #o: CronSchedulerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #stopping = false;
+  readonly counts = { created: 0, passed: 0 };
+
+  constructor(options: CronSchedulerOptions) {
+    this.#o = options;
+  }
+
+  start(): void {
+    this.wake();
+  }
+
+  /** A cron was made or changed. */
+  wake(): void {
+    if (this.#stopping) return;
+    if (this.#looking) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#looking = this.#look()
+      .catch((error: unknown) => {
+        this.#o.log.debug({ err: error }, "crons could not be looked through");
+        return POLL_MS / 5;
+      })
+      .then((pause) => {
+        this.#looking = undefined;
+        if (this.#stopping) return;
+        if (this.#again) {
+          this.#again = false;
+          this.wake();
+          return;
+        }
+        this.#timer = setTimeout(() => this.wake(), pause);
+        this.#timer.unref();
+      });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  /** @returns how long to wait */
+  async #look(): Promise<number> {
+    const due = await selectDueCrons(this.#o.sql, BATCH);
+    const queue = [...due];
+    let fired = false;
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let cron = queue.pop(); cron && !this.#stopping; cron = queue.pop()) {
+          if ((await this.#fire(cron)) === "created") fired = true;
+        }
+      }),
+    );
+    if (fired) this.#o.onCreated();
+    if (due.length === BATCH) return 0;
+    const next = await selectNextDueCron(this.#o.sql);
+    // what is due already has just failed, or is somebody else's
+    return next === null ? POLL_MS : next <= 0 ? 500 : Math.min(next, POLL_MS);
+  }
+
+  async #fire(cron: DueCron): Promise<string> {
+    const { sql, log, settings, fault } = this.#o;
+    const { cron_id } = cron;
+    try {
+      const decision = this.#decide(cron);
+      fault("before-cron");
+      const outcome = await fireCron(sql, {
+        cronId: cron_id,
+        due: cron.due,
+        next: decision.next,
+        skipWaiting: settings.cronSkipWaiting,
+        runId: uuid7(),
+        threadId: cron.thread_id ?? uuid7(),
+        assistantId: cron.assistant_id,
+        ...this.#runOf(cron, decision),
+      });
+      fault("after-cron");
+      if (outcome === "created") this.counts.created += 1;
+      else if (outcome !== "taken") {
+        this.counts.passed += 1;
+        log.info({ cron_id, outcome, occurrence: decision.occurrence }, "an occurrence of a cron started no run");
+      }
+      return outcome;
+    } catch (error) {
+      log.error({ err: error, cron_id }, "a cron could not start its run");
+      return "failed";
+    }
+  }
+
+  #decide(cron: DueCron): Decision {
+    const { log, settings } = this.#o;
+    const due = new Date(cron.due.replace(" ", "T"));
+    try {
+      const schedule = readSchedule(cron.schedule, cron.timezone);
+      return decide(schedule, { due, endTime: cron.end_time }, cron.now, settings.cronMissed);
+    } catch (error) {
+      // a time zone that this server's tables no longer know: it would be due for ever
+      log.error({ err: error, cron_id: cron.cron_id }, "a cron's schedule cannot be read any more: it stands still");
+      return { start: false, occurrence: due, next: null };
+    }
+  }
+
+  #runOf(cron: DueCron, { start, occurrence }: Decision) {
+    const deps = this.#o.deps();
+    const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
+    const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
+    const kwargs = kwargsOf(deps, { body, headers: new Headers(), principal: null }, temporary);
+    // what was put there of whoever made the cron
+    const configurable = (cron.payload["config"] as { configurable?: object } | undefined)?.configurable ?? {};
+    const config = kwargs["config"] as Record<string, unknown>;
+    const metadata = { ...cron.metadata, cron_id: cron.cron_id, cron_scheduled_for: occurrence.toISOString() };
+    return {
+      start,
+      kwargs: JSON.stringify({ ...kwargs, config: { ...config, configurable } }),
+      metadata: JSON.stringify(metadata),
+      strategy: body.multitask_strategy ?? ("enqueue" as const),
+      temporary,
+    };
+  }
+}

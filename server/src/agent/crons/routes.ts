@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+import { paginationHeaders } from "../../base/http/pagination.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import type { AgentDeps } from "../deps.ts";
+import { createCron, patchCron, unknownCron } from "./create-cron.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
+
+const shared = { tag: "Crons" } as const;
+
+/** Contract agent-server §10. */
+export function cronRoutes(deps: AgentDeps): Route[] {
+  const { sql } = deps;
+
+  /** A filter by what is no assistant finds nothing. */
+  const resolved = <T extends schema.CronFilter>(filter: T): T => {
+    if (typeof filter.assistant_id !== "string") return filter;
+    return { ...filter, assistant_id: resolveAssistantId(deps.project, filter.assistant_id) ?? NOBODY };
+  };
+
+  return [
+    route({
+      ...shared,
+      method: "POST",
+      path: "/runs/crons",
+      permission: "crons:write",
+      auditFields: ["schedule"],
+      summary: "Create a schedule whose runs each get a thread",
+      body: schema.createBody,
+      out: { 200: schema.cron },
+      errors: [404],
+      handler: async ({ body, c, principal }) =>
+        rawJson(await createCron(deps, null, body, { headers: c.req.raw.headers, principal })),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/threads/:thread_id/runs/crons",
+      aliases: ["/thread/:thread_id/runs/crons"],
+      permission: "crons:write",
+      auditFields: ["schedule"],
+      summary: "Create a schedule whose runs go to one thread",
+      params: schema.threadParams,
+      body: schema.createBody,
+      out: { 200: schema.cron },
+      handler: async ({ params, body, c, principal }) =>
+        rawJson(await createCron(deps, params.thread_id, body, { headers: c.req.raw.headers, principal })),
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/runs/crons/search",
+      permission: "crons:read",
+      summary: "Search schedules",
+      body: schema.searchBody,
+      out: { 200: z.array(schema.cron.extend({ now: z.string() }).partial()) },
+      async handler({ body, principal }) {
+        const page = await rows.searchCrons(sql, resolved(body), principal.sees ?? []);
+        return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
+      },
+    }),
+    route({
+      ...shared,
+      method: "POST",
+      path: "/runs/crons/count",
+      permission: "crons:read",
+      summary: "Count schedules",
+      body: schema.countBody,
+      out: { 200: z.int() },
+      handler: async ({ body, c, principal }) =>
+        c.json(await rows.countCrons(sql, resolved(body), principal.sees ?? [])),
+    }),
+    route({
+      ...shared,
+      method: "GET",
+      path: "/runs/crons/:cron_id",
+      permission: "crons:read",
+      summary: "Get a schedule",
+      params: schema.cronParams,
+      out: { 200: schema.cron },
+      async handler({ params }) {
+        const cron = await rows.findCron(sql, params.cron_id);
+        if (cron === undefined) throw unknownCron(params.cron_id);
+        return rawJson(cron);
+      },
+    }),
+    route({
+      ...shared,
+      method: "PATCH",
+      path: "/runs/crons/:cron_id",
+      permission: "crons:write",
+      auditFields: ["schedule", "enabled"],
+      summary: "Change a schedule",
+      params: schema.cronParams,
+      body: schema.patchBody,
+      out: { 200: schema.cron },
+      handler: async ({ params, body, c, principal }) =>
+        rawJson(await patchCron(deps, params.cron_id, body, { headers: c.req.raw.headers, principal })),
+    }),
+    route({
+      ...shared,
+      method: "DELETE",
+      path: "/runs/crons/:cron_id",
+      permission: "crons:write",
+      summary: "Delete a schedule; runs that it has started go on",
+      params: schema.cronParams,
+      out: { 204: null },
+      async handler({ params, c }) {
+        if (!(await rows.deleteCron(sql, params.cron_id))) throw unknownCron(params.cron_id);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}
+
+/** No assistant's id. */
+const NOBODY = "00000000-0000-0000-0000-000000000000";

@@ -1,0 +1,78 @@
+/**
+ * When a cron is due. Expressions have five fields, or are one of @hourly, @daily, @weekly, @monthly, @yearly; croner
+ * parses them. In the hour that a change of the clock leaves out, an occurrence moves to the change; in the hour that
+ * comes twice, a fixed time occurs once and `*` in the hours' field in both.
+ */
+import { Cron } from "croner";
+
+import { unprocessable } from "../../base/errors.ts";
+
+export interface Schedule {
+  /** The first occurrence after this moment; null when there is none. */
+  next(after: Date): Date | null;
+  /** The last occurrence at or before this moment; null when there is none. */
+  latest(at: Date): Date | null;
+}
+
+/** How late an occurrence may start a run and still be on time. */
+export const LATE_MS = 60_000;
+
+/** Throws 422 for what is no expression, never occurs, or names no time zone. */
+export function readSchedule(expression: string, timezone: string | null): Schedule {
+  const bad = (why: string) => unprocessable(`Invalid schedule "${expression}": ${why}`);
+  checkTimezone(timezone);
+  const text = expression.trim();
+  if (!/^(@\w+|\S+(\s+\S+){4})$/.test(text)) {
+    throw bad("it must have five fields: minute, hour, day of month, month, day of week.");
+  }
+  let cron: Cron;
+  try {
+    cron = new Cron(text, { timezone: timezone ?? "UTC", mode: "5-part", paused: true });
+  } catch (error) {
+    throw bad((error as Error).message.replace(/^CronPattern: /, ""));
+  }
+  const schedule: Schedule = {
+    next: (after) => cron.nextRun(after),
+    // croner looks strictly before, in whole seconds
+    latest: (at) => cron.previousRuns(1, new Date(at.getTime() + 1))[0] ?? null,
+  };
+  if (schedule.next(new Date()) === null) throw bad("no day is like that.");
+  return schedule;
+}
+
+function checkTimezone(timezone: string | null): void {
+  if (timezone === null) return;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: timezone });
+  } catch {
+    throw unprocessable(`Invalid timezone "${timezone}": it must be an IANA name such as "Europe/Berlin".`);
+  }
+}
+
+export interface Decision {
+  /** Whether a run starts, and for which occurrence. */
+  start: boolean;
+  occurrence: Date;
+  next: Date | null;
+}
+
+/** What is to be done now, of a cron whose next occurrence was to be at `due`. */
+export function decide(
+  schedule: Schedule,
+  cron: { due: Date; endTime: Date | null },
+  now: Date,
+  missed: "latest" | "skip",
+): Decision {
+  const { due, endTime } = cron;
+  const last = schedule.latest(endTime && endTime < now ? endTime : now);
+  const occurrence = last && last > due ? last : due;
+  const ended = endTime !== null && (occurrence > endTime || now.getTime() > endTime.getTime() + LATE_MS);
+  const late = now.getTime() - occurrence.getTime() > LATE_MS;
+  return { start: !ended && !(late && missed === "skip"), occurrence, next: nextDate(schedule, now, endTime) };
+}
+
+/** The next occurrence that is not after the end; null when there is none. */
+export function nextDate(schedule: Schedule, after: Date, endTime: Date | null): Date | null {
+  const next = schedule.next(after);
+  return next === null || (endTime !== null && next > endTime) ? null : next;
+}

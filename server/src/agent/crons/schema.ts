@@ -1,0 +1,120 @@
+import { z } from "zod";
+
+import { isoTime, jsonObject, limit, offset, storableText, uuid } from "../../base/http/fields.ts";
+import { runBody } from "../runs/schema.ts";
+
+/** What runs are created with; contract §10. */
+const payload = runBody.pick({
+  input: true,
+  config: true,
+  context: true,
+  webhook: true,
+  interrupt_before: true,
+  interrupt_after: true,
+  multitask_strategy: true,
+  stream_mode: true,
+  stream_subgraphs: true,
+  stream_resumable: true,
+  durability: true,
+  checkpoint_during: true,
+});
+export const PAYLOAD_FIELDS = Object.keys(payload.shape) as (keyof typeof payload.shape)[];
+
+const schedule = storableText
+  .min(1)
+  .max(256)
+  .describe("minute, hour, day of month, month, day of week; or @daily etc.");
+const timezone = storableText.max(64).describe("IANA name; UTC when absent.");
+const onRunCompleted = z.enum(["delete", "keep"]).describe("Of the thread that each run gets.");
+
+export const createBody = payload
+  .extend({
+    schedule,
+    assistant_id: z.string(),
+    metadata: jsonObject.nullish(),
+    timezone: timezone.nullish(),
+    end_time: isoTime.nullish(),
+    enabled: z.boolean().nullish(),
+    on_run_completed: onRunCompleted.nullish(),
+  })
+  .meta({ id: "CronCreate" });
+
+/** An absent key keeps what there is; null clears it where there may be nothing. */
+export const patchBody = payload
+  .extend({
+    schedule: schedule.nullish(),
+    assistant_id: z.string().nullish(),
+    metadata: jsonObject.nullish(),
+    timezone: timezone.nullish(),
+    end_time: isoTime.nullish(),
+    enabled: z.boolean().nullish(),
+    on_run_completed: onRunCompleted.nullish(),
+  })
+  .partial()
+  .meta({ id: "CronPatch" });
+
+const time = z.iso.datetime({ offset: true });
+
+export const cron = z
+  .object({
+    cron_id: z.guid(),
+    assistant_id: z.guid(),
+    thread_id: z.guid().nullable(),
+    schedule: z.string(),
+    timezone: z.string().nullable(),
+    end_time: time.nullable(),
+    enabled: z.boolean(),
+    on_run_completed: z.enum(["delete", "keep"]),
+    payload: jsonObject,
+    metadata: jsonObject,
+    user_id: z.string().nullable(),
+    next_run_date: time.nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Cron" });
+
+export const CRON_FIELDS = [
+  "cron_id",
+  "assistant_id",
+  "thread_id",
+  "schedule",
+  "timezone",
+  "end_time",
+  "enabled",
+  "on_run_completed",
+  "payload",
+  "metadata",
+  "user_id",
+  "next_run_date",
+  "created_at",
+  "updated_at",
+  "now",
+] as const;
+
+/** A graph's id stands for its default assistant. */
+const filter = { assistant_id: z.string().nullish(), thread_id: uuid.nullish(), metadata: jsonObject.nullish() };
+
+export const searchBody = z
+  .object({
+    ...filter,
+    enabled: z.boolean().nullish(),
+    limit: limit(10),
+    offset,
+    sort_by: z
+      .enum(["cron_id", "assistant_id", "thread_id", "next_run_date", "end_time", "created_at", "updated_at"])
+      .nullish(),
+    sort_order: z.enum(["asc", "desc"]).nullish(),
+    select: z.array(z.enum(CRON_FIELDS)).nullish(),
+  })
+  .meta({ id: "CronSearch" });
+
+export const countBody = z.object(filter).meta({ id: "CronCount" });
+
+export const cronParams = z.object({ cron_id: uuid });
+export const threadParams = z.object({ thread_id: uuid });
+
+export type CronCreate = z.output<typeof createBody>;
+export type CronPatch = z.output<typeof patchBody>;
+export type CronFilter = z.output<typeof countBody> & { enabled?: boolean | null | undefined };
+export type CronSearch = z.output<typeof searchBody>;

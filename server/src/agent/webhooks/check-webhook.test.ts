@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+
+import { createOutbound } from "../../base/outbound/outbound.ts";
+import { readPolicy } from "../../base/outbound/policy.ts";
+import { checkWebhook, maskUrl } from "./check-webhook.ts";
+import { readWebhookRules, webhooksSection } from "./config.ts";
+
+const abroad = createOutbound(readPolicy("", false));
+const atHome = createOutbound(readPolicy("", true));
+
+function verdict(url: string, section: object = {}, outbound = abroad, disabled = false): string {
+  try {
+    checkWebhook(readWebhookRules(webhooksSection.parse(section), disabled, {}), outbound, url);
+    return "allowed";
+  } catch (error) {
+    expect(error).toMatchObject({ status: 422 });
+    return (error as Error).message;
+  }
+}
+
+test.each<[string, object, RegExp | "allowed"]>([
+  ["https://hooks.example/run?token=secret", {}, "allowed"],
+  ["http://hooks.example/run", {}, "allowed"],
+  ["/custom/webhook?a=b", {}, "allowed"],
+  ["https://hooks.example:443/", {}, "allowed"],
+  ["https://hooks.example:8443/", {}, /port 8443 is not among the allowed ones: 443 \(webhooks.url.allowed_ports\)/],
+  ["http://hooks.example:443/", {}, /port 443 .*: 80/],
+  ["https://hooks.example:8443/", { url: { allowed_ports: [8443] } }, "allowed"],
+  ["https://hooks.example/", { url: { allowed_ports: [8443] } }, /port 443 .*: 8443/],
+  ["http://hooks.example/", { url: { require_https: true } }, /https:\/\/ \(webhooks.url.require_https\)/],
+  ["https://hooks.example/", { url: { require_https: true } }, "allowed"],
+  ["https://a.hooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, "allowed"],
+  ["https://a.b.hooks.example./", { url: { allowed_domains: ["*.HOOKS.example"] } }, "allowed"],
+  ["https://hooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, /not among the allowed hosts/],
+  ["https://evilhooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, /allowed hosts/],
+  ["https://hooks.example/", { url: { allowed_domains: ["hooks.example"] } }, "allowed"],
+  ["https://a.hooks.example/", { url: { allowed_domains: ["hooks.example"] } }, /allowed hosts/],
+  ["https://hooks.example.evil.com/", { url: { allowed_domains: ["hooks.example"] } }, /allowed hosts/],
+  ["https://hooks.example@evil.com/", { url: { allowed_domains: ["hooks.example"] } }, /user name or a password/],
+  ["/internal", { url: { allowed_domains: ["hooks.example"] } }, "allowed"],
+  ["/internal", { url: { disable_loopback: true } }, /relative URLs are not allowed \(webhooks.url.disable_loopback\)/],
+  ["//evil.example/", { url: { disable_loopback: false } }, /http or https URL, or a path/],
+  ["/\\evil.example/", {}, /http or https URL, or a path/],
+  ["https://hooks.example/long", { url: { max_url_length: 20 } }, /longer than 20 characters/],
+  ["https://hooks.example/a\nb", {}, /control characters/],
+  ["/a\0b", {}, /control characters/],
+  ["ftp://hooks.example/", {}, /http or https URL/],
+  ["javascript:alert(1)", {}, /http or https URL/],
+  ["hooks.example/run", {}, /http or https URL/],
+  ["https://", {}, /cannot be read/],
+  ["http://169.254.169.254/latest/meta-data/", {}, /a metadata service/],
+  ["http://127.0.0.1/", {}, /a loopback address/],
+  ["http://2130706433/", {}, /a loopback address/],
+  ["http://[::1]/", {}, /a loopback address/],
+  ["http://10.0.0.1/", {}, /a private address/],
+  ["http://localhost/", {}, /a loopback address/],
+])("%s with %j", (url, section, expected) => {
+  if (expected === "allowed") expect(verdict(url, section)).toBe("allowed");
+  else expect(verdict(url, section)).toMatch(expected);
+});
+
+test("on a developer's machine its own ports are free, unless a list of ports says otherwise", () => {
+  expect(verdict("http://localhost:3000/hook", {}, atHome)).toBe("allowed");
+  expect(verdict("http://127.0.0.1:3000/hook", {}, atHome)).toBe("allowed");
+  expect(verdict("http://localhost:3000/hook", { url: { allowed_ports: [443] } }, atHome)).toMatch(/port 3000/);
+  expect(verdict("http://hooks.example:3000/hook", {}, atHome)).toMatch(/port 3000/);
+});
+
+test("disabled webhooks are refused, whatever their URL", () => {
+  expect(verdict("https://hooks.example/", {}, abroad, true)).toMatch(/http.disable_webhooks/);
+  expect(verdict("/own", {}, abroad, true)).toMatch(/http.disable_webhooks/);
+});
+
+test("no message and no log shows the query", () => {
+  const secret = "https://hooks.example:81/run?token=secret#secret";
+  expect(verdict(secret)).not.toContain("secret");
+  expect(maskUrl(secret)).toBe("https://hooks.example:81/run?…");
+  expect(maskUrl("/own?token=secret")).toBe("/own?…");
+  expect(maskUrl("https://hooks.example/run")).toBe("https://hooks.example/run");
+});

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+
+import { Webhook } from "standardwebhooks";
+import { expect, test } from "vitest";
+
+import { readOptions } from "../../base/config/options.ts";
+import { pauseAfter } from "./backoff.ts";
+import { retryAfter } from "./post-webhook.ts";
+import { webhookOptions } from "./settings.ts";
+import { readSigningKeys, signatureHeaders } from "./sign.ts";
+
+const secret = () => `whsec_${randomBytes(32).toString("base64")}`;
+
+test("the standard's own library accepts what was signed, with the old secret and the new one", () => {
+  const [older, newer] = [secret(), secret()];
+  const body = JSON.stringify({ text: "Grüße" });
+  const headers = signatureHeaders(readSigningKeys(`${newer}, ${older}`), "an-id", Math.floor(Date.now() / 1000), body);
+  expect(new Webhook(older).verify(body, headers)).toEqual({ text: "Grüße" });
+  expect(new Webhook(newer).verify(body, headers)).toEqual({ text: "Grüße" });
+  expect(() => new Webhook(secret()).verify(body, headers)).toThrow("No matching signature");
+  expect(() => new Webhook(newer).verify(`${body} `, headers)).toThrow("No matching signature");
+});
+
+test("without a secret there is an id and a time, and no signature", () => {
+  expect(Object.keys(signatureHeaders([], "an-id", 1, "{}"))).toEqual(["webhook-id", "webhook-timestamp"]);
+});
+
+test.each(["whsec_", "whsec_c2hvcnQ=", "not base64!", `whsec_${randomBytes(65).toString("base64")}`])(
+  "%s is no secret, and no message quotes it",
+  (text) => {
+    const read = () => readOptions(webhookOptions, { HEDDLE_WEBHOOK_SECRETS: `${secret()},${text}` });
+    expect(read).toThrow(/HEDDLE_WEBHOOK_SECRETS must hold secrets of 24 to 64 bytes.*number 2 is none/);
+    expect(read).not.toThrow(text.slice(6) || "whsec_c");
+  },
+);
+
+test("pauses grow threefold to four hours, and chance takes up to a quarter away", () => {
+  expect([1, 2, 3, 4].map((n) => pauseAfter(n, 5000, 0))).toEqual([5000, 15_000, 45_000, 135_000]);
+  expect(pauseAfter(50, 5000, 0)).toBe(4 * 3_600_000);
+  expect(pauseAfter(1, 5000, 0.9999)).toBeGreaterThan(3749);
+  expect(pauseAfter(1, 5000, 0.9999)).toBeLessThan(3751);
+});
+
+test("Retry-After comes in seconds or as a date, and no longer than a day", () => {
+  const now = Date.parse("2026-11-21T12:00:00Z");
+  expect(retryAfter("120", now)).toBe(120_000);
+  expect(retryAfter("Sat, 21 Nov 2026 12:01:00 GMT", now)).toBe(60_000);
+  expect(retryAfter("Sat, 21 Nov 2026 11:00:00 GMT", now)).toBe(0);
+  expect(retryAfter("999999999", now)).toBe(86_400_000);
+  expect([retryAfter(undefined), retryAfter("soon"), retryAfter("-5")]).toEqual([0, 0, 0]);
+});
