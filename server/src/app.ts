@@ -1,18 +1,25 @@
 /** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
 import { Hono, type MiddlewareHandler } from "hono";
 
+import { corsRules } from "./agent/custom-app/cors-rules.ts";
+import { logRequests } from "./agent/custom-app/log-requests.ts";
+import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
+import { pathBelow, refuseOutside } from "./agent/custom-app/mount-prefix.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
 import { AppError } from "./base/errors.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
-import { allowOrigins, type CrossOriginSettings } from "./base/http/cross-origin.ts";
+import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
 import { limitBody } from "./base/http/limit-body.ts";
 import { nameRequests } from "./base/http/request-id.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
 import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
+import type { ControlDeps } from "./control/deps.ts";
+import { controlRoutes } from "./control/index.ts";
+import { isUpload } from "./control/uploads/upload-path.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
@@ -33,7 +40,7 @@ interface Gate {
 export function createAgentApp(deps: AgentDeps, guard: Guard): Hono {
   const { served } = guard;
   const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
-  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator });
+  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps));
   deps.loopback.answer = async (request) => app.fetch(request);
   return app;
 }
@@ -47,27 +54,64 @@ export function createWorkerApp(deps: AgentDeps, guard: Guard): Hono {
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
   const { rateLimits, log } = deps;
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps, guard.audit), guard, gate, isFeedbackLink);
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, { gate, isOpen: isFeedbackLink });
 }
 
-/** `isOpen`: paths that pages of any origin may call, whatever the setting says. */
+export const createControlApp = (deps: ControlDeps, guard: Guard): Hono =>
+  createApp(deps, controlRoutes(deps), guard, { isUpload });
+
+/** What langgraph.json says of HTTP: rules for other origins, a prefix, the project's own app. */
+function projectSurroundings(deps: AgentDeps): Surroundings {
+  const { http } = deps.project.config;
+  const prefix = deps.settings.mountPrefix ?? http.mount_prefix;
+  const rules = http.logging_headers;
+  return {
+    corsRules: corsRules(http.cors),
+    logger: rules && logRequests(deps.log, rules),
+    prefix: prefix === "" ? undefined : prefix,
+    mountFirst(app, routes, guard) {
+      if (!deps.customApp) return;
+      const { middleware_order, enable_custom_route_auth } = http;
+      if (middleware_order === "auth_first") authenticateFirst(app, routes, guard);
+      mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
+    },
+  };
+}
+
+interface Surroundings {
+  gate?: Gate | undefined;
+  /** Paths that pages of any origin may call, whatever the setting says. */
+  isOpen?: (path: string) => boolean;
+  /** Paths that take bodies with a limit of their own. */
+  isUpload?: (path: string) => boolean;
+  corsRules?: CrossOriginRules | undefined;
+  logger?: MiddlewareHandler | undefined;
+  /** Everything is below it. */
+  prefix?: string | undefined;
+  /** Mounts what stands before the routes. */
+  mountFirst?: (app: Hono, routes: Route[], guard: Guard) => void;
+}
+
 function createApp(
   { settings, log, metrics }: Space,
   routes: Route[],
   guard: Guard,
-  gate?: Gate,
-  isOpen?: (path: string) => boolean,
+  { gate, isOpen, isUpload: isExempt, corsRules: rules, logger, prefix, mountFirst }: Surroundings = {},
 ): Hono {
-  const app = new Hono();
+  const app = new Hono(prefix === undefined ? {} : { getPath: pathBelow(prefix) });
+  const notFound = () => errorResponse(settings.errors, new AppError(404, "404 Not Found"));
   app.onError(errorHandler(settings.errors, log));
-  app.notFound(() => errorResponse(settings.errors, new AppError(404, "404 Not Found")));
+  app.notFound(notFound);
+  if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
   app.use(nameRequests);
   app.use(findClientIp(settings));
+  if (logger) app.use(logger);
   if (gate) app.use(gate.preflights);
-  app.use(allowOrigins(settings, isOpen));
+  app.use(allowOrigins({ ...settings, corsRules: rules }, isOpen));
   if (gate) app.use(gate.requests);
-  app.use(limitBody(settings.maxBodyBytes, settings.errors));
+  app.use(limitBody(settings.maxBodyBytes, settings.errors, isExempt));
+  mountFirst?.(app, routes, guard);
   mountRoutes(app, routes, guard);
   return app;
 }

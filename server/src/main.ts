@@ -5,12 +5,15 @@ import type { GraphStatus, TraceDestination } from "../../graph-host/src/protoco
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
 import { readProject } from "./agent/project/read-project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
-import { createAgentApp, createTraceApp } from "./app.ts";
+import { createAgentApp, createControlApp, createTraceApp, createWorkerApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";
 import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
+import { startControlPlane } from "./control/control-plane.ts";
+import { Gateway } from "./control/gateway/gateway.ts";
+import { controlOptions } from "./control/settings.ts";
 import { deferred } from "./base/deferred.ts";
-import { type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
+import { type Ahead, type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { openSecrets } from "./base/secrets/secrets.ts";
 import { secretsOptions } from "./base/secrets/settings.ts";
@@ -35,6 +38,8 @@ export interface AgentServerSettings extends ServerSettings {
   config: string;
   reload?: boolean | undefined;
   jobs?: number | undefined;
+  /** Executes runs only, and answers nothing but whether it lives. */
+  worker?: boolean | undefined;
   /** Where the traces of runs go; nowhere by default. */
   traces?: TraceDestination | undefined;
   /** Stops what else uses this server's database and has to outlive its runs. */
@@ -67,6 +72,13 @@ export interface TraceServerSettings extends ServerSettings {
   tracingKey?: string | undefined;
 }
 
+export interface ControlServerSettings extends ServerSettings {
+  /** Path of bin/heddle.js, by which agent servers are started. */
+  launcher: string;
+  /** Where deployments send the traces of their runs. */
+  traces?: { url: string; key: string } | undefined;
+}
+
 /** Resolves when requests are answered; graphs may still be loading. */
 export function startAgentServer(settings: AgentServerSettings): Promise<RunningAgentServer> {
   const started = new Started();
@@ -79,6 +91,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const graphs = deferred<Record<string, GraphStatus>>();
     const { http, log, database } = await openPort(settings, options, started);
     started.add(() => settings.stopOthers?.() ?? Promise.resolve());
+    let createCurrent = () => {};
     const agent = await startAgent({
       settings: options,
       log,
@@ -89,6 +102,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
       reload: options.reload,
       openLoopback: !needsKeys(options.auth, settings.host),
       traces: settings.traces,
+      onProject: () => createCurrent(),
       onGraphs(loaded) {
         graphs.resolve(loaded);
         settings.onGraphs?.(loaded);
@@ -100,7 +114,10 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const who = { host: settings.host, ofOneWorkspace: true, sealKey: sealKeyOf(keyring.newest) };
     const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
-    answer(http, createAgentApp(agent.deps, identity.guard), started);
+    const createApp = settings.worker ? createWorkerApp : createAgentApp;
+    let app = createApp(agent.deps, identity.guard);
+    createCurrent = () => (app = createApp(agent.deps, identity.guard));
+    answer(http, (request, env) => app.fetch(request, env), started);
     const { warnings } = project;
     const { sendTracesTo } = agent;
     return { ...running(http, database, identity, started), graphs: graphs.promise, warnings, sendTracesTo };
@@ -120,7 +137,29 @@ export function startTraceServer(settings: TraceServerSettings): Promise<Running
     const who = { host, ofOneWorkspace: false, sealKey: sealKeyOf(secrets.keyring.newest), tracingKey };
     const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
-    answer(http, createTraceApp(platform.deps, identity.guard), started);
+    answer(http, createTraceApp(platform.deps, identity.guard).fetch, started);
+    return running(http, database, identity, started);
+  });
+}
+
+/** Resolves when requests are answered; deployments that ran before may still be starting. */
+export function startControlServer(settings: ControlServerSettings): Promise<RunningServer> {
+  const started = new Started();
+  return started.orStop(async () => {
+    const options = readOptions({ ...controlOptions, ...identityOptions, ...secretsOptions }, process.env);
+    const { http, log, database } = await openPort(settings, options, started);
+    const { host, dataDir, launcher, traces } = settings;
+    const common = { settings: options, log, database, dataDir };
+    const control = await startControlPlane({ ...common, internalUrl: http.url, launcher, traces });
+    started.add(() => control.stop());
+    const { sql, secrets, table } = control.deps;
+    const sealKey = sealKeyOf(secrets.keyring.newest);
+    const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
+    started.add(() => identity.stop());
+    const { authenticator } = identity.guard;
+    const gateway = new Gateway({ table, authenticator, log, holdSeconds: options.gatewayHoldSeconds });
+    started.add(() => Promise.resolve(gateway.close()));
+    answer(http, createControlApp(control.deps, identity.guard).fetch, started, gateway);
     return running(http, database, identity, started);
   });
 }
@@ -144,8 +183,8 @@ async function openPort(
   return { http, log, database: database.address };
 }
 
-function answer(http: HttpServer, app: Hono, started: Started): void {
-  http.serve(app.fetch);
+function answer(http: HttpServer, fetch: Hono["fetch"], started: Started, ahead?: Ahead): void {
+  http.serve(fetch, ahead);
   started.add(() => {
     void http.stopListening();
     return Promise.resolve();

@@ -113,6 +113,8 @@ test.each([
   [serve, [], "--role"],
   [serve, ["--role", "agent,king"], 'no role "king"'],
   [serve, ["--role", "agent", "--config", "none.json"], "none.json"],
+  [serve, ["--role", "worker", "--config", "none.json"], "role worker"],
+  [serve, ["--role", "agent,worker"], "process of its own"],
 ])("a mistake is told before anything is touched", async (command, args, message) => {
   await expect(command.run(args)).rejects.toThrow(message);
   await expect(command.run(args)).rejects.toThrow(UsageError);

@@ -8,7 +8,7 @@ import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
-const ROLES = ["trace", "agent"] as const;
+const ROLES = ["trace", "agent", "worker"] as const;
 type Role = (typeof ROLES)[number];
 
 const flags = {
@@ -22,7 +22,7 @@ const flags = {
     type: "text",
     placeholder: "FILE",
     default: "langgraph.json",
-    description: "The project to serve, for the role agent.",
+    description: "The project to serve, for the roles agent and worker.",
   },
   port: SERVER_FLAGS.port,
   "trace-port": SERVER_FLAGS["trace-port"],
@@ -31,7 +31,7 @@ const flags = {
     type: "text",
     placeholder: "DIR",
     env: ["HEDDLE_DATA_DIR"],
-    defaultNote: ".heddle beside the project's langgraph.json, or here without the role agent",
+    defaultNote: ".heddle beside the project's langgraph.json, or here for the role trace alone",
     description: "Where the embedded Postgres and other files are kept.",
   },
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
@@ -55,7 +55,8 @@ export function help(): string {
   return `Usage: heddle serve --role ROLE[,ROLE] [options]
 
 Runs the agent server, the trace platform or both in one process, configured by flags and environment
-variables. Servers with the same Postgres work together.
+variables. Servers with the same Postgres work together. A worker executes runs that agent servers have accepted;
+on its port it answers /ok and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
 
 Options:
 ${describeFlags(flags)}
@@ -81,10 +82,11 @@ export async function run(args: string[]): Promise<void> {
   const given = readFlags(flags, args, process.env);
   const roles = readRoles(given.role);
   const config = resolve(given.config);
-  if (roles.includes("agent") && !existsSync(config)) {
-    throw new UsageError(`There is no ${config}. The role agent serves a project; name its file with --config.`);
+  const executing = roles.find((role) => role !== "trace");
+  if (executing && !existsSync(config)) {
+    throw new UsageError(`There is no ${config}. The role ${executing} serves a project; name its file with --config.`);
   }
-  const home = roles.includes("agent") ? dirname(config) : process.cwd();
+  const home = executing ? dirname(config) : process.cwd();
   const dataDir = resolve(given["data-dir"] ?? join(home, ".heddle"));
   const tracingKey = randomBytes(32).toString("base64url");
   const place = { given, dataDir, database: given["postgres-uri"], tracingKey };
@@ -98,11 +100,14 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-const NAMES: Record<Role, string> = { agent: "Agent server", trace: "Trace platform" };
+const NAMES: Record<Role, string> = { agent: "Agent server", trace: "Trace platform", worker: "Worker" };
 
 function readRoles(text: string | undefined): Role[] {
   const names = (text ?? "").split(",").map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
+  if (names.includes("agent") && names.includes("worker")) {
+    throw new UsageError("An agent server executes runs itself: the role worker is for a process of its own.");
+  }
   if (unknown.length === 0) return [...new Set(names as Role[])];
   const wrong = text === undefined ? "--role says what to run" : `There is no role "${unknown[0]}"`;
   throw new UsageError(`${wrong}: ${ROLES.join(", ")}, or several with commas between.`);
@@ -129,12 +134,13 @@ async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<
   const { given, dataDir, database, tracingKey } = place;
   const { startAgentServer, startTraceServer } = await import("../../../server/src/main.ts");
   const { host, reload, "n-jobs-per-worker": jobs } = given;
-  const port = role === "agent" ? given.port : given["trace-port"];
+  const port = role === "trace" ? given["trace-port"] : given.port;
   const common = { host, port, dataDir, database };
   try {
     if (role === "trace") return await startTraceServer({ ...common, tracingKey });
     const traces = tracesUrl === undefined ? undefined : ({ state: "on", url: tracesUrl, key: tracingKey } as const);
-    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs, traces });
+    const worker = role === "worker";
+    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs, traces, worker });
     for (const warning of server.warnings) console.error(`heddle: ${warning}`);
     return server;
   } catch (error) {
@@ -145,6 +151,7 @@ async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<
 
 const PORT_NAMES = {
   agent: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
+  worker: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   trace: { portFlag: "--trace-port", portVariable: "HEDDLE_TRACE_PORT" },
 } satisfies Record<Role, object>;
 

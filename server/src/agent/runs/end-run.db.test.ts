@@ -78,7 +78,15 @@ afterAll(async () => {
 const STATE = '{"values":{"n":1},"next":[],"interrupts":{}}';
 
 async function claimed(temporary: boolean): Promise<ActiveRun> {
-  const run = { runId: uuid7(), threadId: uuid7(), attempt: 1, graphId: null, claimedAt: 0, timeout: undefined };
+  const run = {
+    runId: uuid7(),
+    threadId: uuid7(),
+    attempt: 1,
+    graphId: null,
+    kwargs: "{}",
+    claimedAt: 0,
+    timeout: undefined,
+  };
   await createRuns(sql, [
     {
       ...run,

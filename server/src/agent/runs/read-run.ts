@@ -5,6 +5,7 @@ import { SSE_HEADERS, sseBody, sseFrame } from "../../base/events/sse.ts";
 import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
+import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
@@ -85,11 +86,15 @@ export async function joinRun(
   if (local?.outcome) return rawJson(local.outcome.answer);
   if (isFinal(state)) {
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
-    return rawJson(answerOf(state.status, error, undefined, `{"values":${state.values ?? "null"}}`));
+    const answer = answerOf(state.status, error, undefined, `{"values":${state.values ?? "null"}}`);
+    return rawJson(withLinks(answer, state.links ?? undefined));
   }
   const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, state.thread_id);
   return waitResponse(stream, { onDisconnect });
 }
+
+/** What a reader needs of a server. */
+export type ReaderDeps = Pick<AgentDeps, "sql" | "streams" | "follower"> & { queue: Pick<AgentDeps["queue"], "has"> };
 
 export interface StreamOptions {
   headers?: Record<string, string>;
@@ -141,7 +146,7 @@ function wanted(name: string, modes: string[]): boolean {
  * gone yields its error frame, or nothing.
  */
 export async function joinStream(
-  deps: AgentDeps,
+  deps: ReaderDeps,
   threadId: string | null,
   runId: string,
   options: StreamOptions,
@@ -154,7 +159,7 @@ export async function joinStream(
   const kept = await selectKeptStream(deps.sql, runId);
   // a stateless run is gone when it has ended
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
-  if (state && isFinal(state) && !kept?.frames) return endedResponse(state, options);
+  if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
   const stream = deps.follower.follow(runId, state?.thread_id);
   const seen = frameNumber(options.lastEventId);
   // how many frames there are is known when they come

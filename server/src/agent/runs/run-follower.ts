@@ -10,6 +10,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { LiveFrames } from "../../base/events/live-frames.ts";
 import type { Log } from "../../base/log.ts";
+import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
@@ -20,6 +21,8 @@ const POLL_MS = 500;
 const WANT_MS = 2000;
 /** How long a living server may take to write a run's last frames after the run's end. */
 const LAST_FRAMES_MS = 3000;
+/** How long to wait for frames of an ended run that nobody may have any more. */
+const FORGOTTEN_MS = 800;
 
 export interface RunFollowerOptions {
   sql: Sql;
@@ -74,6 +77,11 @@ export class RunFollower {
     }
     this.#lookSoon();
     return stream;
+  }
+
+  /** True when nobody but this server can have frames that are not kept. */
+  get alone(): boolean {
+    return this.#o.alone();
   }
 
   /** The database says that something happened to this run. */
@@ -150,7 +158,7 @@ export class RunFollower {
     const patience = this.#patience(row);
     if (patience > 0) {
       followed.finalAt ||= Date.now();
-      if (Date.now() - followed.finalAt < patience) return row === undefined;
+      if (Date.now() - followed.finalAt < patience) return !row?.frames;
     }
     if (this.#o.isActive(stream.runId)) return false;
     this.#forget(stream.runId);
@@ -160,10 +168,13 @@ export class RunFollower {
 
   /** How long the end of a run's stream may come after the run's own. */
   #patience(row: FollowedRun | undefined): number {
-    // a temporary run goes with its end; who executed it may still know how it ended
-    if (!row) return this.#o.alone() ? 0 : LAST_FRAMES_MS / 3;
-    if (row.frames === null || row.stream_status !== null) return 0;
-    return row.server_lives || row.run_status === null ? LAST_FRAMES_MS : 0;
+    if (row?.frames) {
+      if (row.stream_status !== null) return 0;
+      return row.server_lives || row.run_status === null ? LAST_FRAMES_MS : 0;
+    }
+    if (this.#o.alone()) return 0;
+    // who executed it may still have its frames; a temporary run goes with its end
+    return !row || (row.server_lives && row.server_id !== this.#o.serverId && row.is_recent) ? FORGOTTEN_MS : 0;
   }
 
   #forget(runId: string): void {
@@ -179,7 +190,13 @@ function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   // all frames are here, or none can be trusted to be the last
   const whole = row?.stream_status != null && !stream.own;
   const state = row?.values ? `{"values":${row.values}}` : null;
-  return { status, answer: answerOf(status, error, whole ? stream.lastValues : undefined, state) };
+  return {
+    status,
+    answer: withLinks(
+      answerOf(status, error, whole ? stream.lastValues : undefined, state),
+      stream.links ?? row?.links ?? undefined,
+    ),
+  };
 }
 
 function parseError(data: Buffer | undefined): { error: string; message: string } | undefined {

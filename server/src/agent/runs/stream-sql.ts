@@ -89,9 +89,13 @@ export interface FollowedRun {
   server_id: string | null;
   /** Whether that one is alive. */
   server_lives: boolean;
+  /** Ended less than some minutes ago. */
+  is_recent: boolean | null;
   error: { error: string; message: string } | null;
   /** JSON text of the thread's values, once the run is final. */
   values: string | null;
+  /** JSON text of its feedback links, once the run is final. */
+  links: string | null;
   /** null: no kept stream. */
   frames: number | null;
   stream_status: RunStatus | "deleted" | null;
@@ -101,7 +105,9 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
   return sql<FollowedRun[]>`
     select w.run_id, r.status as run_status, r.server_id, r.error,
            exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
+           r.ended_at > now() - interval '5 minutes' as is_recent,
            case when r.status not in ('pending', 'running') then t.values::text end as values,
+           case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links,
            s.frames, s.status as stream_status
     from unnest(${runIds}::uuid[]) as w(run_id)
     left join runs r on r.run_id = w.run_id
