@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import { afterEach, describe, expect, test } from "vitest";
+import WebSocket from "ws";
+import { client, url } from "./clients.ts";
+
+type Stream = ReturnType<typeof client.threads.stream>;
+const open: Stream[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((stream) => stream.close()));
+});
+
+const webSocketFactory = (at: string) => new WebSocket(at) as unknown as globalThis.WebSocket;
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const user = (content: string) => ({ messages: [{ role: "user", content }] });
+
+describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) => {
+  function connect(assistantId: string, threadId: string = randomUUID()): Stream {
+    const stream = client.threads.stream(threadId, { assistantId, transport, webSocketFactory });
+    open.push(stream);
+    return stream;
+  }
+
+  test("a run's values, its messages token by token, and its tool calls", async () => {
+    const stream = connect("agent");
+    const messages = all(stream.messages);
+    const tools = all(stream.toolCalls);
+    const { run_id } = await stream.run.start({ input: user("weather in Oslo") });
+    const output = (await stream.output) as { messages: { content: unknown; getType(): string }[] };
+    expect(output.messages.map((message) => message.getType())).toEqual(["human", "ai", "tool", "ai"]);
+    const texts = await Promise.all((await messages).map(async (message) => String(await message.text)));
+    expect(texts.at(-1)).toBe("The tool says: sunny in Oslo");
+    const [call] = await tools;
+    expect(call).toMatchObject({ name: "get_weather", input: { city: "Oslo" } });
+    expect(JSON.stringify(await call!.output)).toContain("sunny in Oslo");
+    const runs = await client.runs.list(stream.threadId);
+    expect(runs.map((run) => [run.run_id, run.status])).toEqual([[run_id, "success"]]);
+  });
+
+  test("an interrupt is seen, answered, and the thread goes on over the same stream", async () => {
+    const stream = connect("approval");
+    await stream.run.start({ input: { topic: "tea" } });
+    await expect.poll(() => stream.interrupts).toHaveLength(1);
+    const [{ interruptId, payload, namespace }] = stream.interrupts as [(typeof stream.interrupts)[number]];
+    expect(payload).toEqual({ question: "Publish tea?" });
+    await expect.poll(() => stream.interrupted).toBe(true);
+    const ended = stream.subscribe({ channels: ["lifecycle"] });
+    await stream.input.respond({ namespace: [...namespace], interrupt_id: interruptId, response: "yes" });
+    for await (const event of await ended) {
+      const { data } = event.params as { data: { event: string } };
+      if (event.params.namespace.length === 0 && data.event === "completed") break;
+    }
+    const state = await stream.state.get({ namespace: [] });
+    expect(state.values).toMatchObject({ answer: "yes", log: ["draft:tea", "asked", "published"] });
+    expect(state.checkpoint!.id).toBeTypeOf("string");
+  });
+
+  test("subgraphs are found with their namespaces, and the tree of them can be asked for", async () => {
+    const stream = connect("nested");
+    const custom = await stream.subscribe({ channels: ["custom"], namespaces: [["child"]] });
+    const found = all(stream.subgraphs);
+    await stream.run.start({ input: { ask: false } });
+    await stream.output;
+    expect((await found).map((one) => one.namespace.map((part: string) => part.split(":")[0]))).toContainEqual([
+      "child",
+    ]);
+    expect((await all(custom)).map(({ params }) => params.data)).toEqual([
+      { payload: { from: "before" } },
+      { payload: { from: "deep" } },
+    ]);
+    const { tree } = await stream.agent.getTree();
+    expect(tree).toMatchObject({ status: "completed", graph_name: "nested" });
+    expect(tree.children).toMatchObject([{ graph_name: "child", children: [{ graph_name: "grandchild" }] }]);
+  });
+
+  test("a client that comes later sees the thread's runs again, under the same numbers", async () => {
+    const first = connect("counter");
+    const seen: unknown[] = [];
+    first.onEvent((event) => seen.push([event.event_id, event.seq, event.method]));
+    await first.run.start({ input: { add: 2 } });
+    await first.output;
+    const second = connect("counter", first.threadId);
+    const again: unknown[] = [];
+    second.onEvent((event) => again.push([event.event_id, event.seq, event.method]));
+    const values = await second.subscribe(["values", "lifecycle", "input"]);
+    for await (const event of values) {
+      const { data } = event.params as { data: { event?: string } };
+      if (event.method === "lifecycle" && data.event === "completed" && event.params.namespace.length === 0) break;
+    }
+    expect(again.length).toBeGreaterThan(2);
+    expect(seen).toEqual(expect.arrayContaining(again));
+  });
+
+  test("checkpoints are listed and forked from", async () => {
+    const stream = connect("counter");
+    await stream.run.start({ input: { add: 2 } });
+    expect(await stream.output).toMatchObject({ total: 4 });
+    const { checkpoints } = await stream.state.listCheckpoints({});
+    expect(checkpoints.map(({ step }) => step)).toEqual([2, 1, 0, -1]);
+    const forked = await stream.state.fork({ checkpoint_id: checkpoints[1]!.id });
+    expect(forked.thread_id).toBe(stream.threadId);
+    await client.runs.join(stream.threadId, forked.run_id);
+    expect((await stream.state.get({ namespace: [] })).values).toMatchObject({ trail: ["+2", "*2"] });
+  });
+
+  test("errors have codes, and a run that fails says so", async () => {
+    const stream = connect("nobody");
+    await expect(stream.run.start({ input: {} })).rejects.toMatchObject({ code: "invalid_argument" });
+    const failing = connect("failing");
+    const failures: unknown[] = [];
+    failing.onEvent((event) => {
+      if (event.method === "lifecycle" && event.params.namespace.length === 0) failures.push(event.params.data);
+    });
+    await failing.run.start({ input: {} });
+    await failing.output;
+    await expect.poll(() => failures).toContainEqual(expect.objectContaining({ event: "failed" }));
+  });
+});
+
+test("a WebSocket needs a WebSocket request", async () => {
+  const plain = await fetch(`${url}/threads/${randomUUID()}/stream/events`);
+  expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
+});
