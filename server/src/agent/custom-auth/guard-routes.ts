@@ -7,7 +7,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
-import { AppError, conflict, forbidden, notFound } from "../../base/errors.ts";
+import { type AppError, conflict, forbidden, notFound } from "../../base/errors.ts";
 import { SSE_HEADERS, sseFrame } from "../../base/events/sse.ts";
 import type { Route } from "../../base/http/route.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";

@@ -32,18 +32,45 @@ export type CrossOriginSettings = Options<typeof crossOriginOptions>;
  * and that is what keeps `*` harmless and the CSRF header a proof.
  */
 export function allowOrigins(
-  { corsOrigins }: CrossOriginSettings,
+  { corsOrigins, corsRules = {} }: CrossOriginSettings & { corsRules?: CrossOriginRules | undefined },
   /** Paths that pages of any origin may call whatever the setting says, because the path is the credential. */
   isOpen: (path: string) => boolean = () => false,
 ): MiddlewareHandler {
-  const allowMethods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
-  const origin = corsOrigins.includes("*")
-    ? "*"
-    : (asking: string, c: Context) => {
-        if (isOpen(c.req.path)) return "*";
-        return corsOrigins.includes(asking) ? asking : null;
-      };
-  return cors({ origin, exposeHeaders: EXPOSED_HEADERS, allowMethods });
+  const { pattern, methods, headers, expose = [], credentials, maxAge } = corsRules;
+  const origins = corsRules.origins ?? corsOrigins;
+  const allowMethods = methods ?? ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
+  const isAllowed = pattern ? (asking: string) => pattern.test(asking) : (asking: string) => origins.includes(asking);
+  const origin =
+    !pattern && origins.includes("*")
+      ? "*"
+      : (asking: string, c: Context) => {
+          if (isOpen(c.req.path)) return "*";
+          return isAllowed(asking) ? asking : null;
+        };
+  const exposeHeaders = [...new Set([...EXPOSED_HEADERS, ...expose.map((name) => name.toLowerCase())])];
+  return cors({
+    origin,
+    exposeHeaders,
+    allowMethods,
+    ...(headers && !headers.includes("*") && { allowHeaders: headers }),
+    ...(credentials && { credentials }),
+    ...(maxAge !== undefined && { maxAge }),
+  });
+}
+
+/** What a project says beyond the setting. */
+export interface CrossOriginRules {
+  origins?: readonly string[] | undefined;
+  /** Wins over `origins`. */
+  pattern?: RegExp | undefined;
+  methods?: string[] | undefined;
+  /** What pages may send; what they ask for when absent. */
+  headers?: string[] | undefined;
+  expose?: string[] | undefined;
+  /** Cookies; never together with every origin. */
+  credentials?: boolean | undefined;
+  /** Seconds. */
+  maxAge?: number | undefined;
 }
 
 function parseOrigins(text: string): string[] {

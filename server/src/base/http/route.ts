@@ -98,7 +98,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
         if (spec.errorFamily) (c as Context).set("errorFamily", spec.errorFamily);
         try {
           if (spec.permission !== "public") {
-            principal = await recognise(guard, spec, c);
+            principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
@@ -117,12 +117,18 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
   }
 }
 
-/** Who asks; 401 and 403 when that is not known. */
-async function recognise(guard: Guard, spec: Route, c: Context): Promise<Principal> {
+const PRINCIPAL = "heddle.principal";
+
+/** Who asks; 401 and 403 when that is not known. Found out once a request. */
+export async function recognise(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
+  const known = c.get(PRINCIPAL) as Principal | undefined;
+  if (known) return known;
   const { method, raw } = c.req;
-  const needsWorkspace = spec.scope !== "organization";
   const ip = clientIp(c);
-  return guard.authenticator.authenticate({ headers: raw.headers, method, ip, request: raw, needsWorkspace });
+  const asked = authenticator.authenticate({ headers: raw.headers, method, ip, request: raw, needsWorkspace });
+  const principal = await asked;
+  c.set(PRINCIPAL, principal);
+  return principal;
 }
 
 const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);

@@ -1,0 +1,225 @@
+import { writeFileSync, mkdtempSync, rmSync, cpSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+import { callerOf } from "../../../test/call.ts";
+import { openGuard } from "../../../test/principal.ts";
+import { createAgentApp } from "../../app.ts";
+import { unauthorized } from "../../base/errors.ts";
+import type { Guard } from "../../base/http/route.ts";
+import { httpSection } from "../project/http-schema.ts";
+
+const PROJECT = fileURLToPath(new URL("../../../test/fixtures/app-project/langgraph.json", import.meta.url));
+const { call, agent } = await testAgentServer({}, PROJECT);
+const { deps } = agent;
+const HELLO = { assistant_id: "agent", input: { messages: [] } };
+const said = (json: { messages: { content: string }[] }) => JSON.parse(json.messages.at(-1)!.content) as object;
+
+/** The same server with another `http` section. */
+function withHttp(http: object, guard: Guard = openGuard) {
+  const config = { ...deps.project.config, http: httpSection.parse(http) };
+  return callerOf(createAgentApp({ ...deps, project: { ...deps.project, config } }, guard));
+}
+
+/** Lets in whoever sends a key. */
+const keyed: Guard = {
+  ...openGuard,
+  authenticator: {
+    authenticate(credentials) {
+      if (!credentials.headers.has("x-api-key")) throw unauthorized("Who are you?");
+      return openGuard.authenticator.authenticate(credentials);
+    },
+  },
+};
+
+test("its middleware wraps our routes, its routes shadow them, and what it does not match is ours", async () => {
+  const info = await call("GET", "/info");
+  expect([info.status, info.headers.get("x-from-middleware")]).toEqual([200, "yes"]);
+  expect(info.json.version).toBeDefined();
+  const stopped = await call("GET", "/info?interrupt");
+  expect([stopped.status, stopped.text]).toEqual([418, "interrupted"]);
+  expect((await call("GET", "/runs/afakeroute")).text).toBe("mine");
+  expect((await call("GET", "/nowhere")).text).toBe("404 Not Found");
+  expect((await call("POST", "/threads", {})).status).toBe(200);
+});
+
+test("its errors are answered as it says, and ours as ours", async () => {
+  const refused = await call("GET", "/custom/refuse");
+  expect([refused.status, refused.text]).toEqual([400, "not like this"]);
+  expect((await call("GET", "/custom/break")).status).toBe(500);
+  expect((await call("GET", `/threads/${crypto.randomUUID()}`)).status).toBe(404);
+  expect((await call("POST", "/threads/search", { limit: "all" })).status).toBe(422);
+});
+
+test("a body that its middleware has changed is the one that is read", async () => {
+  const { json } = await call("POST", "/runs/wait", HELLO);
+  expect(said(json)).toMatchObject({ from_middleware: "changed" });
+});
+
+test("a client without a URL reaches this server, without a network", async () => {
+  expect((await call("GET", "/custom/threads")).json).toEqual({ made: { made_by: "the app" }, found: 1 });
+});
+
+test("streams are not gathered", async () => {
+  const response = await createAgentApp(deps, openGuard).request("/custom/stream");
+  const reader = response.body!.getReader();
+  const started = performance.now();
+  const first = await reader.read();
+  expect(Buffer.from(first.value!).toString()).toContain("first");
+  expect(performance.now() - started).toBeLessThan(500);
+  await reader.cancel();
+});
+
+test("enable_custom_route_auth asks who calls its endpoints, not its middleware", async () => {
+  const app = "./app.ts:app";
+  const open = withHttp({ app }, keyed);
+  expect((await open("GET", "/custom/me")).json).toEqual({ user: null });
+  const closed = withHttp({ app, enable_custom_route_auth: true }, keyed);
+  expect((await closed("GET", "/custom/me")).status).toBe(401);
+  expect((await closed("GET", "/runs/afakeroute")).status).toBe(401);
+  expect((await closed("GET", "/custom/me", undefined, { "x-api-key": "k" })).json).toEqual({ user: "local" });
+  expect((await closed("GET", "/info")).status).toBe(200);
+});
+
+test("middleware_order says who comes first", async () => {
+  const app = "./app.ts:app";
+  const first = withHttp({ app }, keyed);
+  expect((await first("POST", "/threads?interrupt", {})).status).toBe(418);
+  const last = withHttp({ app, middleware_order: "auth_first" }, keyed);
+  expect((await last("POST", "/threads?interrupt", {})).status).toBe(401);
+  expect((await last("POST", "/threads?interrupt", {}, { "x-api-key": "k" })).status).toBe(418);
+  expect((await last("GET", "/info?interrupt")).status).toBe(418);
+});
+
+test("mount_prefix puts everything below it, and /ok beside it too", async () => {
+  const below = withHttp({ mount_prefix: "/team/agents/" });
+  expect((await below("GET", "/team/agents/ok")).status).toBe(200);
+  expect((await below("GET", "/ok")).status).toBe(200);
+  expect((await below("GET", "/team/agents/custom/me")).json).toEqual({ user: null });
+  expect((await below("POST", "/team/agents/threads", {})).status).toBe(200);
+  for (const outside of ["/threads/search", "/info", "/team/agentsx/info", "/team", "/"]) {
+    const answer = await below(outside === "/threads/search" ? "POST" : "GET", outside);
+    expect([outside, answer.status, answer.headers.get("x-from-middleware")]).toEqual([outside, 404, null]);
+  }
+});
+
+test.each([
+  ["disable_assistants", "POST", "/assistants/search"],
+  ["disable_threads", "POST", "/threads/search"],
+  ["disable_runs", "POST", "/runs/wait"],
+  ["disable_runs", "POST", "/threads/01a1ff3c-0a4b-7000-ad8f-9d19227c1a8f/runs"],
+  ["disable_runs", "POST", "/runs/crons/search"],
+  ["disable_store", "POST", "/store/items/search"],
+  ["disable_meta", "GET", "/info"],
+  ["disable_meta", "GET", "/docs"],
+  ["disable_meta", "GET", "/metrics"],
+  ["disable_meta", "GET", "/openapi.json"],
+])("%s takes away %s %s", async (flag, method, path) => {
+  const body = method === "POST" ? {} : undefined;
+  expect((await withHttp({})(method, path, body)).text).not.toBe("404 Not Found");
+  const without = withHttp({ [flag]: true });
+  const answer = await without(method, path, body);
+  expect([answer.status, answer.text]).toEqual([404, "404 Not Found"]);
+  expect((await without("GET", "/ok")).status).toBe(200);
+  const { json } = await without("GET", "/openapi.json");
+  expect(Object.keys((json?.paths ?? {}) as object)).not.toContain(path);
+});
+
+test("cors: origins by list or pattern, methods, headers, credentials, exposed headers, age", async () => {
+  const from = (origin: string) => ({ origin, "access-control-request-method": "POST" });
+  const listed = withHttp({
+    cors: {
+      allow_origins: ["https://app.example"],
+      allow_methods: ["GET"],
+      allow_headers: ["x-one"],
+      allow_credentials: true,
+      expose_headers: ["X-Mine"],
+      max_age: 60,
+    },
+  });
+  const preflight = (await listed("OPTIONS", "/threads", undefined, from("https://app.example"))).headers;
+  expect(preflight.get("access-control-allow-origin")).toBe("https://app.example");
+  expect(preflight.get("access-control-allow-methods")).toBe("GET");
+  expect(preflight.get("access-control-allow-headers")).toBe("x-one");
+  expect(preflight.get("access-control-allow-credentials")).toBe("true");
+  expect(preflight.get("access-control-max-age")).toBe("60");
+  const exposed = (await listed("GET", "/info", undefined, { origin: "https://app.example" })).headers;
+  expect(exposed.get("access-control-expose-headers")).toMatch(/content-location.*x-pagination-total.*x-mine/);
+  const other = (await listed("GET", "/info", undefined, { origin: "https://other.example" })).headers;
+  expect(other.get("access-control-allow-origin")).toBeNull();
+
+  const pattern = withHttp({
+    cors: { allow_origins: ["https://app.example"], allow_origin_regex: "https://.*\\.one" },
+  });
+  for (const [origin, allowed] of [
+    ["https://a.one", "https://a.one"],
+    ["https://a.one.evil", null],
+    ["https://app.example", null],
+  ] as const) {
+    expect((await pattern("GET", "/info", undefined, { origin })).headers.get("access-control-allow-origin")).toBe(
+      allowed,
+    );
+  }
+});
+
+test("configurable_headers say which headers runs are told of; excludes win, and keys never pass", async () => {
+  const headers = { "x-api-key": "secret", "x-one": "1", "x-two": "2", "user-agent": "me" };
+  const plain = await withHttp({})("POST", "/runs/wait", HELLO, headers);
+  expect(said(plain.json)).toMatchObject({ "x-one": "1", "x-two": "2", "user-agent": "me" });
+  expect(said(plain.json)).not.toHaveProperty("x-api-key");
+  const rules = { includes: ["x-*", "team"], excludes: ["X-Two"] };
+  const ruled = await withHttp({ configurable_headers: rules })("POST", "/runs/wait", HELLO, {
+    ...headers,
+    team: "red",
+  });
+  expect(said(ruled.json)).toEqual({ "x-one": "1", team: "red", from_middleware: "changed" });
+});
+
+test("logging_headers make a line of each request, with these headers", async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = Object.assign(Object.create(deps.log) as typeof deps.log, {
+    info: (line: Record<string, unknown>) => void lines.push(line),
+  });
+  const http = httpSection.parse({ logging_headers: { includes: ["x-*", "authorization"], excludes: ["x-two"] } });
+  const config = { ...deps.project.config, http };
+  const logged = callerOf(createAgentApp({ ...deps, log, project: { ...deps.project, config } }, openGuard));
+  await logged("GET", "/ok", undefined, { "x-one": "1", "x-two": "2", authorization: "secret", "x-api-key": "secret" });
+  expect(lines).toEqual([
+    { method: "GET", path: "/ok", status: 200, ms: expect.any(Number), headers: { "x-one": "1" } },
+  ]);
+});
+
+test(
+  "a changed app is served without a restart; one that is broken leaves the one before",
+  { timeout: 30_000 },
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), "heddle-app-"));
+    afterAll(() => rmSync(dir, { recursive: true, force: true }));
+    cpSync(fileURLToPath(new URL("../../../../conformance/project/echo.ts", import.meta.url)), join(dir, "echo.ts"));
+    const write = (text: string) => writeFileSync(join(dir, "app.ts"), text);
+    const hono = import.meta.resolve("hono");
+    const serving = (word: string) => `import { Hono } from "${hono}";
+    export const app = new Hono().get("/word", (c) => c.text("${word}"));`;
+    write(serving("one"));
+    writeFileSync(join(dir, "package.json"), `{"type":"module"}`);
+    writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, http: { app: "./app.ts:app" } }));
+    const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), { reload: true });
+    const word = async () => (await callerOf(createAgentApp(server.agent.deps, openGuard))("GET", "/word")).text;
+    expect(await word()).toBe("one");
+    // again until the watcher is up
+    const rewritten = async () => {
+      write(serving("two"));
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return word();
+    };
+    await expect.poll(rewritten, { timeout: 15_000 }).toBe("two");
+    write("nonsense(");
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(await word()).toBe("two");
+    await server.stop();
+  },
+);

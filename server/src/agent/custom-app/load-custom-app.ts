@@ -1,0 +1,19 @@
+import type { Hono } from "hono";
+
+import { ConfigError } from "../../base/config/options.ts";
+import { loadExport } from "../project/load-export.ts";
+import type { Project } from "../project/read-project.ts";
+
+/** What is needed of a Hono app, which may be of another copy and version of Hono than ours. */
+export type CustomApp = Pick<Hono, "fetch" | "routes">;
+
+/** `http.app` of langgraph.json. @throws ConfigError when it cannot be loaded or is no Hono app */
+export async function loadCustomApp(project: Project): Promise<CustomApp | null> {
+  const path = project.config.http.app;
+  if (path === undefined) return null;
+  const app = (await loadExport(project, path, "http.app")) as Partial<CustomApp>;
+  if (typeof app.fetch !== "function" || !Array.isArray(app.routes)) {
+    throw new ConfigError(`http.app: ${path} is not a Hono app.`);
+  }
+  return app as CustomApp;
+}

@@ -1,0 +1,22 @@
+import type { MiddlewareHandler } from "hono";
+
+import type { Log } from "../../base/log.ts";
+import type { HeaderRules } from "../project/http-schema.ts";
+import { chosenHeaders } from "./configurable-headers.ts";
+
+const NEVER = new Set(["authorization", "cookie", "x-api-key", "x-service-key"]);
+
+/** `http.logging_headers`: a line of level info for each request, with the headers that it asks for. */
+export function logRequests(log: Log, rules: HeaderRules): MiddlewareHandler {
+  const wanted = chosenHeaders(rules, () => false);
+  return async (c, next) => {
+    const started = performance.now();
+    await next();
+    const headers: Record<string, string> = {};
+    c.req.raw.headers.forEach((value, name) => {
+      if (!NEVER.has(name) && wanted(name)) headers[name] = value;
+    });
+    const { method, path } = c.req;
+    log.info({ method, path, status: c.res.status, ms: Math.round(performance.now() - started), headers }, "request");
+  };
+}

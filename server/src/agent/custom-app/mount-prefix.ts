@@ -1,0 +1,23 @@
+import { Hono } from "hono";
+
+/** What no URL is decoded to. */
+const OUTSIDE = "\0";
+
+/**
+ * `MOUNT_PREFIX` or `http.mount_prefix`: where a proxy passes paths on as they are. Everything is below the prefix;
+ * `/ok` answers without it too, for whatever looks whether the server lives.
+ */
+export function pathBelow(prefix: string): (request: Request) => string {
+  const { getPath } = new Hono();
+  return (request) => {
+    const path = getPath(request);
+    if (path === prefix) return "/";
+    if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
+    return path === "/ok" ? path : OUTSIDE;
+  };
+}
+
+/** Nothing of the project's own code sees what is outside. */
+export const refuseOutside = (app: Hono, notFound: () => Response): void => {
+  app.use((c, next) => (c.req.path === OUTSIDE ? Promise.resolve(notFound()) : next()));
+};
