@@ -466,6 +466,7 @@ create table instances (
   revision_id uuid not null,
   replica integer not null,
   state text not null,
+  place text not null,
   port integer not null,
   pid integer,
   started text,
@@ -1081,6 +1082,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function copy_thread(_source uuid, _target uuid) returns json
+-- function cron_wire(c crons) returns json
 -- function delete_assistant(_assistant_id uuid) returns boolean
 -- function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void
 -- function delete_store_vectors() returns trigger
@@ -1092,6 +1094,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
+-- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function identity_changed() returns trigger
 -- function insert_webhook_delivery(r runs, _status text) returns void
 -- function mark_idempotency_key() returns trigger

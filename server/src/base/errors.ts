@@ -1,3 +1,10 @@
+/** One thing that is wrong with a request: where, as `["body", "source"]`, what, and of which kind. */
+export interface ValidationIssue {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
 /**
  * The one error class. Verbs throw it, `base/http/errors.ts` alone turns it into a response.
  * `status` is an HTTP status; 4xx for what the caller did, because clients re-send after any 5xx.
@@ -7,17 +14,20 @@ export class AppError extends Error {
   readonly headers: Record<string, string>;
   /** A word that clients look for, where the contract has one. */
   readonly code: string | undefined;
+  /** What exactly is wrong with a request, for spaces that answer with a list. */
+  readonly issues: ValidationIssue[] | undefined;
 
   constructor(
     status: number,
     message: string,
-    options: { headers?: Record<string, string>; code?: string; cause?: unknown } = {},
+    options: { headers?: Record<string, string>; code?: string; cause?: unknown; issues?: ValidationIssue[] } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = "AppError";
     this.status = status;
     this.headers = options.headers ?? {};
     this.code = options.code;
+    this.issues = options.issues;
   }
 }
 

@@ -23,7 +23,7 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
 const modeOf = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
 
 const nameOf = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
-  `Error${status}${{ error: "Platform", problem: "Problem", text: "", detail: "" }[mode]}`;
+  `Error${status}${{ error: "Platform", problem: "Problem", validation: "Validation", text: "", detail: "" }[mode]}`;
 
 /** `#/components/responses/Error404` and, in `components`, what it refers to. */
 export function errorReference(
@@ -35,7 +35,7 @@ export function errorReference(
   const own = modeOf(route, mode);
   const name = nameOf(status, own);
   // the HTTP parser itself answers 431, without a body
-  const content = status === 431 ? {} : { content: errorContent(own) };
+  const content = status === 431 ? {} : { content: errorContent(own, status) };
   components[name] ??= { description: ERROR_STATUSES[status], ...content };
   return { $ref: `#/components/responses/${name}` };
 }

@@ -11,8 +11,11 @@ import type { Log } from "../log.ts";
 /** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. Contract §1.3. */
 export type ErrorMode = "text" | "detail";
 
-/** `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. */
-export type ErrorFamily = "error" | "problem";
+/**
+ * `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. `validation`: `detail`, where 422
+ * is a list of what is wrong (service-interface §2.1, HTTPValidationError).
+ */
+export type ErrorFamily = "error" | "problem" | "validation";
 
 /** The one place where a thrown error becomes a response. */
 export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
@@ -47,6 +50,12 @@ export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, pa
       headers: { "Content-Type": "application/problem+json", ...error.headers },
     });
   }
+  if (mode === "validation") {
+    // a body that is no JSON is one of the things that are wrong with a request
+    if (error.status !== 422 && !error.issues) return Response.json({ detail: error.message }, init);
+    const detail = error.issues ?? [{ type: "value_error", loc: ["body"], msg: `Value error, ${error.message}` }];
+    return Response.json({ detail }, { ...init, status: 422 });
+  }
   if (mode === "error") {
     const { message, code } = error;
     return Response.json({ error: code ?? message, ...(code !== undefined && { message }) }, init);
@@ -62,7 +71,14 @@ export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, pa
 }
 
 /** What `errorResponse` writes, for the OpenAPI document. */
-export function errorContent(mode: ErrorMode | ErrorFamily): Record<string, unknown> {
+export function errorContent(mode: ErrorMode | ErrorFamily, status?: number): Record<string, unknown> {
+  if (mode === "validation") {
+    const text = { type: "string" };
+    const loc = { type: "array", items: { anyOf: [text, { type: "integer" }] } };
+    const issue = { type: "object", properties: { loc, msg: text, type: text }, required: ["loc", "msg", "type"] };
+    const detail = status === 422 ? { type: "array", items: issue } : text;
+    return { "application/json": { schema: { type: "object", properties: { detail }, required: ["detail"] } } };
+  }
   if (mode === "problem") {
     const text = { type: "string" };
     const properties = { type: text, title: text, status: { type: "integer" }, detail: text, instance: text };

@@ -7,9 +7,15 @@ import { type ErrorMode, errorResponse } from "./errors.ts";
  * 413 for a body of more than `maxBytes`. One that tells its length is judged by that; of others the bytes are
  * counted as they are read. (hono's own middleware reads the whole body into memory before anybody wants it.)
  */
-export function limitBody(maxBytes: number, mode: ErrorMode): MiddlewareHandler {
+export function limitBody(
+  maxBytes: number,
+  mode: ErrorMode,
+  /** Paths whose handlers have a limit of their own. */
+  isExempt: (path: string) => boolean = () => false,
+): MiddlewareHandler {
   const tooLarge = () => new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
   return async (c, next) => {
+    if (isExempt(c.req.path)) return next();
     if (c.req.header("transfer-encoding") !== undefined && c.req.raw.body) {
       const body = counted(c.req.raw.body, maxBytes, tooLarge);
       c.req.raw = new Request(c.req.raw, { body, duplex: "half" } as RequestInit);

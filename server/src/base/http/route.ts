@@ -9,6 +9,7 @@ import { clientIp } from "./client-ip.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { readJson } from "./json-body.ts";
+import { validationIssues } from "./validation-issues.ts";
 
 /** A JSON answer by its schema; another content type by its name. */
 export type Answer = z.ZodType | string;
@@ -142,7 +143,8 @@ const nobody = new Proxy({} as Principal, {
 function check(schema: z.ZodType, value: unknown, where: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new AppError(422, `Invalid ${where}: ${describeIssues(parsed.error)}`);
+  const issues = validationIssues(parsed.error, where, value);
+  throw new AppError(422, `Invalid ${where}: ${describeIssues(parsed.error)}`, { issues });
 }
 
 function queryOf(c: Context): Record<string, string | string[]> {

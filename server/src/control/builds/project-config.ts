@@ -1,0 +1,52 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+
+import { z } from "zod";
+
+import { BuildError } from "../drivers/driver.ts";
+
+/** What has to be there before anything is installed; the agent server reads the rest, and says what is wrong with it. */
+const projectConfig = z
+  .object({
+    graphs: z.record(z.string(), z.unknown()).refine((graphs) => Object.keys(graphs).length > 0, "has no graph"),
+    env: z.unknown().optional(),
+  })
+  .loose();
+
+/**
+ * Reads langgraph.json, and sees to what the project keeps in files of its environment: only one that it names stays,
+ * and one that it names but that was not sent is made, empty, because what was in it came as secrets.
+ */
+export async function readProjectConfig(root: string, configPath: string): Promise<void> {
+  const file = join(root, configPath);
+  if (!existsSync(file)) {
+    throw new BuildError(`There is no ${configPath} in the project. langgraph_config_path says where it is.`);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new BuildError(`${configPath} is not valid JSON: ${(error as Error).message}`);
+  }
+  const parsed = projectConfig.safeParse(json);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "the file"}: ${issue.message}`);
+    throw new BuildError(`${configPath}: ${issues.join("; ")}`);
+  }
+  const named = typeof parsed.data.env === "string" ? resolve(dirname(file), parsed.data.env) : undefined;
+  if (
+    named !== undefined &&
+    relative(realpathSync(root), named).startsWith("..") &&
+    relative(root, named).startsWith("..")
+  ) {
+    throw new BuildError(`"env" of ${configPath} names a file outside of the project.`);
+  }
+  for (const directory of new Set([root, dirname(file)])) {
+    for (const name of await readdir(directory)) {
+      const path = join(directory, name);
+      if (/^\.env(\..+)?$/.test(name) && path !== named) await rm(path, { force: true, recursive: true });
+    }
+  }
+  if (named !== undefined && !existsSync(named)) await writeFile(named, "", { mode: 0o600 });
+}

@@ -1,0 +1,167 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { PassThrough, Transform } from "node:stream";
+import { createGunzip } from "node:zlib";
+
+import { Parser, type ReadEntry } from "tar";
+
+import { coerceError } from "../../base/errors.ts";
+import { BuildError } from "../drivers/driver.ts";
+
+export interface UnpackLimits {
+  maxBytes: number;
+  maxEntries: number;
+}
+
+/**
+ * Unpacks an uploaded archive into a directory that is empty. It holds files and directories below it and nothing
+ * else: links, devices, absolute paths and ways upwards end the build, and so does more than the limits allow. Owners
+ * and modes of the archive are not taken over, but whether a file is a program.
+ * @throws BuildError
+ */
+export async function unpack(
+  archive: string,
+  directory: string,
+  limits: UnpackLimits,
+  signal: AbortSignal,
+): Promise<{ entries: number; bytes: number }> {
+  let entries = 0;
+  let bytes = 0;
+  let failure: Error | undefined;
+  const made = new Set<string>();
+  let writing: Promise<unknown> = Promise.resolve();
+  const stop = new AbortController();
+  const fail = (error: unknown) => {
+    failure ??= coerceError(error);
+    stop.abort();
+  };
+
+  const parser = new Parser({
+    strict: true,
+    // one at a time: an entry's body flows only when the one before is on disk
+    onReadEntry(entry) {
+      writing = writing
+        .then(() => (failure === undefined ? write(entry) : drop(entry)))
+        .catch((error: unknown) => {
+          fail(error);
+          entry.resume();
+        });
+    },
+  });
+
+  async function write(entry: ReadEntry): Promise<void> {
+    entries += 1;
+    if (entries > limits.maxEntries) throw new BuildError(`The archive has more than ${limits.maxEntries} entries.`);
+    const path = safePath(String(entry.path));
+    if (entry.type === "Directory") {
+      await makeDirectory(path);
+      entry.resume();
+      return;
+    }
+    if (!FILES.has(entry.type)) {
+      throw new BuildError(`The archive holds ${describeType(entry.type)}, ${quote(path)}; only files are taken.`);
+    }
+    if (path === "") throw new BuildError("The archive holds a file without a name.");
+    await makeDirectory(dirname(path) === "." ? "" : dirname(path));
+    const mode = (entry.mode ?? 0) & 0o100 ? 0o700 : 0o600;
+    const body = new PassThrough();
+    entry.on("data", (chunk: Buffer) => {
+      if (!body.write(chunk)) {
+        entry.pause();
+        body.once("drain", () => entry.resume());
+      }
+    });
+    entry.on("end", () => body.end());
+    await pipeline(body, createWriteStream(join(directory, path), { mode, flags: "w" }));
+  }
+
+  async function makeDirectory(path: string): Promise<void> {
+    if (made.has(path)) return;
+    await mkdir(join(directory, path), { recursive: true, mode: 0o700 });
+    made.add(path);
+  }
+
+  const counted = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length;
+      const tooMuch = bytes > limits.maxBytes;
+      if (!tooMuch) return done(null, chunk);
+      done(new BuildError(`The archive unpacks to more than ${Math.round(limits.maxBytes / 1048576)} MiB.`));
+    },
+  });
+  const parsed = new Promise<void>((resolve, reject) => {
+    parser.on("end", resolve);
+    parser.on("error", reject);
+  });
+  parsed.catch(() => {});
+  try {
+    const feed = async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        if (failure !== undefined) throw failure;
+        if (!parser.write(chunk)) await new Promise<void>((go) => waitForDrain(parser, stop.signal, go));
+      }
+      parser.end();
+    };
+    await pipeline(createReadStream(archive), createGunzip(), counted, feed, {
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+    await parsed;
+    await writing;
+    if (failure !== undefined) throw failure;
+    return { entries, bytes };
+  } catch (error) {
+    await writing.catch(() => {});
+    throw explain(failure ?? error);
+  }
+}
+
+const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]);
+
+/** A path below the directory, with / between; throws for every other. */
+export function safePath(path: string): string {
+  const what = `The archive holds the path ${quote(path)}`;
+  // oxlint-disable-next-line no-control-regex -- these are what must not be there
+  if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${what}, which has control characters in it.`);
+  if (path.includes("\\")) throw new BuildError(`${what}, which has a backslash in it.`);
+  if (path.startsWith("/") || /^[a-z]:/i.test(path)) throw new BuildError(`${what}, which is absolute.`);
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) throw new BuildError(`${what}, which leads out of it.`);
+  if (parts.length > 64 || parts.some((part) => Buffer.byteLength(part) > 255)) {
+    throw new BuildError(`${what}, which is too long.`);
+  }
+  return parts.join("/");
+}
+
+function waitForDrain(parser: Parser, signal: AbortSignal, go: () => void): void {
+  if (signal.aborted) return go();
+  const done = () => {
+    parser.off("drain", done);
+    signal.removeEventListener("abort", done);
+    go();
+  };
+  parser.on("drain", done);
+  signal.addEventListener("abort", done);
+}
+
+async function drop(entry: ReadEntry): Promise<void> {
+  entry.resume();
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof BuildError) return error;
+  const { code, tarCode, message } = error as { code?: string; tarCode?: string; message: string };
+  if (tarCode !== undefined || code?.startsWith("Z_") || code?.startsWith("TAR_")) {
+    return new BuildError(`The archive cannot be read: ${message}.`);
+  }
+  if (code === "EISDIR" || code === "ENOTDIR" || code === "EEXIST" || code === "ENAMETOOLONG") {
+    return new BuildError(`The archive holds a file and a directory of one name, or a name too long: ${message}.`);
+  }
+  return error;
+}
+
+const describeType = (type: string): string =>
+  ({ SymbolicLink: "a symbolic link", Link: "a hard link" })[type] ?? `an entry of type ${type}`;
+
+const quote = (path: string): string => JSON.stringify(path.slice(0, 200));

@@ -1,0 +1,95 @@
+/** The control plane's life: database, driver, what runs already, work; and the way back. */
+import { mkdirSync, realpathSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+import { connect, type DatabaseAddress } from "../base/db/connect.ts";
+import { migrate } from "../base/db/migrate.ts";
+import { createFaultPoint } from "../base/fault-point.ts";
+import type { Log } from "../base/log.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { openSecrets, type SecretsOptions } from "../base/secrets/secrets.ts";
+import { Started } from "../base/started.ts";
+import type { ControlDeps } from "./deps.ts";
+import { ProcessDriver } from "./drivers/process/process-driver.ts";
+import { RouteTable } from "./gateway/route-table.ts";
+import { LogWriter } from "./logs/log-writer.ts";
+import type { WorkDeps } from "./revisions/work-deps.ts";
+import { Worker } from "./revisions/worker.ts";
+import { DeploymentDatabases } from "./runtime/deployment-database.ts";
+import { Supervisor } from "./runtime/supervisor.ts";
+import type { ControlSettings } from "./settings.ts";
+import { openUploadSigner } from "./uploads/sign-upload.ts";
+
+export interface ControlPlaneOptions {
+  settings: ControlSettings & SecretsOptions["settings"];
+  log: Log;
+  database: DatabaseAddress;
+  dataDir: string;
+  /** Of this server as it listens. */
+  internalUrl: string;
+  /** Path of bin/heddle.js, by which agent servers are started. */
+  launcher: string;
+  /** Where deployments send the traces of their runs. */
+  traces?: { url: string; key: string } | undefined;
+}
+
+export interface ControlPlane {
+  deps: ControlDeps;
+  stop(): Promise<void>;
+}
+
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { settings, log, database, dataDir, internalUrl, launcher } = options;
+  const started = new Started();
+  return started.orStop(async () => {
+    const directory = join(dataDir, "control");
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
+    started.add(() => sql.end({ timeout: 2 }));
+    await migrate(sql);
+    const secrets = await openSecrets({ sql, log, dataDir, settings });
+    const place = `${hostname()}:${realpathSync(directory)}`;
+    const address =
+      settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
+    const databases = new DeploymentDatabases({ secrets, address });
+    started.add(() => databases.close());
+    const driver = new ProcessDriver({ directory: realpathSync(directory), launcher, settings });
+    const table = new RouteTable(sql, place);
+    const configured = settings.platformTraceUrl;
+    const traces =
+      options.traces ?? (configured === undefined ? null : { url: configured, key: settings.platformTraceKey ?? "" });
+    const supervisor = new Supervisor({
+      sql,
+      log,
+      settings,
+      secrets,
+      driver,
+      table,
+      databases,
+      place,
+      traces: () => traces,
+    });
+    const work: WorkDeps = {
+      sql,
+      log,
+      settings,
+      secrets,
+      directory: realpathSync(directory),
+      databases,
+      logs: new LogWriter(sql, log),
+      driver,
+      table,
+      supervisor,
+      faultPoint: createFaultPoint(settings.controlFaultPoints),
+    };
+    const worker = new Worker(work);
+    const uploads = await openUploadSigner(secrets);
+    const deps: ControlDeps = { ...work, metrics: createMetrics(), internalUrl, uploads, worker };
+    started.add(() => supervisor.stop());
+    await supervisor.start();
+    started.add(() => worker.stop());
+    worker.start();
+    return { deps, stop: () => started.stop() };
+  });
+}

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+
+import { testControlPlane } from "../../test/control-plane.ts";
+import { archiveOf, createDeployment, deployArchive, graphProject, logLines, untilStatus } from "../../test/deploy.ts";
+
+const { call, url, sql, dataDir } = await testControlPlane();
+
+const ask = async (path: string, body: unknown) => {
+  const answer = await fetch(url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+};
+const run = (name: string, input: object) => ask(`/d/${name}/runs/wait`, { assistant_id: "echo", input });
+
+test("a project is built, runs behind its address, is replaced, brought back and deleted without a trace", async () => {
+  const id = await createDeployment(call, "story", [{ name: "GREETING", value: "hello" }]);
+  expect((await ask("/d/story/runs/wait", {})).status).toBe(503);
+
+  const first = await deployArchive(call, id, archiveOf(graphProject("first")));
+  await untilStatus(call, id, first, "DEPLOYED");
+  const shown = (await call("GET", `/v2/deployments/${id}`)).json;
+  expect(shown).toMatchObject({ status: "READY", active_revision_id: first, latest_revision_id: first });
+  expect(shown.source_config.custom_url).toBe(`${url}/d/story`);
+  expect(shown.secrets).toEqual([{ name: "GREETING", value: "********" }]);
+  const answered = await run("story", { text: "a" });
+  expect(answered.json).toMatchObject({ word: "first", env: "hello", steps: ["one:first", "two:first"] });
+  await vi.waitUntil(async () => (await logLines(call, id, first, "deploy")).includes("step one of first"));
+  expect(await logLines(call, id, first, "build")).toContain("There is no package.json: nothing to install.");
+
+  const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+  await untilStatus(call, id, second, "DEPLOYED");
+  expect((await run("story", {})).json["word"]).toBe("second");
+  const { json: usage } = await call("GET", `/v2/deployments/${id}/instances`);
+  expect(
+    usage.resources.find((one: { revision_id: string }) => one.revision_id === second).memory_bytes,
+  ).toBeGreaterThan(1e7);
+
+  const began = performance.now();
+  const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
+  expect(back.status).toBe(200);
+  await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED");
+  console.log(`back in ${Math.round(performance.now() - began)} ms`);
+  expect((await run("story", {})).json["word"]).toBe("first");
+  expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
+
+  expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
+  await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 15_000 });
+  expect((await ask("/d/story/runs/wait", {})).status).toBe(404);
+  expect(readdirSync(join(dataDir, "control", "builds"))).toEqual([]);
+  expect(readdirSync(join(dataDir, "control", "instances"))).toEqual([]);
+  expect(readdirSync(join(dataDir, "control", "uploads"))).toEqual([]);
+  expect(await sql`select 1 from pg_database where datname = ${`heddle_d_${id.replaceAll("-", "")}`}`).toEqual([]);
+  expect(await sql`select purpose from secrets where purpose <> 'upload-signing'`).toEqual([]);
+  expect(existsSync(dataDir)).toBe(true);
+}, 60_000);

@@ -1,0 +1,56 @@
+import { uuid7 } from "../../base/ids.ts";
+import type { ControlDeps } from "../deps.ts";
+import { addRevision } from "../revisions/create-revision.ts";
+import { storeEnvironment } from "./environment-secret.ts";
+import type { CreateBody } from "./schema.ts";
+import { findDeployment, insertDeployment } from "./sql.ts";
+import {
+  checkCommitSha,
+  checkCreate,
+  checkName,
+  checkSecrets,
+  invalid,
+  readRevisionConfig,
+  type RevisionInput,
+  stateError,
+} from "./validate.ts";
+
+/**
+ * A deployment, and its first revision where the body names what to build or run. What the command-line clients
+ * create names neither: their first revision comes with the change that follows (contract control-plane §10.1).
+ * @returns its id
+ */
+export async function createDeployment(deps: ControlDeps, tenantId: string, body: CreateBody): Promise<string> {
+  const { settings } = deps;
+  checkName(body.name);
+  const revision = readRevisionConfig(body.source_revision_config);
+  checkCreate(body.source, body.source_config, revision, settings.installation);
+  checkCommitSha(body.source_revision_config, null);
+  checkSecrets(body.secrets, settings.installation);
+  if (revision.source_tarball_path !== null) {
+    // a path belongs to a deployment, and this one is not there yet
+    const loc = ["source_revision_config", "source_tarball_path"];
+    throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
+  }
+  const id = uuid7();
+  return deps.sql.begin(async (tx) => {
+    const references = body.secret_references ?? null;
+    const made = { id, tenant_id: tenantId, name: body.name, source: body.source };
+    const isNew = await insertDeployment(tx, {
+      ...made,
+      source_config: body.source_config,
+      secret_references: references,
+    });
+    if (!isNew) throw stateError(`Deployment with name '${body.name}' already exists.`);
+    await storeEnvironment(deps.secrets, { purpose: "deployment-env", id }, tenantId, body.secrets, tx);
+    if (isComplete(body.source, revision)) {
+      const row = (await findDeployment(tx, tenantId, id))!;
+      const { source, source_config: config, secrets: environment } = body;
+      await addRevision(deps, tx, row, { source, config, references, revision, environment });
+    }
+    return id;
+  });
+}
+
+const isComplete = (source: CreateBody["source"], revision: RevisionInput): boolean =>
+  source === "github" || revision.image_uri !== null;

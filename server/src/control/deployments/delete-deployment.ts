@@ -1,0 +1,44 @@
+import type { ControlDeps } from "../deps.ts";
+import { unknownDeployment } from "./not-found.ts";
+import { lockDeployment, markDeleting } from "./sql.ts";
+
+/**
+ * From now on it takes no requests and is on its way out; the worker ends what runs and removes what is kept, again
+ * and again until nothing is left. A deployment that is on its way out already is deleted once more, harmlessly.
+ */
+export async function deleteDeployment(
+  deps: ControlDeps,
+  tenantId: string,
+  id: string,
+  deleteTracingProject: boolean,
+): Promise<void> {
+  await deps.sql.begin(async (tx) => {
+    const row = await lockDeployment(tx, tenantId, id);
+    if (!row) throw unknownDeployment(id);
+    await markDeleting(tx, id, deleteTracingProject || row.delete_tracing_project);
+  });
+  await deps.table.refresh();
+  deps.worker.wake();
+}
+
+/** 404 when there is none of them. */
+export async function deleteMany(
+  deps: ControlDeps,
+  tenantId: string,
+  ids: string[],
+): Promise<{ deleted: string[]; failed: { id: string; detail: string }[] }> {
+  const deleted: string[] = [];
+  const failed: { id: string; detail: string }[] = [];
+  for (const id of new Set(ids)) {
+    try {
+      await deleteDeployment(deps, tenantId, id, false);
+      deleted.push(id);
+    } catch (error) {
+      const unknown = unknownDeployment(id);
+      if ((error as Error).message !== unknown.message) throw error;
+      failed.push({ id, detail: unknown.message });
+    }
+  }
+  if (deleted.length === 0) throw unknownDeployment(failed[0]!.id);
+  return { deleted, failed };
+}

@@ -1,0 +1,30 @@
+import type { Transaction } from "../../base/db/connect.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { Secret } from "./schema.ts";
+
+/** Stands for a value that is not shown; sent back, it keeps what is there. */
+export const MASK = "********";
+
+type Of = { purpose: "deployment-env" | "revision-env"; id: string };
+
+export async function readEnvironment(secrets: Secrets, of: Of, tx?: Transaction): Promise<Secret[]> {
+  const text = await secrets.get(of, tx);
+  return text === null ? [] : (JSON.parse(text) as Secret[]);
+}
+
+export const storeEnvironment = (
+  secrets: Secrets,
+  of: Of,
+  workspaceId: string,
+  environment: Secret[],
+  tx: Transaction,
+): Promise<void> => secrets.put({ ...of, workspaceId }, JSON.stringify(environment), tx);
+
+/** What is given takes the place of all that was; a masked value is the one that was there. */
+export function replaceSecrets(before: Secret[], given: Secret[]): Secret[] {
+  const values = new Map(before.map((one) => [one.name, one.value]));
+  return given.map(({ name, value }) => ({ name, value: value === MASK ? (values.get(name) ?? value) : value }));
+}
+
+export const maskSecrets = (environment: Secret[], areShown: boolean): Secret[] =>
+  areShown ? environment : environment.map(({ name }) => ({ name, value: MASK }));

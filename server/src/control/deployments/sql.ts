@@ -1,0 +1,143 @@
+/** What callers ask and write of deployments. */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { DeploymentStatus, ListQuery, Source, SourceConfig } from "./schema.ts";
+
+export interface SecretReference {
+  name: string;
+  secret_name: string;
+  secret_key: string;
+}
+
+export interface DeploymentRow {
+  id: string;
+  tenant_id: string;
+  name: string;
+  slug: string;
+  display_name: string | null;
+  source: Source;
+  source_config: SourceConfig;
+  secret_references: SecretReference[] | null;
+  status: DeploymentStatus;
+  latest_revision_id: string | null;
+  active_revision_id: string | null;
+  delete_tracing_project: boolean;
+  created_at: Date;
+  updated_at: Date;
+  /** Of its latest revision. */
+  repo_ref: string | null;
+  langgraph_config_path: string | null;
+  image_uri: string | null;
+  source_tarball_path: string | null;
+  repo_commit_sha: string | null;
+}
+
+const DEPLOYMENT = `d.id, d.tenant_id, d.name, d.slug, d.display_name, d.source, d.source_config, d.secret_references,
+  d.status, d.latest_revision_id, d.active_revision_id, d.delete_tracing_project, d.created_at, d.updated_at,
+  r.repo_ref, r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha`;
+
+export async function findDeployment(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+): Promise<DeploymentRow | undefined> {
+  const [row] = await sql<DeploymentRow[]>`
+    select ${sql.unsafe(DEPLOYMENT)} from deployments d left join revisions r on r.id = d.latest_revision_id
+    where d.tenant_id = ${tenantId} and d.id = ${id}`;
+  return row;
+}
+
+/** Holds the deployment until the transaction ends: whoever changes it comes one after the other. */
+export async function lockDeployment(
+  tx: Transaction,
+  tenantId: string,
+  id: string,
+): Promise<DeploymentRow | undefined> {
+  const [locked] = await tx`select 1 from deployments where tenant_id = ${tenantId} and id = ${id} for update`;
+  return locked ? findDeployment(tx, tenantId, id) : undefined;
+}
+
+/**
+ * One that is named exactly so comes first, because clients that look for a name read the first page only
+ * (contract control-plane §0.12); then the newest.
+ */
+export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): Promise<DeploymentRow[]> {
+  const { name, name_contains: part, status, deployment_ids: ids, deployment_type: type } = query;
+  return sql<DeploymentRow[]>`
+    select ${sql.unsafe(DEPLOYMENT)} from deployments d left join revisions r on r.id = d.latest_revision_id
+    where d.tenant_id = ${tenantId}
+      and (${name ?? null}::text is null or d.name = ${name ?? null})
+      and (${part ?? null}::text is null or strpos(d.name, ${part ?? ""}) > 0)
+      and (${status ?? null}::text is null or d.status = ${status ?? null})
+      and (${ids ?? null}::uuid[] is null or d.id = any(${ids ?? null}::uuid[]))
+      and (${type ?? null}::text is null or coalesce(d.source_config->>'deployment_type', 'prod') = ${type ?? null})
+    order by (d.name = ${part ?? ""}) desc, d.created_at desc, d.id desc
+    limit ${query.limit} offset ${query.offset}`;
+}
+
+export interface NewDeployment {
+  id: string;
+  tenant_id: string;
+  name: string;
+  source: Source;
+  source_config: SourceConfig;
+  secret_references: SecretReference[] | null;
+}
+
+/** @returns false when the workspace has one of that name */
+export async function insertDeployment(tx: Transaction, made: NewDeployment): Promise<boolean> {
+  const { count } = await tx`
+    insert into deployments (id, tenant_id, name, slug, source, source_config, secret_references, status)
+    select ${made.id}, ${made.tenant_id}, ${made.name},
+      case when exists (select 1 from deployments where slug = ${made.name})
+        then ${`${made.name}-${made.id.replaceAll("-", "").slice(-8)}`} else ${made.name} end,
+      ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
+      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, 'AWAITING_DATABASE'
+    on conflict (tenant_id, name) do nothing`;
+  return count === 1;
+}
+
+export async function updateDeployment(
+  tx: Transaction,
+  id: string,
+  change: { source_config: SourceConfig; secret_references: SecretReference[] | null; display_name: string | null },
+): Promise<void> {
+  await tx`
+    update deployments set source_config = ${JSON.stringify(change.source_config)}::text::jsonb,
+      secret_references = ${change.secret_references ? JSON.stringify(change.secret_references) : null}::text::jsonb,
+      display_name = ${change.display_name}, updated_at = now()
+    where id = ${id}`;
+}
+
+/** From now on it is on its way out. */
+export async function markDeleting(tx: Transaction, id: string, deleteTracingProject: boolean): Promise<void> {
+  await tx`
+    update deployments set status = 'AWAITING_DELETE', updated_at = now(),
+      delete_tracing_project = ${deleteTracingProject}
+    where id = ${id}`;
+  await tx`
+    update revisions set status = 'INTERRUPTED', interrupted_by_user = true, status_message = 'The deployment is deleted.',
+      updated_at = now()
+    where deployment_id = ${id}
+      and status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')`;
+}
+
+/** Deployments whose databases are to be made, or that are to go. */
+export const deploymentsToDo = (sql: Sql, limit: number) => sql<
+  Pick<DeploymentRow, "id" | "tenant_id" | "name" | "status" | "delete_tracing_project">[]
+>`
+  select id, tenant_id, name, status, delete_tracing_project from deployments
+  where status in ('AWAITING_DATABASE', 'AWAITING_DELETE') order by updated_at limit ${limit}`;
+
+export async function markReady(sql: Sql, id: string): Promise<boolean> {
+  const { count } = await sql`
+    update deployments set status = 'READY', updated_at = now() where id = ${id} and status = 'AWAITING_DATABASE'`;
+  return count === 1;
+}
+
+export const deleteDeploymentRow = (tx: Sql | Transaction, id: string) => tx`delete from deployments where id = ${id}`;
+
+export async function countDeployments(sql: Sql, tenantId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from deployments where tenant_id = ${tenantId}`;
+  return row!.count;
+}

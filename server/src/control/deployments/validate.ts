@@ -1,0 +1,181 @@
+/**
+ * What a request for a deployment or revision must be, in the order of contract control-plane §3.4. What can be told
+ * from the body alone is 422; what depends on what is stored is 400.
+ */
+import { AppError } from "../../base/errors.ts";
+import { isReserved } from "./reserved-names.ts";
+import type { ResourceSpec, RevisionBody, Secret, Source, SourceConfig, SourceRevisionConfigIn } from "./schema.ts";
+
+export type Installation = "self_hosted" | "cloud";
+
+/** 422 for one field. */
+export function invalid(loc: (string | number)[], text: string): AppError {
+  const issues = [{ type: "value_error", loc: ["body", ...loc], msg: `Value error, ${text}` }];
+  return new AppError(422, text, { issues });
+}
+
+export const stateError = (text: string): AppError => new AppError(400, text);
+
+/** Of what is set; nulls mean "as it was" in a change, and "none" in a beginning. */
+export interface RevisionInput {
+  repo_ref: string | null;
+  langgraph_config_path: string | null;
+  image_uri: string | null;
+  source_tarball_path: string | null;
+}
+
+const BUILT: readonly Source[] = ["github", "internal_source"];
+export const isBuilt = (source: Source): boolean => BUILT.includes(source);
+
+const IMAGES: readonly Source[] = ["external_docker", "internal_docker"];
+
+export function checkName(name: string): void {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) {
+    throw invalid(["name"], "must be 1 to 63 of a-z, 0-9 and -, and begin with a letter or digit");
+  }
+}
+
+/** Both names of the path; they must not differ. */
+export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefined): RevisionInput {
+  const at = "source_revision_config";
+  const { langgraph_config_path: ours, graph_config_path: other } = given ?? {};
+  if (ours != null && other != null && ours !== other) {
+    throw invalid([at, "graph_config_path"], "differs from langgraph_config_path, which is the same setting");
+  }
+  const path = ours ?? other ?? null;
+  if (path !== null) checkPath([at, "langgraph_config_path"], path);
+  return {
+    repo_ref: given?.repo_ref ?? null,
+    langgraph_config_path: path,
+    image_uri: given?.image_uri ?? null,
+    source_tarball_path: given?.source_tarball_path ?? null,
+  };
+}
+
+/** A file inside the project. */
+function checkPath(loc: string[], path: string): void {
+  const parts = path.split("/");
+  const escapes = path.startsWith("/") || /^[a-z]:/i.test(path) || parts.includes("..");
+  // oxlint-disable-next-line no-control-regex -- these are what must not be there
+  if (path === "" || escapes || /[\\\x00-\x1f]/.test(path)) {
+    throw invalid(loc, "must be a path inside the project, relative and without ..");
+  }
+}
+
+/** Which fields go with which source. */
+export function checkFields(source: Source, revision: RevisionInput): void {
+  const at = "source_revision_config";
+  const only = (name: keyof RevisionInput, isAllowed: boolean, where: string) => {
+    if (revision[name] !== null && !isAllowed) throw invalid([at, name], `is for ${where} only`);
+  };
+  only("langgraph_config_path", isBuilt(source), "the sources github and internal_source");
+  only("image_uri", IMAGES.includes(source), "the sources external_docker and internal_docker");
+  only("source_tarball_path", source === "internal_source", "the source internal_source");
+  only("repo_ref", source === "github", "the source github");
+}
+
+export function checkCommitSha(given: SourceRevisionConfigIn | null | undefined, stored: string | null): void {
+  const sha = given?.repo_commit_sha;
+  if (sha != null && sha !== stored) {
+    throw invalid(["source_revision_config", "repo_commit_sha"], "is read-only");
+  }
+}
+
+export function checkCreate(
+  source: Source,
+  config: SourceConfig,
+  revision: RevisionInput,
+  installation: Installation,
+): void {
+  const inRevision = (name: string, text: string) => invalid(["source_revision_config", name], text);
+  const inConfig = (name: string, text: string) => invalid(["source_config", name], text);
+  if (source === "github") {
+    if (!config.repo_url) throw inConfig("repo_url", "is required for the source github");
+    if (installation === "cloud" && !config.integration_id) {
+      throw inConfig("integration_id", "is required for the source github");
+    }
+    if (revision.repo_ref === null) throw inRevision("repo_ref", "is required for the source github");
+  }
+  const isToBeBuilt = source === "github" || revision.source_tarball_path !== null;
+  if (isToBeBuilt && revision.langgraph_config_path === null) {
+    throw inRevision("langgraph_config_path", "is required where something is built");
+  }
+  if (source === "external_docker") {
+    if (installation === "cloud") {
+      throw invalid(["source"], "external_docker is for self-hosted installations only");
+    }
+    if (revision.image_uri === null) throw inRevision("image_uri", "is required for the source external_docker");
+    if (!config.resource_spec) throw inConfig("resource_spec", "is required for the source external_docker");
+    if (config.deployment_type != null) {
+      throw inConfig("deployment_type", "must be left out for the source external_docker");
+    }
+  }
+  checkFields(source, revision);
+  checkBuildOnPush(source, config.build_on_push === true, revision.repo_ref);
+  checkConfig(source, config);
+}
+
+/** @throws 422; of a change the merged state is checked, and that is 400 */
+export function checkBuildOnPush(source: Source, isOn: boolean, ref: string | null, error = invalid): void {
+  if (!isOn) return;
+  const loc = ["source_config", "build_on_push"];
+  if (source !== "github") throw error(loc, "build_on_push is only valid for GitHub");
+  if (ref?.startsWith("refs/tags/")) throw error(loc, "build_on_push must be false when repo_ref is a tag");
+}
+
+/** What `&&` may join, and nothing else that a shell reads. */
+const UNSAFE_COMMAND = /["`\\\n\r\0\t|;$><]|(?<!&)&(?:&&)*(?!&)/;
+
+/** What holds for a configuration of the source, new or changed. */
+export function checkConfig(source: Source, config: SourceConfig): void {
+  if (config.custom_url != null && source !== "external_docker") {
+    throw invalid(["source_config", "custom_url"], "can be set for the source external_docker only");
+  }
+  for (const name of ["install_command", "build_command"] as const) {
+    const command = config[name];
+    if (command != null && UNSAFE_COMMAND.test(command)) {
+      throw invalid(["source_config", name], "may hold no quotes, pipes, redirections, variables or line ends");
+    }
+  }
+  if (config.resource_spec) checkResources(config.resource_spec, config.deployment_type ?? "prod");
+}
+
+function checkResources(spec: ResourceSpec, deploymentType: string): void {
+  const loc = (name: string) => ["source_config", "resource_spec", name];
+  const { min_scale: min, max_scale: max } = spec;
+  if (min === 0 && !deploymentType.endsWith("_zero")) throw invalid(loc("min_scale"), "must be at least 1");
+  if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
+}
+
+/** Names and that no name is there twice. */
+export function checkSecrets(secrets: Secret[], installation: Installation): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of secrets.entries()) {
+    const loc = ["secrets", index, "name"];
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 255) {
+      throw invalid(loc, "must be a name of letters, digits and _, and not begin with a digit");
+    }
+    if (seen.has(name)) throw invalid(loc, `there are two secrets named ${name}`);
+    if (isReserved(name, installation)) throw invalid(loc, `${name} is reserved: the platform sets it`);
+    seen.add(name);
+  }
+}
+
+const IMMUTABLE = ["integration_id", "repo_url", "deployment_type", "listener_id", "listener_config"] as const;
+
+/** 400 for a changed value; the same one may be sent again. */
+export function checkImmutable(
+  stored: { name: string; source: Source; source_config: SourceConfig },
+  body: RevisionBody & { name?: string | null | undefined; source?: Source | null | undefined },
+): void {
+  const refuse = (name: string) => stateError(`'${name}' cannot be changed after the deployment was created.`);
+  if (body.name != null && body.name !== stored.name) throw refuse("name");
+  if (body.source != null && body.source !== stored.source) throw refuse("source");
+  for (const name of IMMUTABLE) {
+    const given = body.source_config?.[name];
+    if (given == null) continue;
+    if (JSON.stringify(given) !== JSON.stringify(stored.source_config[name] ?? null)) {
+      throw refuse(`source_config.${name}`);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What builds and runs revisions. The worker decides, a driver does: each call may be made again after a crash of
+ * whoever made it, and then finds what there is.
+ */
+import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { BuildLog } from "../logs/log-writer.ts";
+
+/** The revision cannot be built, and another try would end the same; the message is for its owner. */
+export class BuildError extends Error {
+  override name = "BuildError";
+}
+
+export interface BuildOrder {
+  deploymentId: string;
+  revisionId: string;
+  source: Source;
+  config: SourceConfig;
+  /** Path of langgraph.json in the project. */
+  configPath: string;
+  tarballPath: string | null;
+}
+
+export interface InstanceOrder {
+  id: string;
+  deploymentId: string;
+  revisionId: string;
+  /** Whose build. */
+  artifactId: string;
+  /** Path of langgraph.json in the project. */
+  configPath: string;
+  port: number;
+  environment: Record<string, string>;
+}
+
+/** A process beyond its pid. */
+export interface InstanceProcess {
+  pid: number;
+  started: string;
+}
+
+export interface InstanceUsage {
+  memory_bytes: number;
+  /** Of one core, since the call before; null at the first. */
+  cpu_percent: number | null;
+}
+
+export interface Driver {
+  readonly kind: "process" | "container" | "kubernetes";
+  /** What it can deploy. */
+  readonly sources: readonly Source[];
+  /** From the beginning, whatever an attempt before has left. Throws BuildError, or what can heal. */
+  build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void>;
+  hasBuild(artifactId: string): boolean;
+  deleteBuild(artifactId: string): Promise<void>;
+  /** Builds that there are, by their ids. */
+  listBuilds(): Promise<string[]>;
+  start(order: InstanceOrder): Promise<InstanceProcess>;
+  /** What a start that was cut short has left: its process, or the certainty that there will be none. */
+  recover(instanceId: string): Promise<InstanceProcess | null>;
+  lives(process: InstanceProcess): boolean;
+  /** Asks it to end, and ends it after `graceMs`, with all that it has started. */
+  stop(process: InstanceProcess, graceMs: number): Promise<void>;
+  usage(process: InstanceProcess): InstanceUsage | null;
+  /** What it has printed since `offset`; `next` is where to go on. */
+  readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
+  /** Forgets an instance that has ended. */
+  discard(instanceId: string): Promise<void>;
+}

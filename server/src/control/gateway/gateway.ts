@@ -1,0 +1,291 @@
+/**
+ * The way from `/d/<deployment>/…` to the instances of the revision that serves. Bytes are passed on as they come, in
+ * both directions and without a time limit of its own; a caller who hangs up ends the request behind. A request that
+ * an instance never got, because it was just starting again, waits and goes to the next.
+ *
+ * Who may pass: whoever has a key of the deployment's workspace; reading needs `runs:read`, all else `runs:create`.
+ */
+import { Agent, type ClientRequest, type IncomingMessage, request as send, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+import type { Authenticator } from "../../base/auth/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import { normalizeAddress } from "../../base/http/client-ip.ts";
+import type { Log } from "../../base/log.ts";
+import type { RouteTable, Target } from "./route-table.ts";
+
+const PATH = /^\/d\/([a-z0-9][a-z0-9-]{0,79})(\/.*|\?.*)?$/;
+
+/** Between us and the one next to us; never passed on (RFC 9110 §7.6.1). */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** What anybody may ask an agent server: how it is, what it is, how it is spoken to. */
+const OPEN = /^\/(ok|info|openapi\.json|docs)?(\?|$)/;
+
+export interface GatewayOptions {
+  table: RouteTable;
+  authenticator: Authenticator;
+  log: Log;
+  holdSeconds: number;
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: 30_000 });
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** @returns false when it is not for a deployment */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const found = PATH.exec(request.url ?? "");
+    if (!found) return false;
+    this.#handle(request, response, found[1]!, rest(found[2])).catch((error: unknown) => {
+      if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
+      answer(response, error instanceof AppError ? error : new AppError(502, "The deployment could not be reached."));
+    });
+    return true;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, slug: string, path: string): Promise<void> {
+    const target = this.#find(slug);
+    await this.#admit(request, target, path);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    await this.#attempt(slug, gone.signal, (port, enter) => this.#forward(request, response, slug, path, port, enter));
+  }
+
+  #find(slug: string): Target {
+    const target = this.#options.table.find(slug);
+    if (!target || target.isGoing) throw new AppError(404, `There is no deployment at /d/${slug}.`);
+    return target;
+  }
+
+  async #admit(request: IncomingMessage, target: Target, path: string): Promise<void> {
+    const method = request.method ?? "GET";
+    if (method === "OPTIONS" || (method === "GET" && OPEN.test(path))) return;
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (value !== undefined && !name.startsWith(":"))
+        headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+    }
+    const ip = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
+    // a key for several workspaces need not name the one that the address names already
+    if (!headers.has("x-tenant-id")) headers.set("x-tenant-id", target.tenantId);
+    const principal = await this.#options.authenticator.authenticate({ headers, method, ip });
+    if (principal.workspaceId !== target.tenantId) {
+      throw new AppError(403, "Forbidden: this key is not of the deployment's workspace.");
+    }
+    const needed = method === "GET" || method === "HEAD" ? "runs:read" : "runs:create";
+    if (!principal.permissions.has(needed)) throw new AppError(403, `Forbidden: this needs the permission ${needed}.`);
+  }
+
+  /** Tries instances until one takes the request; waits for one within the time that requests are held. */
+  async #attempt(
+    slug: string,
+    gone: AbortSignal,
+    forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
+  ): Promise<void> {
+    const { table, holdSeconds } = this.#options;
+    const deadline = performance.now() + holdSeconds * 1000;
+    let refused = new Set<string>();
+    while (!gone.aborted) {
+      const target = this.#find(slug);
+      const instance = table.pick(target, refused);
+      if (instance) {
+        const leave = table.enter(instance.id);
+        if ((await forward(instance.port, leave)) === "done") return;
+        leave();
+        refused.add(instance.id);
+        continue;
+      }
+      const left = deadline - performance.now();
+      if (!target.isServing) throw notReady("This deployment has no revision that serves yet.");
+      if (left <= 0) throw notReady("No instance of this deployment is ready.");
+      await table.change(Math.min(left, 250));
+      refused = new Set();
+    }
+  }
+
+  /** `refused`: nobody listened, so that nothing of the request has gone anywhere. */
+  #forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    slug: string,
+    path: string,
+    port: number,
+    leave: () => void,
+  ): Promise<"done" | "refused"> {
+    return new Promise((resolve, reject) => {
+      const upstream = this.#open(request, slug, path, port, this.#agent);
+      let hasBegun = false;
+      upstream.on("socket", (socket) => {
+        const begin = () => {
+          hasBegun = true;
+          request.pipe(upstream);
+        };
+        if (socket.connecting) socket.once("connect", begin);
+        else begin();
+      });
+      upstream.on("response", (answered) => {
+        response.writeHead(answered.statusCode!, answered.statusMessage, passedOn(answered.rawHeaders, slug, answered));
+        // headers go at once: a stream may say nothing for long
+        response.flushHeaders();
+        answered.pipe(response);
+        answered.on("error", () => response.destroy());
+        answered.on("aborted", () => response.destroy());
+      });
+      upstream.on("error", (error: NodeJS.ErrnoException) => {
+        if (!hasBegun && error.code === "ECONNREFUSED") return resolve("refused");
+        leave();
+        if (response.destroyed || response.writableEnded) return resolve("done");
+        if (response.headersSent) {
+          response.destroy();
+          return resolve("done");
+        }
+        reject(new AppError(502, "The deployment ended the connection before it answered.", { cause: error }));
+      });
+      response.once("close", () => {
+        leave();
+        if (hasBegun || response.destroyed) upstream.destroy();
+        resolve("done");
+      });
+    });
+  }
+
+  #open(request: IncomingMessage, slug: string, path: string, port: number, agent: Agent | false): ClientRequest {
+    const headers: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(request.headers)) {
+      if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
+    }
+    // the length or its absence is the body's framing, which is ours to choose
+    if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
+    const peer = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
+    const before = request.headers["x-forwarded-for"];
+    headers["x-forwarded-for"] = before === undefined ? peer : `${String(before)}, ${peer}`;
+    headers["x-forwarded-host"] ??= request.headers.host ?? "";
+    headers["x-forwarded-proto"] ??= "http";
+    headers["x-forwarded-prefix"] = `/d/${slug}`;
+    return send({ host: "127.0.0.1", port, method: request.method, path, headers, agent });
+  }
+
+  /** WebSocket and whatever else asks for another protocol. @returns false when it is not for a deployment */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const found = PATH.exec(request.url ?? "");
+    if (!found) return false;
+    const [slug, path] = [found[1]!, rest(found[2])];
+    socket.on("error", () => socket.destroy());
+    const gone = new AbortController();
+    socket.once("close", () => gone.abort());
+    const run = async () => {
+      await this.#admit(request, this.#find(slug), path);
+      await this.#attempt(slug, gone.signal, (port, leave) =>
+        this.#join(request, socket, head, slug, path, port, leave),
+      );
+    };
+    run().catch((error: unknown) => {
+      const { status, message } =
+        error instanceof AppError ? error : new AppError(502, "The deployment could not be reached.");
+      const body = JSON.stringify({ detail: message });
+      socket.end(
+        `HTTP/1.1 ${status} ${status === 401 ? "Unauthorized" : "Error"}\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    });
+    return true;
+  }
+
+  #join(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    slug: string,
+    path: string,
+    port: number,
+    leave: () => void,
+  ): Promise<"done" | "refused"> {
+    return new Promise((resolve, reject) => {
+      const upstream = this.#open(request, slug, path, port, false);
+      upstream.setHeader("connection", "Upgrade");
+      upstream.setHeader("upgrade", request.headers.upgrade ?? "websocket");
+      upstream.on("upgrade", (answered, behind, behindHead) => {
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(answered.rawHeaders)}\r\n`);
+        socket.write(behindHead);
+        behind.write(head);
+        behind.on("error", () => socket.destroy());
+        behind.once("close", () => {
+          leave();
+          socket.destroy();
+          resolve("done");
+        });
+        socket.once("close", () => behind.destroy());
+        behind.pipe(socket);
+        socket.pipe(behind);
+      });
+      upstream.on("response", (answered) => {
+        socket.write(
+          `HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(answered.rawHeaders)}\r\n`,
+        );
+        answered.pipe(socket);
+        answered.once("close", () => {
+          leave();
+          resolve("done");
+        });
+      });
+      upstream.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code === "ECONNREFUSED") return resolve("refused");
+        leave();
+        reject(error);
+      });
+      upstream.end();
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+const rest = (path: string | undefined): string =>
+  path === undefined ? "/" : path.startsWith("?") ? `/${path}` : path;
+
+const notReady = (message: string): AppError => new AppError(503, message, { headers: { "Retry-After": "1" } });
+
+/** Several of one name stay several. A redirect within the agent server leads to below the deployment's address. */
+function passedOn(raw: string[], slug: string, answered: IncomingMessage): string[] {
+  const headers: string[] = [];
+  const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
+  for (let index = 0; index < raw.length; index += 2) {
+    const [name, value] = [raw[index]!, raw[index + 1]!];
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower)) continue;
+    const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
+    headers.push(name, isInside ? `/d/${slug}${value}` : value);
+  }
+  return headers;
+}
+
+const rawLines = (raw: string[]): string =>
+  raw.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${raw[index + 1]!}\r\n`] : [])).join("");
+
+function answer(response: ServerResponse, error: AppError): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const body = JSON.stringify({ detail: error.message });
+  // whoever is refused across origins has to be able to read why
+  response.writeHead(error.status, {
+    "Content-Type": "application/json",
+    "Access-Control-Allow-Origin": "*",
+    ...error.headers,
+  });
+  response.end(body);
+}

@@ -1,0 +1,99 @@
+/** Where requests go: in memory, so that a request costs no query. Read anew whenever something has changed. */
+import type { Sql } from "../../base/db/connect.ts";
+
+export interface Target {
+  deploymentId: string;
+  tenantId: string;
+  /** Whether it is on its way out. */
+  isGoing: boolean;
+  /** Whether it has ever had something to go to. */
+  isServing: boolean;
+  /** Of the revision that serves, healthy. */
+  instances: { id: string; port: number }[];
+}
+
+interface TargetRow {
+  slug: string;
+  deployment_id: string;
+  tenant_id: string;
+  status: string;
+  active_revision_id: string | null;
+  ids: string[] | null;
+  ports: number[] | null;
+}
+
+export class RouteTable {
+  readonly #sql: Sql;
+  readonly #place: string;
+  #targets = new Map<string, Target>();
+  readonly #inFlight = new Map<string, number>();
+  #waiting: (() => void)[] = [];
+  #turn = 0;
+
+  constructor(sql: Sql, place: string) {
+    this.#sql = sql;
+    this.#place = place;
+  }
+
+  async refresh(): Promise<void> {
+    const sql = this.#sql;
+    const rows = await sql<TargetRow[]>`
+      select d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.ports
+      from deployments d left join lateral (
+        select array_agg(id::text order by replica) as ids, array_agg(port order by replica) as ports from instances
+        where revision_id = d.active_revision_id and state = 'ready' and place = ${this.#place}) i on true
+      limit 100000`;
+    this.#targets = new Map(
+      rows.map((row) => [
+        row.slug,
+        {
+          deploymentId: row.deployment_id,
+          tenantId: row.tenant_id,
+          isGoing: row.status === "AWAITING_DELETE",
+          isServing: row.active_revision_id !== null,
+          instances: (row.ids ?? []).map((id, index) => ({ id, port: Number(row.ports![index]) })),
+        },
+      ]),
+    );
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  find(slug: string): Target | undefined {
+    return this.#targets.get(slug);
+  }
+
+  /** One of the instances, by turns, but for those in `not`. */
+  pick(target: Target, not: ReadonlySet<string>): { id: string; port: number } | undefined {
+    const free = target.instances.filter((one) => !not.has(one.id));
+    return free[this.#turn++ % Math.max(1, free.length)];
+  }
+
+  /** Resolves at the next change, or after `ms`. */
+  change(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      function done(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      this.#waiting.push(done);
+    });
+  }
+
+  /** @returns what to call when the request is over */
+  enter(instanceId: string): () => void {
+    this.#inFlight.set(instanceId, this.inFlight(instanceId) + 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const left = this.inFlight(instanceId) - 1;
+      if (left > 0) this.#inFlight.set(instanceId, left);
+      else this.#inFlight.delete(instanceId);
+    };
+  }
+
+  inFlight(instanceId: string): number {
+    return this.#inFlight.get(instanceId) ?? 0;
+  }
+}

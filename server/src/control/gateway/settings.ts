@@ -1,0 +1,17 @@
+import { integer } from "../../base/config/options.ts";
+
+/** The way to deployments. */
+export const gatewayOptions = {
+  gatewayHoldSeconds: integer({
+    env: ["HEDDLE_GATEWAY_HOLD_SECONDS"],
+    default: 10,
+    max: 300,
+    description: "How long a request waits for an instance that is starting again, in seconds; then it gets 503.",
+  }),
+  drainSeconds: integer({
+    env: ["HEDDLE_DRAIN_SECONDS"],
+    default: 180,
+    max: 86_400,
+    description: "How long what is under way on a replaced revision may go on, streams and runs, in seconds.",
+  }),
+};

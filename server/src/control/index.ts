@@ -1,0 +1,20 @@
+import type { Route } from "../base/http/route.ts";
+import type { ControlDeps } from "./deps.ts";
+import { deploymentRoutes } from "./deployments/routes.ts";
+import { logRoutes } from "./logs/routes.ts";
+import { revisionRoutes } from "./revisions/routes.ts";
+import { instanceRoutes } from "./runtime/routes.ts";
+import { systemRoutes } from "./system/routes.ts";
+import { uploadRoutes } from "./uploads/routes.ts";
+
+/** All endpoints of the control plane. The system's come last: its document describes the others. */
+export function controlRoutes(deps: ControlDeps): Route[] {
+  const routes: Route[] = [
+    ...deploymentRoutes(deps),
+    ...revisionRoutes(deps),
+    ...uploadRoutes(deps),
+    ...logRoutes(deps),
+    ...instanceRoutes(deps),
+  ];
+  return [...routes, ...systemRoutes(deps, routes)];
+}

@@ -1,0 +1,19 @@
+import type { Context } from "hono";
+
+import type { ControlDeps } from "./deps.ts";
+
+/**
+ * Where callers reach us, with the prefix that this one came by. What a setting says; else the address that the
+ * caller used, because links are made for the caller.
+ */
+export function baseUrl(deps: Pick<ControlDeps, "settings">, c: Context): string {
+  const prefix = c.req.path.startsWith("/api-host/") ? "/api-host" : "";
+  const configured = deps.settings.controlPublicUrl?.replace(/\/+$/, "");
+  return `${configured ?? new URL(c.req.url).origin}${prefix}`;
+}
+
+/** A deployment's own address, which is the same for every caller. */
+export function deploymentUrl(deps: Pick<ControlDeps, "settings" | "internalUrl">, slug: string): string {
+  const base = deps.settings.controlPublicUrl?.replace(/\/+$/, "") ?? deps.internalUrl;
+  return `${base}/d/${slug}`;
+}

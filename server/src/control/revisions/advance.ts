@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { BuildError } from "../drivers/driver.ts";
+import { DeployError, deployRevision } from "./deploy-revision.ts";
+import * as queue from "./queue-sql.ts";
+import type { Status } from "./status.ts";
+import type { WorkDeps } from "./work-deps.ts";
+
+/** Attempts at one step that end by what is nobody's fault, before the revision has failed. */
+const MAX_LOSSES = 3;
+const FAILURE_PAUSE_MS = 2_000;
+
+/** The work goes on after so long, if it goes on. */
+export interface Pause {
+  pauseMs: number;
+  losses?: number;
+  message?: string;
+}
+
+/**
+ * Takes a revision as far as it gets: to its end, or to where somebody else ends it. Returns normally unless the
+ * database is away.
+ */
+export async function advance(
+  deps: WorkDeps,
+  held: queue.ClaimedRevision,
+  signal: AbortSignal,
+  builds: ConcurrencyLimit,
+): Promise<Pause> {
+  let status: Status = held.status;
+  try {
+    if (held.losses >= MAX_LOSSES) throw new GivenUp(`It was lost ${held.losses} times in the same step.`);
+    while (!OVER.has(status)) {
+      signal.throwIfAborted();
+      status = await step(deps, held, status, signal, builds, (now) => (status = now));
+    }
+    return { pauseMs: 0 };
+  } catch (error) {
+    if (error instanceof queue.NotOursError || signal.aborted) return { pauseMs: 0 };
+    if (isDatabaseAway(error)) return { pauseMs: 1000 };
+    return fail(deps, held, status, error);
+  }
+}
+
+class GivenUp extends Error {}
+
+const OVER: ReadonlySet<Status> = new Set<Status>([
+  "DEPLOYED",
+  "SKIPPED",
+  "CREATE_FAILED",
+  "BUILD_FAILED",
+  "DEPLOY_FAILED",
+  "INTERRUPTED",
+]);
+
+async function step(
+  deps: WorkDeps,
+  held: queue.ClaimedRevision,
+  status: Status,
+  signal: AbortSignal,
+  builds: ConcurrencyLimit,
+  now: (status: Status) => void,
+): Promise<Status> {
+  const { sql, driver, faultPoint } = deps;
+  switch (status) {
+    case "CREATING": {
+      await deps.databases.ensure(held.deployment_id, held.tenant_id);
+      faultPoint("control-created");
+      return sql.begin(async (tx) => {
+        const next = await queue.transition(tx, held, "CREATING", "resolved");
+        await queue.supersedeOlder(tx, held);
+        return next;
+      });
+    }
+    case "QUEUED": {
+      faultPoint("control-queued");
+      if (held.artifact_id !== null && driver.hasBuild(held.artifact_id)) {
+        return queue.transition(sql, held, "QUEUED", "build_known");
+      }
+      return queue.transition(sql, held, "QUEUED", "build_wanted");
+    }
+    case "AWAITING_BUILD":
+      return builds.run(async () => {
+        signal.throwIfAborted();
+        now(await queue.transition(sql, held, "AWAITING_BUILD", "build_started"));
+        await build(deps, held, signal);
+        faultPoint("control-built");
+        held.artifact_id = held.id;
+        return queue.transition(sql, held, "BUILDING", "built", { artifactId: held.id });
+      });
+    case "AWAITING_DEPLOY":
+      if (held.artifact_id === null || !driver.hasBuild(held.artifact_id)) {
+        throw new DeployError("Its build is not there any more. Deploy the project anew.");
+      }
+      return waitForTurn(deps, held, signal);
+    case "DEPLOYING":
+      faultPoint("control-deploying");
+      return deployRevision(deps, held, signal);
+    default:
+      throw new Error(`nobody works on a revision that is ${status}`);
+  }
+}
+
+async function build(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
+  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "build" });
+  try {
+    log.write(`Build of revision ${held.id}.`);
+    deps.faultPoint("control-building");
+    await deps.driver.build(
+      {
+        deploymentId: held.deployment_id,
+        revisionId: held.id,
+        source: held.source,
+        config: held.source_config,
+        configPath: held.langgraph_config_path!,
+        tarballPath: held.source_tarball_path,
+      },
+      log,
+      signal,
+    );
+  } catch (error) {
+    if (error instanceof BuildError) log.write(error.message, "ERROR");
+    else if (!signal.aborted) log.write(`The build was cut short: ${(error as Error).message}`, "ERROR");
+    throw error;
+  } finally {
+    // the log is whole before the state tells that nothing more will come
+    await log.flush();
+  }
+}
+
+const DUPLICATE = "23505";
+
+/** One revision of a deployment is deployed at a time; an index keeps the others out. */
+async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await queue.transition(deps.sql, held, "AWAITING_DEPLOY", "deploy_started");
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
+    }
+    await sleep(200, undefined, { signal });
+  }
+}
+
+async function fail(deps: WorkDeps, held: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
+  const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof GivenUp;
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isFinal) deps.log.warn({ err: error, revision: held.id }, "a step of a revision failed; it is tried again");
+  const losses = held.losses + 1;
+  if (!isFinal && losses < MAX_LOSSES) {
+    return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `It is tried again: ${message}` };
+  }
+  await queue.transition(deps.sql, held, status, "failed", { message }).catch((failure: unknown) => {
+    if (!(failure instanceof queue.NotOursError)) throw failure;
+  });
+  return { pauseMs: 0 };
+}

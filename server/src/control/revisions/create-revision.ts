@@ -1,0 +1,130 @@
+import type { Transaction } from "../../base/db/connect.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { ControlDeps } from "../deps.ts";
+import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
+import type { RevisionBody, Secret, Source, SourceConfig } from "../deployments/schema.ts";
+import { type DeploymentRow, updateDeployment } from "../deployments/sql.ts";
+import {
+  checkBuildOnPush,
+  checkCommitSha,
+  checkConfig,
+  checkFields,
+  checkImmutable,
+  checkSecrets,
+  invalid,
+  isBuilt,
+  readRevisionConfig,
+  type RevisionInput,
+  stateError,
+} from "../deployments/validate.ts";
+import { useUpload } from "../uploads/sql.ts";
+import { insertRevision } from "./sql.ts";
+
+/** What can be checked of a change before anything is looked up. */
+export function checkRevisionBody(
+  deps: Pick<ControlDeps, "settings">,
+  body: RevisionBody,
+): { revision: RevisionInput } {
+  const revision = readRevisionConfig(body.source_revision_config);
+  if (body.revision_source != null) checkFields(body.revision_source, revision);
+  checkSecrets(body.secrets ?? [], deps.settings.installation);
+  return { revision };
+}
+
+/**
+ * Applies a change to a locked deployment. All of one change make one revision, or none: what only says how the
+ * deployment is shown or triggered makes none (contract control-plane §3.3).
+ * @returns the new revision's id
+ */
+export async function applyChange(
+  deps: ControlDeps,
+  tx: Transaction,
+  row: DeploymentRow,
+  body: RevisionBody & { display_name?: string | null | undefined },
+  { always }: { always: boolean },
+): Promise<string | null> {
+  const { revision } = checkRevisionBody(deps, body);
+  if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${row.id} is being deleted.`);
+  checkImmutable(row, body);
+  const source: Source = body.revision_source ?? row.source;
+  checkFields(source, revision);
+  checkCommitSha(body.source_revision_config, row.repo_commit_sha);
+  const change = withoutNulls(body.source_config ?? {});
+  const config = { ...row.source_config, ...change } as SourceConfig;
+  checkConfig(source, { ...change, deployment_type: config.deployment_type } as SourceConfig);
+  const ref = revision.repo_ref ?? row.repo_ref;
+  checkBuildOnPush(row.source, config.build_on_push === true, ref, (_, text) => stateError(text));
+
+  const before = await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, tx);
+  // an empty list means that nothing is said of them
+  const environment = body.secrets?.length ? replaceSecrets(before, body.secrets) : before;
+  const references = body.secret_references ?? row.secret_references;
+  await updateDeployment(tx, row.id, {
+    source_config: config,
+    secret_references: references,
+    display_name: body.display_name ?? row.display_name,
+  });
+  await storeEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, row.tenant_id, environment, tx);
+  if (!always && !wantsRevision(body, revision, row)) return null;
+  return addRevision(deps, tx, row, { source, config, references, revision, environment });
+}
+
+const withoutNulls = (config: object): object =>
+  Object.fromEntries(Object.entries(config).filter(([, value]) => value != null));
+
+function wantsRevision(body: RevisionBody, revision: RevisionInput, row: DeploymentRow): boolean {
+  if (Object.values(revision).some((value) => value !== null)) return true;
+  if (body.secrets?.length || body.secret_references != null) return row.latest_revision_id !== null;
+  const config = body.source_config;
+  if (config?.resource_spec != null) return row.latest_revision_id !== null;
+  const isChanged = (name: "install_command" | "build_command") =>
+    config?.[name] != null && config[name] !== row.source_config[name];
+  return row.latest_revision_id !== null && (isChanged("install_command") || isChanged("build_command"));
+}
+
+interface Wanted {
+  source: Source;
+  config: SourceConfig;
+  references: DeploymentRow["secret_references"];
+  /** Nulls are filled from the latest revision. */
+  revision: RevisionInput;
+  environment: Secret[];
+}
+
+/** @returns its id. 422 for an upload that is not there, 400 for what no driver here can run. */
+export async function addRevision(
+  deps: ControlDeps,
+  tx: Transaction,
+  row: DeploymentRow,
+  { source, config, references, revision, environment }: Wanted,
+): Promise<string> {
+  if (!deps.driver.sources.includes(source)) {
+    throw stateError(`The source ${source} needs a driver that this installation does not have.`);
+  }
+  const id = uuid7();
+  const path = revision.langgraph_config_path ?? row.langgraph_config_path;
+  if (isBuilt(source) && path === null) {
+    throw invalid(["source_revision_config", "langgraph_config_path"], "is required where something is built");
+  }
+  let tarball = revision.source_tarball_path;
+  if (tarball !== null) await useUpload(tx, row.id, tarball);
+  else if (source === "internal_source") tarball = row.source_tarball_path;
+  if (source === "internal_source" && tarball === null) {
+    throw invalid(["source_revision_config", "source_tarball_path"], "is required: nothing was uploaded before");
+  }
+  await insertRevision(tx, {
+    id,
+    deployment_id: row.id,
+    source,
+    source_config: config,
+    secret_references: references,
+    repo_ref: source === "github" ? (revision.repo_ref ?? row.repo_ref) : null,
+    langgraph_config_path: isBuilt(source) ? path : null,
+    image_uri: isBuilt(source) ? null : (revision.image_uri ?? row.image_uri),
+    source_tarball_path: tarball,
+    repo_commit_sha: null,
+    artifact_id: null,
+  });
+  await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);
+  return id;
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { replicasOf } from "../runtime/supervisor.ts";
+import * as queue from "./queue-sql.ts";
+import type { Status } from "./status.ts";
+import type { WorkDeps } from "./work-deps.ts";
+
+/** The revision cannot be run; the message is for its owner. */
+export class DeployError extends Error {
+  override name = "DeployError";
+}
+
+const LOOK_MS = 50;
+const MAX_CRASHES = 3;
+
+/**
+ * Waits until all replicas are healthy, and lets the revision serve. The supervisor starts them, because the revision
+ * is DEPLOYING; when it is so no more, whatever the reason, the supervisor ends what does not serve.
+ */
+export async function deployRevision(
+  deps: WorkDeps,
+  held: queue.ClaimedRevision,
+  signal: AbortSignal,
+): Promise<Status> {
+  const { sql, supervisor, settings, table, faultPoint } = deps;
+  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
+  const replicas = replicasOf(held);
+  const seconds = settings.deployReadySeconds;
+  const since = new Date();
+  supervisor.wake();
+  try {
+    for (const deadline = Date.now() + seconds * 1000; ; await sleep(LOOK_MS, undefined, { signal })) {
+      signal.throwIfAborted();
+      const instances = supervisor.of(held.id);
+      const broken = instances.flatMap((one) => one.broken);
+      if (broken.length > 0) {
+        for (const one of instances) await one.pump();
+        throw new DeployError(`These graphs do not load: ${[...new Set(broken)].join(", ")}. The log says why.`);
+      }
+      if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
+      const crashes = await crashesOf(sql, held.id, since);
+      if (crashes.count >= MAX_CRASHES) throw new DeployError(`It ended ${crashes.count} times while it was starting.`);
+      if (Date.now() > deadline) throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
+    }
+  } catch (error) {
+    if (error instanceof DeployError) log.write(error.message, "ERROR");
+    await log.flush();
+    throw error;
+  }
+  faultPoint("control-before-switch");
+  await sql.begin(async (tx) => {
+    // the deployment first, as everybody who changes both
+    const [ready] = await tx`
+      select 1 from deployments where id = ${held.deployment_id} and status = 'READY' for update`;
+    if (!ready) throw new queue.NotOursError();
+    await queue.transition(tx, held, "DEPLOYING", "healthy");
+    await tx`update deployments set active_revision_id = ${held.id}, updated_at = now() where id = ${held.deployment_id}`;
+  });
+  faultPoint("control-after-switch");
+  await table.refresh();
+  log.write(`Revision ${held.id} serves.`);
+  await log.flush();
+  supervisor.wake();
+  return "DEPLOYED";
+}
+
+async function crashesOf(sql: Sql, revisionId: string, since: Date): Promise<{ count: number }> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from instances
+    where revision_id = ${revisionId} and crashed and ended_at >= ${since.toISOString()}::text::timestamptz`;
+  return row!;
+}

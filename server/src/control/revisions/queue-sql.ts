@@ -1,0 +1,146 @@
+/**
+ * Revisions as work. One process at a time works on a revision; its attempt's number and the state that it believes
+ * in are in the condition of every transition, so that one that was away for too long writes nothing more.
+ */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { RevisionRow } from "./sql.ts";
+import { type Event, statesBefore, type Status, TRANSITIONS } from "./status.ts";
+
+export interface ClaimedRevision extends RevisionRow {
+  tenant_id: string;
+  attempt: number;
+  losses: number;
+}
+
+const GOING = [
+  "CREATING",
+  "QUEUED",
+  "AWAITING_BUILD",
+  "BUILDING",
+  "AWAITING_DEPLOY",
+  "DEPLOYING",
+  "INTERRUPTED",
+  "UNKNOWN",
+];
+
+/**
+ * The next revision that nobody works on. Whatever an attempt before was at, this one begins at the last step that
+ * left something behind: the build, if there is one. revisions_to_do finds them.
+ */
+export async function claimRevision(
+  sql: Sql,
+  { holder, leaseSeconds }: { holder: string; leaseSeconds: number },
+): Promise<ClaimedRevision | undefined> {
+  const [row] = await sql<ClaimedRevision[]>`
+    with claimed as (
+      update revisions set attempt = attempt + 1, holder = ${holder},
+        lease_until = now() + make_interval(secs => ${leaseSeconds}),
+        status = case when status in ('CREATING', 'QUEUED', 'AWAITING_DEPLOY') then status
+          when artifact_id is not null then 'AWAITING_DEPLOY' else 'QUEUED' end,
+        interrupted_by_user = false, updated_at = now()
+      where id = (
+        select r.id from revisions r join deployments d on d.id = r.deployment_id
+        where r.status = any(${GOING}::text[]) and r.holder is null and r.not_before <= now()
+          and not r.interrupted_by_user and d.status = 'READY'
+        order by r.not_before, r.created_at limit 1
+        for update of r skip locked)
+      returning *)
+    select c.*, d.tenant_id from claimed c join deployments d on d.id = c.deployment_id`;
+  if (row) await noteEvent(sql, row.id);
+  return row;
+}
+
+const noteEvent = (sql: Sql | Transaction, id: string) => sql`
+  insert into revision_events (revision_id, status, attempt, message)
+  select r.id, r.status, r.attempt, r.status_message from revisions r where r.id = ${id}`;
+
+export type Held = Pick<ClaimedRevision, "id" | "attempt" | "deployment_id" | "number">;
+
+/** It is somebody else's, or was ended by somebody. */
+export class NotOursError extends Error {}
+
+/** Throws NotOursError when the revision is not where it was thought to be. @returns the new state */
+export async function transition(
+  sql: Sql | Transaction,
+  held: Held,
+  from: Status,
+  event: Event,
+  changes: { message?: string | null; artifactId?: string } = {},
+): Promise<Status> {
+  const to = TRANSITIONS[from][event];
+  if (to === null) throw new Error(`a revision that is ${from} cannot be ${event}`);
+  const isFinal = Object.values(TRANSITIONS[to]).every((next) => next === null);
+  const { count } = await sql`
+    update revisions set status = ${to}, status_message = ${changes.message ?? null},
+      artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id), losses = 0, updated_at = now(),
+      finished_at = case when ${isFinal} then now() else finished_at end
+    where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
+  if (count !== 1) throw new NotOursError();
+  await noteEvent(sql, held.id);
+  return to;
+}
+
+/** Newest wins: older revisions that do not serve and are not about to are skipped. */
+export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: Held): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
+    update revisions set status = 'SKIPPED', updated_at = now(), finished_at = now(),
+      status_message = ${`A newer revision, ${id}, took its place.`}
+    where deployment_id = ${deployment_id} and number < ${number} and status = any(${statesBefore("superseded")}::text[])
+    returning id`;
+  for (const row of rows) await noteEvent(tx, row.id);
+}
+
+/** @returns false when a newer revision is on its way already */
+export async function isNewest(sql: Sql, { deployment_id, number }: Held): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from revisions where deployment_id = ${deployment_id} and number > ${number}
+      and status in ('QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING') limit 1`;
+  return !row;
+}
+
+/** @returns the state; undefined when the revision is somebody else's */
+export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
+  const [row] = await sql<{ status: Status }[]>`
+    update revisions set lease_until = now() + make_interval(secs => ${leaseSeconds})
+    where id = ${id} and attempt = ${attempt} and holder is not null returning status`;
+  return row?.status;
+}
+
+/** Gives it back, to be taken up after a pause. */
+export const release = (
+  sql: Sql,
+  { id, attempt }: Held,
+  { pauseMs, losses, message }: { pauseMs: number; losses?: number; message?: string },
+) => sql`
+  update revisions set holder = null, lease_until = null, not_before = now() + make_interval(secs => ${pauseMs / 1000}),
+    losses = coalesce(${losses ?? null}::int, losses), status_message = coalesce(${message ?? null}, status_message)
+  where id = ${id} and attempt = ${attempt}`;
+
+export interface HeldByOthers {
+  id: string;
+  attempt: number;
+  deployment_id: string;
+  number: string;
+  holder: string;
+  status: Status;
+  losses: number;
+  is_expired: boolean;
+}
+
+/** What somebody works on, or has. */
+export const heldRevisions = (sql: Sql) => sql<HeldByOthers[]>`
+  select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
+  where holder is not null limit 10000`;
+
+/** Takes it from a holder that is gone. What was under way is INTERRUPTED until somebody goes on. */
+export async function takeFromLost(sql: Sql, lost: HeldByOthers): Promise<boolean> {
+  const to = TRANSITIONS[lost.status].lost ?? lost.status;
+  const { count } = await sql`
+    update revisions set holder = null, lease_until = null, status = ${to}, losses = losses + 1, updated_at = now(),
+      attempt = attempt + 1, status_message = case when ${to} = 'INTERRUPTED'
+        then coalesce(case when interrupted_by_user then status_message end, 'The process that worked on it is gone; it goes on.')
+        else status_message end
+    where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder}`;
+  if (count === 1) await noteEvent(sql, lost.id);
+  return count === 1;
+}

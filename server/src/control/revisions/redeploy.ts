@@ -1,0 +1,41 @@
+import { uuid7 } from "../../base/ids.ts";
+import type { ControlDeps } from "../deps.ts";
+import { readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
+import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
+import { lockDeployment } from "../deployments/sql.ts";
+import { stateError } from "../deployments/validate.ts";
+import { findRevision, insertRevision, interruptRevision } from "./sql.ts";
+import { statesBefore } from "./status.ts";
+
+/**
+ * Makes a new revision of what an older one was made of, with its environment, and with its build where that is
+ * still there: the way back.
+ */
+export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
+  await deps.sql.begin(async (tx) => {
+    const row = await lockDeployment(tx, tenantId, deploymentId);
+    if (!row) throw unknownDeployment(deploymentId);
+    const old = await findRevision(tx, deploymentId, id);
+    if (!old) throw unknownRevision(deploymentId, id);
+    if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${deploymentId} is being deleted.`);
+    const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id }, tx);
+    const made = uuid7();
+    await insertRevision(tx, { ...old, id: made });
+    await storeEnvironment(deps.secrets, { purpose: "revision-env", id: made }, tenantId, environment, tx);
+  });
+  deps.worker.wake();
+}
+
+/** Ends the work on a revision. 400 when there is none any more. */
+export async function interrupt(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
+  await deps.sql.begin(async (tx) => {
+    const row = await lockDeployment(tx, tenantId, deploymentId);
+    if (!row) throw unknownDeployment(deploymentId);
+    const revision = await findRevision(tx, deploymentId, id);
+    if (!revision) throw unknownRevision(deploymentId, id);
+    if (!(await interruptRevision(tx, id, statesBefore("interrupted")))) {
+      throw stateError(`Revision ID ${id} is ${revision.status}: there is nothing to interrupt.`);
+    }
+  });
+  deps.worker.wake();
+}

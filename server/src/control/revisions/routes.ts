@@ -1,0 +1,112 @@
+import { route, type Route } from "../../base/http/route.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import { maskSecrets, readEnvironment } from "../deployments/environment-secret.ts";
+import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
+import { printDeployment, printRevision } from "../deployments/print.ts";
+import * as deployments from "../deployments/schema.ts";
+import { findDeployment, lockDeployment } from "../deployments/sql.ts";
+import { deploymentUrl } from "../public-url.ts";
+import { applyChange, checkRevisionBody } from "./create-revision.ts";
+import { interrupt, redeploy } from "./redeploy.ts";
+import * as schema from "./schema.ts";
+import { findRevision, listRevisions } from "./sql.ts";
+
+const shared = { tag: "Revisions", errorFamily: "validation" } as const;
+
+/** Revisions of a deployment (contract control-plane §3). */
+export function revisionRoutes(deps: ControlDeps): Route[] {
+  const { sql } = deps;
+
+  async function find(tenantId: string, deploymentId: string, id: string) {
+    if (!(await findDeployment(sql, tenantId, deploymentId))) throw unknownDeployment(deploymentId);
+    const row = await findRevision(sql, deploymentId, id);
+    if (!row) throw unknownRevision(deploymentId, id);
+    return row;
+  }
+
+  return [
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions"),
+      method: "GET",
+      permission: "deployments:read",
+      summary: "List revisions, the newest first",
+      params: deployments.deploymentParams,
+      query: schema.listQuery,
+      out: { 200: deployments.revisionsList },
+      async handler({ params, query, principal, c }) {
+        const { deployment_id: id } = params;
+        if (!(await findDeployment(sql, principal.workspaceId, id))) throw unknownDeployment(id);
+        const rows = await listRevisions(sql, id, { ...query, status: query.status });
+        return c.json({ resources: rows.map(printRevision), offset: query.offset + rows.length });
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions"),
+      method: "POST",
+      permission: "deployments:update",
+      summary: "Create a revision, whatever the change",
+      params: deployments.deploymentParams,
+      body: deployments.revisionBody,
+      out: { 201: deployments.revision },
+      errors: [400],
+      async handler({ params, body, principal, c }) {
+        checkRevisionBody(deps, body);
+        const made = await sql.begin(async (tx) => {
+          const row = await lockDeployment(tx, principal.workspaceId, params.deployment_id);
+          if (!row) throw unknownDeployment(params.deployment_id);
+          return (await applyChange(deps, tx, row, body, { always: true }))!;
+        });
+        deps.worker.wake();
+        return c.json(printRevision(await find(principal.workspaceId, params.deployment_id, made)), 201);
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions/:revision_id"),
+      method: "GET",
+      permission: "deployments:read",
+      summary: "A revision and how far it is",
+      params: schema.revisionParams,
+      out: { 200: deployments.revision },
+      async handler({ params, principal, c }) {
+        return c.json(printRevision(await find(principal.workspaceId, params.deployment_id, params.revision_id)));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions/:revision_id/redeploy"),
+      method: "POST",
+      permission: "deployments:update",
+      summary: "Make a new revision of an older one, without a build where that is still there",
+      params: schema.revisionParams,
+      out: { 200: deployments.deployment },
+      errors: [400],
+      async handler({ params, principal, c }) {
+        const { deployment_id: id, revision_id: revision } = params;
+        await redeploy(deps, principal.workspaceId, id, revision);
+        const row = (await findDeployment(sql, principal.workspaceId, id))!;
+        const environment = await readEnvironment(deps.secrets, { purpose: "deployment-env", id });
+        const secrets = maskSecrets(environment, deps.settings.returnSecrets);
+        return c.json(printDeployment(row, secrets, deploymentUrl(deps, row.slug)));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions/:revision_id/interruption"),
+      method: "POST",
+      permission: "deployments:update",
+      summary: "End the work on a revision",
+      params: schema.revisionParams,
+      out: { 200: deployments.revision },
+      errors: [400],
+      async handler({ params, principal, c }) {
+        const { deployment_id: id, revision_id: revision } = params;
+        await interrupt(deps, principal.workspaceId, id, revision);
+        return c.json(printRevision(await find(principal.workspaceId, id, revision)));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,80 @@
+/** What callers ask and write of revisions. What happens while one is worked on is in queue-sql.ts. */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { SecretReference } from "../deployments/sql.ts";
+import type { Status } from "./status.ts";
+
+export interface RevisionRow {
+  id: string;
+  deployment_id: string;
+  number: string;
+  source: Source;
+  source_config: SourceConfig;
+  secret_references: SecretReference[] | null;
+  repo_ref: string | null;
+  langgraph_config_path: string | null;
+  image_uri: string | null;
+  source_tarball_path: string | null;
+  repo_commit_sha: string | null;
+  status: Status;
+  status_message: string | null;
+  artifact_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const REVISION = `r.id, r.deployment_id, r.number, r.source, r.source_config, r.secret_references, r.repo_ref,
+  r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha, r.status, r.status_message,
+  r.artifact_id, r.created_at, r.updated_at`;
+
+export async function findRevision(
+  sql: Sql | Transaction,
+  deploymentId: string,
+  id: string,
+): Promise<RevisionRow | undefined> {
+  const [row] = await sql<RevisionRow[]>`
+    select ${sql.unsafe(REVISION)} from revisions r where r.deployment_id = ${deploymentId} and r.id = ${id}`;
+  return row;
+}
+
+/** Newest first. */
+export const listRevisions = (
+  sql: Sql,
+  deploymentId: string,
+  { limit, offset, status }: { limit: number; offset: number; status: string[] | undefined },
+) => sql<RevisionRow[]>`
+  select ${sql.unsafe(REVISION)} from revisions r
+  where r.deployment_id = ${deploymentId}
+    and (${status ?? null}::text[] is null or r.status = any(${status ?? null}::text[]))
+  order by r.number desc limit ${limit} offset ${offset}`;
+
+export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;
+
+/** The deployment must be locked. From now on this is its latest revision. */
+export async function insertRevision(tx: Transaction, made: NewRevision): Promise<void> {
+  await tx`
+    insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
+      langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, status)
+    select ${made.id}, ${made.deployment_id},
+      coalesce((select max(number) from revisions where deployment_id = ${made.deployment_id}), 0) + 1,
+      ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
+      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, ${made.repo_ref},
+      ${made.langgraph_config_path}, ${made.image_uri}, ${made.source_tarball_path}, ${made.repo_commit_sha},
+      ${made.artifact_id}, 'CREATING'`;
+  await tx`insert into revision_events (revision_id, status, attempt) values (${made.id}, 'CREATING', 0)`;
+  await tx`
+    update deployments set latest_revision_id = ${made.id}, updated_at = now() where id = ${made.deployment_id}`;
+}
+
+/** @returns false when it has come to an end before */
+export async function interruptRevision(tx: Transaction, id: string, before: Status[]): Promise<boolean> {
+  const { count } = await tx`
+    update revisions set status = 'INTERRUPTED', interrupted_by_user = true, updated_at = now(),
+      status_message = 'Interrupted by a caller.'
+    where id = ${id} and status = any(${before}::text[])`;
+  if (count === 1) {
+    await tx`insert into revision_events (revision_id, status, attempt, message)
+      select id, status, attempt, status_message from revisions where id = ${id}`;
+  }
+  return count === 1;
+}

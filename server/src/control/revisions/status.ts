@@ -1,0 +1,119 @@
+/**
+ * The life of a revision (contract control-plane §4). What a client sees moves along
+ *
+ *     CREATING -> QUEUED -> AWAITING_BUILD -> BUILDING -> AWAITING_DEPLOY -> DEPLOYING -> DEPLOYED
+ *
+ * and leaves that road by a failure of the step at hand, by a newer revision (SKIPPED), by a caller or the loss of
+ * whoever worked on it (INTERRUPTED), or because nobody can tell how it is (UNKNOWN). A revision that was deployed
+ * stays DEPLOYED for ever; which one serves is the deployment's business.
+ */
+export const STATUSES = [
+  "CREATING",
+  "QUEUED",
+  "AWAITING_BUILD",
+  "BUILDING",
+  "AWAITING_DEPLOY",
+  "DEPLOYING",
+  "CREATE_FAILED",
+  "BUILD_FAILED",
+  "DEPLOY_FAILED",
+  "DEPLOYED",
+  "SKIPPED",
+  "INTERRUPTED",
+  "UNKNOWN",
+] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const EVENTS = [
+  /** What it is made of was found. */
+  "resolved",
+  /** A builder is free for it. */
+  "build_wanted",
+  /** It has a build, its own or an older revision's. */
+  "build_known",
+  "build_started",
+  "built",
+  "deploy_started",
+  /** Its instances are healthy, and it serves. */
+  "healthy",
+  /** The step at hand cannot be done. */
+  "failed",
+  /** A newer revision of the deployment is on its way. */
+  "superseded",
+  /** A caller wants it to end. */
+  "interrupted",
+  /** Whoever worked on it is gone. */
+  "lost",
+  /** Work goes on: at the beginning, or after the build that is there. */
+  "resumed",
+  "resumed_after_build",
+  /** Nobody can tell how its instances are. */
+  "unseen",
+  "seen_deploying",
+] as const;
+export type Event = (typeof EVENTS)[number];
+
+type Row = Record<Event, Status | null>;
+
+const NOTHING: Row = {
+  resolved: null,
+  build_wanted: null,
+  build_known: null,
+  build_started: null,
+  built: null,
+  deploy_started: null,
+  healthy: null,
+  failed: null,
+  superseded: null,
+  interrupted: null,
+  lost: null,
+  resumed: null,
+  resumed_after_build: null,
+  unseen: null,
+  seen_deploying: null,
+};
+
+const waiting = { ...NOTHING, superseded: "SKIPPED", interrupted: "INTERRUPTED", lost: "INTERRUPTED" } as const;
+
+/** Null: that does not happen in this state. */
+export const TRANSITIONS: Record<Status, Row> = {
+  CREATING: { ...waiting, resolved: "QUEUED", failed: "CREATE_FAILED" },
+  QUEUED: { ...waiting, build_wanted: "AWAITING_BUILD", build_known: "AWAITING_DEPLOY", failed: "CREATE_FAILED" },
+  AWAITING_BUILD: { ...waiting, build_started: "BUILDING", failed: "BUILD_FAILED" },
+  BUILDING: { ...waiting, built: "AWAITING_DEPLOY", failed: "BUILD_FAILED" },
+  AWAITING_DEPLOY: { ...waiting, deploy_started: "DEPLOYING", failed: "DEPLOY_FAILED" },
+  // what is about to serve is not skipped: the newer one waits
+  DEPLOYING: {
+    ...NOTHING,
+    healthy: "DEPLOYED",
+    failed: "DEPLOY_FAILED",
+    interrupted: "INTERRUPTED",
+    lost: "INTERRUPTED",
+    unseen: "UNKNOWN",
+  },
+  INTERRUPTED: {
+    ...NOTHING,
+    resumed: "QUEUED",
+    resumed_after_build: "AWAITING_DEPLOY",
+    superseded: "SKIPPED",
+    interrupted: "INTERRUPTED",
+  },
+  UNKNOWN: {
+    ...NOTHING,
+    seen_deploying: "DEPLOYING",
+    failed: "DEPLOY_FAILED",
+    interrupted: "INTERRUPTED",
+    lost: "INTERRUPTED",
+  },
+  CREATE_FAILED: NOTHING,
+  BUILD_FAILED: NOTHING,
+  DEPLOY_FAILED: NOTHING,
+  DEPLOYED: NOTHING,
+  SKIPPED: NOTHING,
+};
+
+/** States that an event leads out of, for a compare-and-set. */
+export const statesBefore = (event: Event): Status[] =>
+  STATUSES.filter((status) => TRANSITIONS[status][event] !== null);
+
+export const isOver = (status: Status): boolean => EVENTS.every((event) => TRANSITIONS[status][event] === null);

@@ -1,0 +1,27 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import type { Log } from "../../base/log.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { Driver } from "../drivers/driver.ts";
+import type { RouteTable } from "../gateway/route-table.ts";
+import type { LogWriter } from "../logs/log-writer.ts";
+import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
+import type { Supervisor } from "../runtime/supervisor.ts";
+import type { ControlSettings } from "../settings.ts";
+
+/** What the work on revisions is made of. */
+export interface WorkDeps {
+  sql: Sql;
+  log: Log;
+  settings: ControlSettings;
+  /** What is encrypted at rest. */
+  secrets: Secrets;
+  /** `<data dir>/control`: uploads, builds, instances. */
+  directory: string;
+  databases: DeploymentDatabases;
+  logs: LogWriter;
+  driver: Driver;
+  table: RouteTable;
+  supervisor: Supervisor;
+  faultPoint: FaultPoint;
+}

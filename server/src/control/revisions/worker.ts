@@ -1,0 +1,165 @@
+/**
+ * Works on revisions and on deployments that begin or end, in every control plane. What one leaves undone, because
+ * it was stopped or killed, the next takes up: at once when the process that held it is seen to be gone, and when
+ * the lease is over otherwise.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { identifyProcess, processLives } from "../../base/db/process-identity.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { deploymentsToDo, markReady } from "../deployments/sql.ts";
+import { collectGarbage } from "../runtime/collect-garbage.ts";
+import { removeDeployment } from "../runtime/remove-deployment.ts";
+import { advance } from "./advance.ts";
+import * as queue from "./queue-sql.ts";
+import type { WorkDeps } from "./work-deps.ts";
+
+const LOOK_MS = 500;
+const RENEW_MS = 500;
+const AT_ONCE = 16;
+const GARBAGE_MS = 60_000;
+
+export class Worker {
+  readonly #deps: WorkDeps;
+  readonly #builds: ConcurrencyLimit;
+  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #holder = JSON.stringify(identifyProcess(process.pid));
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  #failing = false;
+  #garbageAt = 0;
+
+  constructor(deps: WorkDeps) {
+    this.#deps = deps;
+    this.#builds = new ConcurrencyLimit(deps.settings.buildConcurrency);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
+    this.wake();
+  }
+
+  /** What is under way is given back at once. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#pass;
+    for (const controller of this.#running.keys()) controller.abort(new queue.NotOursError("the control plane stops"));
+    await Promise.all(this.#running.values());
+  }
+
+  /** Something may be there to do. */
+  wake(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+  }
+
+  async #work(): Promise<void> {
+    const { log, supervisor } = this.#deps;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        await this.#recover();
+        await this.#deployments();
+        await this.#claim();
+        if (Date.now() >= this.#garbageAt) {
+          this.#garbageAt = Date.now() + GARBAGE_MS;
+          await collectGarbage(this.#deps);
+        }
+      }
+      this.#failing = false;
+    } catch (error) {
+      // said once, not each half second
+      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
+      log[level]({ err: error }, "revisions are not worked on; it will be tried again");
+      this.#failing = true;
+    }
+    supervisor.wake();
+  }
+
+  async #recover(): Promise<void> {
+    for (const held of await queue.heldRevisions(this.#deps.sql)) {
+      if (held.holder === this.#holder && this.#running.size > 0) continue;
+      if (held.is_expired || isGone(held.holder)) await queue.takeFromLost(this.#deps.sql, held);
+    }
+  }
+
+  async #deployments(): Promise<void> {
+    const { sql, databases, log } = this.#deps;
+    for (const deployment of await deploymentsToDo(sql, 100)) {
+      try {
+        if (deployment.status === "AWAITING_DELETE") await removeDeployment(this.#deps, deployment);
+        else {
+          await databases.ensure(deployment.id, deployment.tenant_id);
+          if (await markReady(sql, deployment.id)) this.#again = true;
+        }
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
+      }
+    }
+  }
+
+  async #claim(): Promise<void> {
+    const { sql, settings, log } = this.#deps;
+    while (!this.#stopped && this.#running.size < AT_ONCE) {
+      const leaseSeconds = settings.revisionLeaseSeconds;
+      const held = await queue.claimRevision(sql, { holder: this.#holder, leaseSeconds });
+      if (!held) return;
+      const controller = new AbortController();
+      const working = this.#attempt(held, controller)
+        .catch((error: unknown) => log.error({ err: error, revision: held.id }, "the work on a revision failed"))
+        .finally(() => {
+          this.#running.delete(controller);
+          this.wake();
+        });
+      this.#running.set(controller, working);
+    }
+  }
+
+  async #attempt(held: queue.ClaimedRevision, controller: AbortController): Promise<void> {
+    const over = new AbortController();
+    const renewing = this.#renew(held, controller, over.signal);
+    let pause: { pauseMs: number; losses?: number; message?: string } = { pauseMs: 0 };
+    try {
+      pause = await advance(this.#deps, held, controller.signal, this.#builds);
+    } finally {
+      over.abort();
+      await renewing;
+      // whatever became of it: nobody works on it any more
+      await queue.release(this.#deps.sql, held, pause);
+    }
+  }
+
+  /** Keeps the lease until `over`, and aborts the work when the revision was ended, is somebody else's, or may be. */
+  async #renew(held: queue.ClaimedRevision, work: AbortController, over: AbortSignal): Promise<void> {
+    const { sql, settings, log } = this.#deps;
+    const seconds = settings.revisionLeaseSeconds;
+    let renewedAt = performance.now();
+    while (!over.aborted) {
+      await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
+      if (over.aborted) return;
+      try {
+        const status = await queue.renewLease(sql, held, seconds);
+        renewedAt = performance.now();
+        if (status === undefined || status === "SKIPPED" || status === "INTERRUPTED") {
+          work.abort(new queue.NotOursError("it was ended, or is somebody else's"));
+        }
+      } catch (error) {
+        log.debug({ err: error, revision: held.id }, "the lease of a revision could not be renewed");
+        if (performance.now() - renewedAt > seconds * 600) work.abort(new queue.NotOursError("the lease is lost"));
+      }
+    }
+  }
+}
+
+/** Whether the process was one of this machine and is no more. */
+function isGone(holder: string): boolean {
+  const identity = JSON.parse(holder) as { pid: number; started: string };
+  const boot = identifyProcess(process.pid)!.started.split("/")[0];
+  return identity.started.split("/")[0] === boot && !processLives(identity);
+}

@@ -1,0 +1,45 @@
+import { rm } from "node:fs/promises";
+
+import { isUuid } from "../../base/ids.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { deleteOldLogs } from "../logs/sql.ts";
+import type { WorkDeps } from "../revisions/work-deps.ts";
+import { uploadFile } from "../uploads/receive-upload.ts";
+import { expireUploads } from "../uploads/sql.ts";
+import { deleteOldInstances } from "./sql.ts";
+
+/** Builds that serve, may serve again, or are being made: the newest of each deployment that were deployed. */
+const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
+  select artifact_id as id from (
+    select artifact_id, row_number() over (partition by deployment_id order by max(number) desc) as place
+    from revisions where artifact_id is not null and status = 'DEPLOYED' group by deployment_id, artifact_id) built
+  where place <= ${each}
+  union
+  select coalesce(artifact_id, id) from revisions
+  where status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')
+  union
+  select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
+
+/** Archives of revisions that are built and are neither a deployment's latest nor young. */
+const oldArchives = (sql: Sql) => sql<{ object_path: string }[]>`
+  delete from uploads u where u.used_at < now() - interval '7 days'
+    and not exists (
+      select 1 from revisions r left join deployments d on d.latest_revision_id = r.id
+      where r.source_tarball_path = u.object_path and (d.id is not null or r.finished_at is null
+        or r.finished_at > now() - interval '7 days'))
+  returning object_path`;
+
+/** What nobody needs any more: builds, archives, lines, instances that are long over. */
+export async function collectGarbage(deps: WorkDeps): Promise<void> {
+  const { sql, driver, settings, directory, log } = deps;
+  const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
+  for (const build of await driver.listBuilds()) {
+    if (!isUuid(build) || kept.has(build)) continue;
+    log.info({ build }, "an old build is removed");
+    await driver.deleteBuild(build);
+  }
+  const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
+  for (const path of paths) await rm(uploadFile(directory, path), { force: true });
+  while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);
+  await deleteOldInstances(sql);
+}

@@ -1,0 +1,51 @@
+import type { Secret, SourceConfig } from "../deployments/schema.ts";
+
+/** Of this process's environment; everything else is the platform's own business. */
+const PASSED_ON = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
+
+export interface EnvironmentOrder {
+  deployment: { id: string; name: string; tenant_id: string };
+  revisionId: string;
+  config: SourceConfig;
+  /** What the deployment's owner has set. */
+  secrets: Secret[];
+  databaseUri: string;
+  secretsKey: string;
+  settings: { drainSeconds: number; instanceMemoryMb: number };
+  traces: { url: string; key: string } | null;
+}
+
+/**
+ * What an agent server finds in its environment (contract control-plane §6.2). The platform's names come last, so that
+ * nobody's secrets take their place.
+ */
+export function instanceEnvironment(order: EnvironmentOrder): Record<string, string> {
+  const { deployment, revisionId, config, settings, traces } = order;
+  // oxlint-disable-next-line node/no-process-env -- which names are passed on is a list above
+  const own = process.env;
+  const spec = config.resource_spec ?? {};
+  const secrets = Object.fromEntries(order.secrets.map(({ name, value }) => [name, value]));
+  return {
+    ...Object.fromEntries(PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]))),
+    HEDDLE_LOG_LEVEL: "info",
+    HEDDLE_HOSTS: String(Math.min(64, Math.max(1, Math.round(spec.cpu ?? 1)))),
+    HEDDLE_HOST_MEMORY_MB: String(spec.memory_mb ?? settings.instanceMemoryMb),
+    ...secrets,
+    NODE_ENV: secrets["NODE_ENV"] ?? "production",
+    DATABASE_URI: order.databaseUri,
+    HEDDLE_SECRETS_KEYS: order.secretsKey,
+    HEDDLE_WORKSPACE_ID: deployment.tenant_id,
+    // it is reached through the gateway alone, which asks who comes
+    HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
+    HEDDLE_SHUTDOWN_GRACE_SECS: String(settings.drainSeconds),
+    LANGSMITH_PROJECT: deployment.name,
+    LANGCHAIN_PROJECT: deployment.name,
+    LANGSMITH_TENANT_ID: deployment.tenant_id,
+    LANGSMITH_HOST_PROJECT_ID: deployment.id,
+    LANGSMITH_HOST_PROJECT_NAME: deployment.name,
+    LANGSMITH_HOST_REVISION_ID: revisionId,
+    LANGCHAIN_REVISION_ID: revisionId,
+    LANGSMITH_DEPLOYMENT_NAME: deployment.name,
+    ...(traces && { HEDDLE_TRACING_URL: traces.url, HEDDLE_TRACING_KEY: traces.key }),
+  };
+}

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import type { Driver, InstanceProcess } from "../drivers/driver.ts";
+import type { RouteTable } from "../gateway/route-table.ts";
+import { insertLogs, type LogLine } from "../logs/sql.ts";
+import { parseLogLine } from "./parse-log-line.ts";
+import { probe } from "./probe.ts";
+import * as rows from "./sql.ts";
+
+const PROBE_MS = 5_000;
+/** A server that is there and does not answer for so many probes in a row is ended, and started again. */
+const MAX_SILENT = 6;
+
+export interface WatchOptions {
+  sql: Sql;
+  log: Log;
+  driver: Driver;
+  table: RouteTable;
+  settings: { minHealthyMs: number };
+  row: rows.InstanceRow;
+  process: InstanceProcess;
+  onChange(): void;
+}
+
+/** One instance: whether it lives and is healthy, and what it says. */
+export class InstanceWatch {
+  readonly row: rows.InstanceRow;
+  readonly process: InstanceProcess;
+  readonly #options: WatchOptions;
+  /** Graphs that do not load. */
+  broken: string[] = [];
+  isOver = false;
+  #healthySince: number | undefined;
+  #silent = 0;
+  #nextProbe = 0;
+  #looking = false;
+  #offset: number;
+  #pumping: Promise<void> = Promise.resolve();
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.row = options.row;
+    this.process = options.process;
+    this.#offset = Number(options.row.log_offset);
+  }
+
+  /** Called often; looks when it is time. */
+  look(): void {
+    if (this.#looking || this.isOver) return;
+    this.#looking = true;
+    this.#look()
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error, instance: this.row.id }, "an instance was not looked at"),
+      )
+      .finally(() => (this.#looking = false));
+  }
+
+  async #look(): Promise<void> {
+    const { driver } = this.#options;
+    if (!driver.lives(this.process)) {
+      if (this.row.state === "draining") return;
+      await driver.stop(this.process, 0);
+      return this.end("It ended by itself.", true);
+    }
+    await this.pump();
+    if (performance.now() < this.#nextProbe || this.row.state === "draining") return;
+    const health = await probe(this.row.port, PROBE_MS);
+    this.broken = health.state === "broken" ? health.graphs : [];
+    // an instance that served before serves again with whatever graphs there are
+    const isHealthy = health.state === "ready" || (health.state === "broken" && this.row.ready_at !== null);
+    if (this.row.state === "starting") {
+      if (!isHealthy) this.#healthySince = undefined;
+      else this.#healthySince ??= performance.now();
+      const time = this.#healthySince === undefined ? -1 : performance.now() - this.#healthySince;
+      if (time >= this.#options.settings.minHealthyMs) await this.#becomeReady();
+      return;
+    }
+    this.#nextProbe = performance.now() + PROBE_MS;
+    this.#silent = health.state === "down" ? this.#silent + 1 : 0;
+    if (this.#silent < MAX_SILENT) return;
+    this.#options.log.warn({ instance: this.row.id }, "an instance does not answer any more; it is ended");
+    await driver.stop(this.process, 0);
+    await this.end("It did not answer any more.", true);
+  }
+
+  async #becomeReady(): Promise<void> {
+    if (!(await rows.setState(this.#options.sql, this.row.id, ["starting"], "ready"))) return;
+    this.row.state = "ready";
+    this.row.ready_at = new Date();
+    await this.#options.table.refresh();
+    this.#options.onChange();
+  }
+
+  async drain(requestsMs: number, graceMs: number): Promise<void> {
+    const { sql, driver, table } = this.#options;
+    await rows.setState(sql, this.row.id, ["starting", "ready"], "draining");
+    this.row.state = "draining";
+    await table.refresh();
+    const deadline = performance.now() + requestsMs;
+    while (table.inFlight(this.row.id) > 0 && performance.now() < deadline && driver.lives(this.process))
+      await sleep(20);
+    await driver.stop(this.process, graceMs);
+    await this.end("It was asked to.", false);
+  }
+
+  async end(reason: string, crashed: boolean): Promise<void> {
+    if (this.isOver) return;
+    const { sql, driver, table, onChange } = this.#options;
+    await this.pump();
+    await rows.endInstance(sql, this.row.id, reason, crashed);
+    this.isOver = true;
+    await driver.discard(this.row.id);
+    await table.refresh();
+    onChange();
+  }
+
+  /** What it has said goes to the database, each line once: the position is written with the lines. */
+  pump(): Promise<void> {
+    this.#pumping = this.#pumping.catch(() => {}).then(() => this.#readAll());
+    return this.#pumping;
+  }
+
+  async #readAll(): Promise<void> {
+    const { sql, driver } = this.#options;
+    const { id, deployment_id: deploymentId, revision_id: revisionId } = this.row;
+    for (;;) {
+      const { text, next } = await driver.readLog(id, this.#offset);
+      if (next === this.#offset) return;
+      const now = new Date();
+      const lines = text
+        .split("\n")
+        .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((one) => one !== null));
+      await sql.begin(async (tx) => {
+        if (lines.length > 0) await insertLogs(tx, { deploymentId, revisionId, kind: "deploy" }, lines);
+        await rows.setLogOffset(tx, id, next);
+      });
+      this.#offset = next;
+      if (text === "") return;
+    }
+  }
+}

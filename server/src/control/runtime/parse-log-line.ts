@@ -1,0 +1,37 @@
+import type { Level } from "../logs/schema.ts";
+import type { LogLine } from "../logs/sql.ts";
+import { cleanLine } from "../logs/log-writer.ts";
+
+/** The agent server's own lines are JSON with a number for the level; what graphs print is plain text. */
+export function parseLogLine(line: string, now: Date): LogLine | null {
+  if (line.trim() === "") return null;
+  if (line.startsWith('{"level":')) {
+    try {
+      const entry = JSON.parse(line) as { level: number; time?: string; msg?: string; err?: { message?: string } };
+      const { level, time, msg, err, ...rest } = entry;
+      const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : "";
+      const failure = err?.message === undefined ? "" : `: ${err.message}`;
+      const at = time !== undefined && !Number.isNaN(Date.parse(time)) ? new Date(time) : now;
+      return { at, level: ofNumber(Number(level)), message: cleanLine(`${msg ?? ""}${failure}${more}`) };
+    } catch {
+      // it only looked like one
+    }
+  }
+  return { at: now, level: guess(line), message: cleanLine(line) };
+}
+
+function ofNumber(level: number): Level {
+  if (level >= 60) return "CRITICAL";
+  if (level >= 50) return "ERROR";
+  if (level >= 40) return "WARNING";
+  return level >= 30 ? "INFO" : "DEBUG";
+}
+
+/** Of text: what it says of itself at its beginning. */
+function guess(line: string): Level {
+  const head = line.slice(0, 80);
+  if (/\b(fatal|critical)\b/i.test(head)) return "CRITICAL";
+  if (/^\s*(uncaught )?\w*error\b|\berror:|\[error\]|does not load/i.test(head)) return "ERROR";
+  if (/\bwarn(ing)?\b/i.test(head)) return "WARNING";
+  return /\bdebug\b/i.test(head) ? "DEBUG" : "INFO";
+}

@@ -1,0 +1,43 @@
+import { rm } from "node:fs/promises";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { deleteDeploymentRow } from "../deployments/sql.ts";
+import type { WorkDeps } from "../revisions/work-deps.ts";
+import { uploadFile } from "../uploads/receive-upload.ts";
+
+interface Leftovers {
+  held: number;
+  alive: number;
+  revisions: string[];
+  uploads: string[];
+}
+
+async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
+  const [row] = await sql<Leftovers[]>`
+    select (select count(*)::int from revisions where deployment_id = ${id} and holder is not null) as held,
+      (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended') as alive,
+      (select coalesce(array_agg(id::text), '{}') from revisions where deployment_id = ${id}) as revisions,
+      (select coalesce(array_agg(object_path), '{}') from uploads where deployment_id = ${id}) as uploads`;
+  return row!;
+}
+
+/**
+ * Ends a deployment that is on its way out, as far as it gets: what still runs or is worked on is waited for, by being
+ * asked again. Its row goes last, so that what was not done yet is not forgotten.
+ */
+export async function removeDeployment(deps: WorkDeps, { id }: { id: string }): Promise<boolean> {
+  const { sql, secrets, driver, databases, directory } = deps;
+  const left = await leftoversOf(sql, id);
+  // the supervisor ends what runs, and the worker's attempts end by themselves
+  if (left.held > 0 || left.alive > 0) return false;
+  await databases.drop(id);
+  for (const revision of left.revisions) {
+    await driver.deleteBuild(revision);
+    await secrets.delete({ purpose: "revision-env", id: revision });
+  }
+  for (const upload of left.uploads) await rm(uploadFile(directory, upload), { force: true });
+  await secrets.delete({ purpose: "deployment-env", id });
+  await deleteDeploymentRow(sql, id);
+  await deps.table.refresh();
+  return true;
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+import { queryLimit } from "../../base/http/fields.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import { unknownDeployment } from "../deployments/not-found.ts";
+import { deploymentParams } from "../deployments/schema.ts";
+import { findDeployment } from "../deployments/sql.ts";
+import { type InstanceReport, listInstances } from "./sql.ts";
+
+const instance = z.object({
+  id: z.string(),
+  revision_id: z.string(),
+  replica: z.int(),
+  state: z.enum(["starting", "ready", "draining", "ended"]),
+  started_at: z.string(),
+  ready_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  end_reason: z.string().nullable(),
+  memory_bytes: z.number().nullable(),
+  cpu_percent: z.number().nullable().describe("Of one core, since it was asked before"),
+});
+
+/** What runs of a deployment. An endpoint of ours, which the contract does not have. */
+export function instanceRoutes(deps: ControlDeps): Route[] {
+  const print = (row: InstanceReport) => ({
+    id: row.id,
+    revision_id: row.revision_id,
+    replica: row.replica,
+    state: row.state,
+    started_at: row.started_at.toISOString(),
+    ready_at: row.ready_at?.toISOString() ?? null,
+    ended_at: row.ended_at?.toISOString() ?? null,
+    end_reason: row.end_reason,
+    ...(deps.supervisor.usage(row.id) ?? { memory_bytes: null, cpu_percent: null }),
+  });
+  return [
+    route({
+      ...hosted("/v2/deployments/:deployment_id/instances"),
+      tag: "Deployments",
+      errorFamily: "validation",
+      method: "GET",
+      permission: "deployments:read",
+      summary: "Agent servers of a deployment, those that live first, with their memory and processor time",
+      params: deploymentParams,
+      query: z.object({ limit: queryLimit(20, 100) }),
+      out: { 200: z.object({ resources: z.array(instance) }) },
+      async handler({ params, query, principal, c }) {
+        const { deployment_id: id } = params;
+        if (!(await findDeployment(deps.sql, principal.workspaceId, id))) throw unknownDeployment(id);
+        return c.json({ resources: (await listInstances(deps.sql, id, query.limit)).map(print) });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,66 @@
+import { integer, text } from "../../base/config/options.ts";
+
+/** How agent servers run. */
+export const runtimeOptions = {
+  deployReadySeconds: integer({
+    env: ["HEDDLE_DEPLOY_READY_SECONDS"],
+    default: 240,
+    min: 1,
+    max: 3600,
+    description:
+      "How long a revision may take until it is healthy, in seconds. Below 300, which is when clients give up.",
+  }),
+  minHealthyMs: integer({
+    env: ["HEDDLE_MIN_HEALTHY_MS"],
+    default: 500,
+    max: 600_000,
+    description: "How long an instance has to be healthy without a break before requests go to it, in ms.",
+  }),
+  restartMs: integer({
+    env: ["HEDDLE_RESTART_MS"],
+    default: 500,
+    min: 10,
+    description: "Pause before a crashed instance is started again, in ms. Each is twice the one before, at most 60 s.",
+  }),
+  instanceLogMb: integer({
+    env: ["HEDDLE_INSTANCE_LOG_MB"],
+    default: 10,
+    min: 1,
+    description: "Size at which the log file of an instance is emptied, in MiB. Its lines are in the database by then.",
+  }),
+  logDays: integer({
+    env: ["HEDDLE_DEPLOYMENT_LOG_DAYS"],
+    default: 30,
+    min: 1,
+    description: "How long lines of builds and deployments are kept, in days.",
+  }),
+  keptBuilds: integer({
+    env: ["HEDDLE_KEPT_BUILDS"],
+    default: 5,
+    min: 1,
+    description: "Builds of a deployment that are kept for going back to, besides the one that serves.",
+  }),
+  instanceMemoryMb: integer({
+    env: ["HEDDLE_INSTANCE_MEMORY_MB"],
+    default: 1024,
+    min: 128,
+    description: "Memory of a graph host of a deployment whose resource_spec names none, in MiB.",
+  }),
+  deploymentDatabase: text<string | undefined>({
+    env: ["HEDDLE_DEPLOYMENT_DATABASE_URI"],
+    default: undefined,
+    secret: true,
+    description: "Postgres in which deployments get their databases, as a user who may create them. Default: this one.",
+  }),
+  platformTraceUrl: text<string | undefined>({
+    env: ["HEDDLE_CONTROL_TRACE_URL"],
+    default: undefined,
+    description: "Trace platform that deployments send the traces of their runs to. heddle up has its own.",
+  }),
+  platformTraceKey: text<string | undefined>({
+    env: ["HEDDLE_CONTROL_TRACE_KEY"],
+    default: undefined,
+    secret: true,
+    description: "Key for that platform, with the permission to send traces. Deployments get it.",
+  }),
+};

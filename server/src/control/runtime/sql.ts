@@ -1,0 +1,121 @@
+/** Instances: what runs, and what has to. */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
+
+export type InstanceState = "starting" | "ready" | "draining" | "ended";
+
+export interface InstanceRow {
+  id: string;
+  deployment_id: string;
+  revision_id: string;
+  replica: number;
+  state: InstanceState;
+  port: number;
+  pid: number | null;
+  started: string | null;
+  log_offset: string;
+  started_at: Date;
+  ready_at: Date | null;
+}
+
+const INSTANCE = `id, deployment_id, revision_id, replica, state, port, pid, started, log_offset, started_at, ready_at`;
+
+export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
+  select ${sql.unsafe(INSTANCE)} from instances where state <> 'ended' and place = ${place}
+  order by started_at limit 10000`;
+
+/** @returns undefined when there is one of this revision and replica that lives */
+export async function insertInstance(
+  sql: Sql,
+  made: { id: string; deploymentId: string; revisionId: string; replica: number; place: string; port: number },
+): Promise<InstanceRow | undefined> {
+  const [row] = await sql<InstanceRow[]>`
+    insert into instances (id, deployment_id, revision_id, replica, state, place, port)
+    select ${made.id}, d.id, ${made.revisionId}, ${made.replica}, 'starting', ${made.place}, ${made.port}
+    from deployments d where d.id = ${made.deploymentId} and d.status = 'READY'
+    on conflict do nothing returning ${sql.unsafe(INSTANCE)}`;
+  return row;
+}
+
+export const setProcess = (sql: Sql, id: string, { pid, started }: { pid: number; started: string }) => sql`
+  update instances set pid = ${pid}, started = ${started} where id = ${id}`;
+
+/** @returns false when it is not in that state any more */
+export async function setState(sql: Sql, id: string, from: InstanceState[], to: InstanceState): Promise<boolean> {
+  const { count } = await sql`
+    update instances set state = ${to}, ready_at = case when ${to} = 'ready' then now() else ready_at end
+    where id = ${id} and state = any(${from}::text[])`;
+  return count === 1;
+}
+
+export const endInstance = (sql: Sql, id: string, reason: string, crashed: boolean) => sql`
+  update instances set state = 'ended', ended_at = now(), end_reason = ${reason},
+    crashed = ${crashed} and state in ('starting', 'ready')
+  where id = ${id} and state <> 'ended'`;
+
+export const setLogOffset = (sql: Sql | Transaction, id: string, offset: number) => sql`
+  update instances set log_offset = ${offset} where id = ${id}`;
+
+export interface WantedRow {
+  deployment_id: string;
+  tenant_id: string;
+  name: string;
+  revision_id: string;
+  /** Whether it serves; otherwise it is being deployed. */
+  is_active: boolean;
+  artifact_id: string;
+  langgraph_config_path: string;
+  source_config: SourceConfig;
+  /** Instances that ended by themselves, one after the other without a good time between. */
+  crashes: number;
+  last_crash: Date | null;
+}
+
+/** A crash counts for so long; after it the pauses begin anew. */
+const FORGET = "10 minutes";
+
+/** Revisions that have to run: those that serve, and those that are about to. */
+export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
+  select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
+    r.artifact_id, r.langgraph_config_path, r.source_config, coalesce(c.crashes, 0)::int as crashes, c.last_crash
+  from deployments d join revisions r on r.deployment_id = d.id
+  left join lateral (
+    select count(*) as crashes, max(i.ended_at) as last_crash from instances i
+    where i.deployment_id = d.id and i.revision_id = r.id and i.crashed
+      and i.ended_at > now() - ${sql.unsafe(`interval '${FORGET}'`)}) c on true
+  where d.status = 'READY' and r.artifact_id is not null
+    and (r.id = d.active_revision_id or r.status = 'DEPLOYING')
+  limit 10000`;
+
+/** Instances of revisions that neither serve nor are about to. `hurry`: nobody is served any more. */
+export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; hurry: boolean }[]>`
+  select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as hurry
+  from instances i join deployments d on d.id = i.deployment_id join revisions r on r.id = i.revision_id
+  where i.place = ${place} and i.state in ('starting', 'ready')
+    and (d.status = 'AWAITING_DELETE'
+      or not (r.id is not distinct from d.active_revision_id
+        or r.status in ('DEPLOYING', 'AWAITING_DEPLOY', 'UNKNOWN')
+        or (r.status = 'INTERRUPTED' and not r.interrupted_by_user)))
+  limit 1000`;
+
+export interface InstanceReport {
+  id: string;
+  revision_id: string;
+  replica: number;
+  state: InstanceState;
+  started_at: Date;
+  ready_at: Date | null;
+  ended_at: Date | null;
+  end_reason: string | null;
+}
+
+/** Those that live, then those that ended last. */
+export const listInstances = (sql: Sql, deploymentId: string, limit: number) => sql<InstanceReport[]>`
+  select id, revision_id, replica, state, started_at, ready_at, ended_at, end_reason from instances
+  where deployment_id = ${deploymentId}
+  order by (state = 'ended'), started_at desc limit ${limit}`;
+
+/** What is long over. */
+export const deleteOldInstances = (sql: Sql) => sql`
+  delete from instances where id in (
+    select id from instances where state = 'ended' and ended_at < now() - interval '1 day' limit 1000)`;

@@ -1,0 +1,241 @@
+/**
+ * Sees to it that what has to run runs, and that what has not does not. It compares what is wanted (revisions that
+ * serve or are being deployed) with what lives, each half second and whenever it is woken, so that it does not matter
+ * how either came about: a crash of an instance, of this process, or of the machine is only a difference.
+ *
+ *     starting ──healthy──▶ ready ──not wanted any more──▶ draining ──▶ ended
+ *         └──────────────────┴───────── it ended by itself ───────────────▲
+ */
+import { createServer } from "node:net";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { uuid7 } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
+import type { RouteTable } from "../gateway/route-table.ts";
+import type { ControlSettings } from "../settings.ts";
+import type { DeploymentDatabases } from "./deployment-database.ts";
+import { instanceEnvironment } from "./instance-environment.ts";
+import { InstanceWatch } from "./instance-watch.ts";
+import * as rows from "./sql.ts";
+
+const LOOK_MS = 500;
+const WATCH_MS = 100;
+const LONGEST_PAUSE_MS = 60_000;
+/** What nobody is served by any more gets so long to end in order. */
+const HURRY_MS = 5_000;
+
+export interface SupervisorOptions {
+  sql: Sql;
+  log: Log;
+  settings: ControlSettings;
+  secrets: Secrets;
+  driver: Driver;
+  table: RouteTable;
+  databases: DeploymentDatabases;
+  place: string;
+  traces: (tenantId: string) => { url: string; key: string } | null;
+}
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #watched = new Map<string, InstanceWatch>();
+  readonly #draining = new Map<string, Promise<void>>();
+  #timers: NodeJS.Timeout[] = [];
+  #pass: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  #failing = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Adopts what a control plane before has left running. */
+  async start(): Promise<void> {
+    const { sql, place } = this.#options;
+    for (const row of await rows.liveInstances(sql, place)) await this.#adopt(row);
+    await this.#options.table.refresh();
+    this.#timers = [
+      setInterval(() => this.wake(), LOOK_MS).unref(),
+      setInterval(() => {
+        for (const one of this.#watched.values()) one.look();
+      }, WATCH_MS).unref(),
+    ];
+    this.wake();
+  }
+
+  async #adopt(row: rows.InstanceRow): Promise<void> {
+    const { sql, driver, log } = this.#options;
+    let known: InstanceProcess | null =
+      row.pid !== null && row.started !== null ? { pid: row.pid, started: row.started } : null;
+    if (!known) {
+      known = await driver.recover(row.id);
+      if (known) await rows.setProcess(sql, row.id, known);
+    }
+    if (known && driver.lives(known)) {
+      log.info({ instance: row.id, pid: known.pid }, "an instance goes on");
+      this.#watch(row, known);
+      return;
+    }
+    // whatever its leader has left; and a last look at what it said
+    if (known) await driver.stop(known, 0);
+    const watch = this.#watch(row, known ?? { pid: 0, started: "" });
+    await watch.end("It was not running any more when the control plane started.", false);
+    this.#watched.delete(row.id);
+  }
+
+  #watch(row: rows.InstanceRow, process: InstanceProcess): InstanceWatch {
+    const watch = new InstanceWatch({ ...this.#options, row, process, onChange: () => this.wake() });
+    this.#watched.set(row.id, watch);
+    return watch;
+  }
+
+  /** Instances of a revision that live, for whoever deploys it. */
+  of(revisionId: string): InstanceWatch[] {
+    return [...this.#watched.values()].filter((one) => one.row.revision_id === revisionId && !one.isOver);
+  }
+
+  usage(instanceId: string): InstanceUsage | null {
+    const watch = this.#watched.get(instanceId);
+    return watch ? this.#options.driver.usage(watch.process) : null;
+  }
+
+  /** Something may have changed. */
+  wake(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+  }
+
+  /** Ends all instances, and hands back what runs in them. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#pass;
+    for (const watch of this.#watched.values()) this.#drain(watch, 0, STOP_GRACE_MS);
+    await Promise.all(this.#draining.values());
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        await this.#reconcile();
+      }
+      this.#failing = false;
+    } catch (error) {
+      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
+      this.#options.log[level]({ err: error }, "instances are not looked after; it will be tried again");
+      this.#failing = true;
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    const { sql, settings, place, table } = this.#options;
+    for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
+    for (const wanted of await rows.wantedRevisions(sql)) {
+      if (this.#stopped) return;
+      const alive = new Set(
+        this.of(wanted.revision_id)
+          .filter((one) => one.row.state !== "draining")
+          .map((one) => one.row.replica),
+      );
+      for (let replica = 0; replica < replicasOf(wanted); replica++) {
+        if (!alive.has(replica) && this.#mayStart(wanted)) await this.#start(wanted, replica);
+      }
+    }
+    await table.refresh();
+    for (const { id, hurry } of await rows.unwantedInstances(sql, place)) {
+      const watch = this.#watched.get(id);
+      if (watch)
+        this.#drain(watch, hurry ? 0 : settings.drainSeconds * 1000, hurry ? HURRY_MS : settings.drainSeconds * 1000);
+    }
+    for (const watch of this.#watched.values()) {
+      // a control plane before had begun to
+      if (watch.row.state === "draining")
+        this.#drain(watch, settings.drainSeconds * 1000, settings.drainSeconds * 1000);
+    }
+  }
+
+  #mayStart({ crashes, last_crash: last }: rows.WantedRow): boolean {
+    if (crashes === 0 || last === null) return true;
+    const pause = Math.min(LONGEST_PAUSE_MS, this.#options.settings.restartMs * 2 ** Math.min(crashes - 1, 16));
+    return Date.now() - last.getTime() >= pause;
+  }
+
+  async #start(wanted: rows.WantedRow, replica: number): Promise<void> {
+    const { sql, driver, secrets, databases, settings, place, log } = this.#options;
+    if (!driver.hasBuild(wanted.artifact_id)) {
+      log.error({ revision: wanted.revision_id }, "the build of a revision that has to run is not there");
+      return;
+    }
+    const credentials = await databases.ensure(wanted.deployment_id, wanted.tenant_id);
+    const environment = instanceEnvironment({
+      deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
+      revisionId: wanted.revision_id,
+      config: wanted.source_config,
+      secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
+      databaseUri: databases.uri(wanted.deployment_id, credentials),
+      secretsKey: credentials.secretsKey,
+      settings,
+      traces: this.#options.traces(wanted.tenant_id),
+    });
+    const made = {
+      id: uuid7(),
+      deploymentId: wanted.deployment_id,
+      revisionId: wanted.revision_id,
+      replica,
+      place,
+      port: await freePort(),
+    };
+    const row = await rows.insertInstance(sql, made);
+    if (!row) return;
+    try {
+      const process = await driver.start({
+        ...made,
+        artifactId: wanted.artifact_id,
+        configPath: wanted.langgraph_config_path,
+        environment,
+      });
+      this.#watch(row, process);
+      await rows.setProcess(sql, row.id, process);
+    } catch (error) {
+      if (this.#watched.has(row.id)) throw error;
+      log.error({ err: error, instance: row.id }, "an instance could not be started");
+      await rows.endInstance(sql, row.id, `It could not be started: ${(error as Error).message}`, true);
+    }
+  }
+
+  /** Requests that are under way get `requestsMs`, then the server is asked to end and gets `graceMs` for its runs. */
+  #drain(watch: InstanceWatch, requestsMs: number, graceMs: number): void {
+    const { id } = watch.row;
+    if (this.#draining.has(id)) return;
+    const draining = watch
+      .drain(requestsMs, graceMs)
+      .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not end"))
+      .finally(() => this.#draining.delete(id));
+    this.#draining.set(id, draining);
+  }
+}
+
+/** At the end of the platform: runs that need longer are handed back, and go on at its next start. */
+const STOP_GRACE_MS = 8_000;
+
+export const replicasOf = ({ source_config: config }: Pick<rows.WantedRow, "source_config">): number =>
+  Math.max(1, config.resource_spec?.min_scale ?? 1);
+
+/** One that is free now. Somebody else may take it before the instance does; then it ends, and is started again. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

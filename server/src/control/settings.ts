@@ -1,0 +1,73 @@
+import { choice, flag, integer, type Options, text } from "../base/config/options.ts";
+import { clientIpOptions } from "../base/http/client-ip.ts";
+import { connectionOptions } from "../base/http/connection-limits.ts";
+import { crossOriginOptions } from "../base/http/cross-origin.ts";
+import { buildOptions } from "./builds/settings.ts";
+import { gatewayOptions } from "./gateway/settings.ts";
+import { runtimeOptions } from "./runtime/settings.ts";
+
+/** Settings of the control plane. */
+export const controlOptions = {
+  errors: choice({
+    env: ["HEDDLE_CONTROL_ERRORS"],
+    default: "detail",
+    of: ["text", "detail"],
+    description: 'Shape of error bodies of paths that there are not: bare text, or {"detail": message}.',
+  }),
+  maxBodyBytes: integer({
+    env: ["HEDDLE_CONTROL_MAX_BODY_BYTES"],
+    default: 8 * 1024 * 1024,
+    min: 1024,
+    description: "Largest request body of the API in bytes; a larger one gets 413. Uploads have a limit of their own.",
+  }),
+  logLevel: choice({
+    env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
+    default: "warn",
+    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    description: "Least severe log line that is written to stderr.",
+  }),
+  databasePool: integer({
+    env: ["HEDDLE_DATABASE_POOL"],
+    default: 10,
+    min: 2,
+    description: "Connections to Postgres.",
+  }),
+  installation: choice({
+    env: ["HEDDLE_INSTALLATION"],
+    default: "self_hosted",
+    of: ["self_hosted", "cloud"],
+    description: "What the installation is: cloud refuses deployments of images of other registries (external_docker).",
+  }),
+  controlPublicUrl: text<string | undefined>({
+    env: ["HEDDLE_CONTROL_PUBLIC_URL"],
+    default: undefined,
+    description:
+      "Where the control plane and its gateway are reached from outside, for addresses that are given out: " +
+      "https://agents.example. Default: where it listens.",
+  }),
+  returnSecrets: flag({
+    env: ["HEDDLE_CONTROL_RETURN_SECRET_VALUES", "CONTROL_PLANE_RETURN_SECRET_VALUES"],
+    default: false,
+    description: "Show the values of secrets in answers, for clients that compare them, instead of a mask.",
+  }),
+  revisionLeaseSeconds: integer({
+    env: ["HEDDLE_REVISION_LEASE_SECONDS"],
+    default: 20,
+    min: 2,
+    max: 600,
+    description: "After so many seconds without a sign from the process that works on a revision another one goes on.",
+  }),
+  controlFaultPoints: text<string | undefined>({
+    env: ["HEDDLE_FAULT_POINTS"],
+    default: undefined,
+    description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
+  }),
+  ...clientIpOptions,
+  ...connectionOptions,
+  ...crossOriginOptions,
+  ...buildOptions,
+  ...gatewayOptions,
+  ...runtimeOptions,
+};
+
+export type ControlSettings = Options<typeof controlOptions>;

@@ -1,0 +1,55 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+import { AppError } from "../../base/errors.ts";
+
+const GZIP = Buffer.of(0x1f, 0x8b);
+
+/** Where an uploaded archive lies. The name is a UUID of ours; nothing that a caller says becomes a path. */
+export const uploadFile = (directory: string, objectPath: string): string =>
+  join(directory, "uploads", basename(objectPath));
+
+/**
+ * Streams an archive to disk; it is there as a whole or not at all. 413 beyond `maxBytes`, 400 for what is no gzip.
+ * @returns its size in bytes
+ */
+export async function receiveUpload(
+  body: ReadableStream<Uint8Array> | null,
+  file: string,
+  maxBytes: number,
+): Promise<number> {
+  if (!body) throw new AppError(400, "There is no archive in this request.");
+  await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
+  const part = `${file}.${process.pid}.${Date.now()}.part`;
+  let size = 0;
+  let head = Buffer.alloc(0);
+  const check = new Transform({
+    transform(chunk: Buffer, _, done) {
+      size += chunk.length;
+      if (head.length < 2) head = Buffer.concat([head, chunk.subarray(0, 2)]).subarray(0, 2);
+      if (size > maxBytes) return done(new AppError(413, `The archive is larger than ${maxBytes} bytes.`));
+      if (head.length === 2 && !head.equals(GZIP)) return done(new AppError(400, "The archive is not a gzip file."));
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(Readable.fromWeb(body as never), check, createWriteStream(part, { mode: 0o600 }));
+    if (head.length < 2) throw new AppError(400, "The archive is empty.");
+    const handle = await open(part, "r");
+    await handle.sync().finally(() => handle.close());
+    await rename(part, file);
+    return size;
+  } catch (error) {
+    await rm(part, { force: true });
+    if (error instanceof AppError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOSPC") throw new AppError(503, "There is no room for the archive.", { cause: error });
+    if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") {
+      throw new AppError(400, "The archive did not arrive completely.");
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { AppError, forbidden, notFound } from "../../base/errors.ts";
+import { uuid } from "../../base/http/fields.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import { unknownDeployment } from "../deployments/not-found.ts";
+import { deploymentParams } from "../deployments/schema.ts";
+import { findDeployment } from "../deployments/sql.ts";
+import { stateError } from "../deployments/validate.ts";
+import { baseUrl } from "../public-url.ts";
+import { receiveUpload, uploadFile } from "./receive-upload.ts";
+import { findUpload, insertUpload, markUploaded } from "./sql.ts";
+
+const shared = { tag: "Uploads", errorFamily: "validation" } as const;
+
+const target = z.object({ upload_url: z.string(), object_path: z.string() });
+
+const uploadParams = z.object({ tenant_id: uuid, deployment_id: uuid, file: z.string() });
+const uploadQuery = z.object({
+  exp: z.string().regex(/^\d{1,12}$/, "must be a whole number"),
+  max: z.string().optional(),
+  sig: z.string().max(200),
+});
+
+/** Where archives of projects go (contract control-plane §3.5). */
+export function uploadRoutes(deps: ControlDeps): Route[] {
+  const { sql, settings } = deps;
+  return [
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/upload-url", "/deployments/:deployment_id/upload-url"),
+      method: "POST",
+      permission: "deployments:update",
+      summary: "An address to upload the project's archive to, and the path to name it by",
+      params: deploymentParams,
+      out: { 200: target },
+      errors: [400],
+      async handler({ params, principal, c }) {
+        const row = await findDeployment(sql, principal.workspaceId, params.deployment_id);
+        if (!row) throw unknownDeployment(params.deployment_id);
+        if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${row.id} is being deleted.`);
+        const objectPath = `tarballs/${row.tenant_id}/${row.id}/${uuid7()}.tar.gz`;
+        const expires = Math.floor(Date.now() / 1000) + settings.uploadSeconds;
+        await insertUpload(sql, objectPath, row.id, new Date(expires * 1000));
+        const query = `exp=${expires}&max=${settings.uploadMaxBytes}&sig=${deps.uploads.sign(objectPath, expires)}`;
+        return c.json({ upload_url: `${baseUrl(deps, c)}/uploads/${objectPath}?${query}`, object_path: objectPath });
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/uploads/tarballs/:tenant_id/:deployment_id/:file"),
+      method: "PUT",
+      permission: "public",
+      publicBecause: "the address is the credential: it is signed, and good for one upload and some minutes",
+      summary: "Upload an archive: gzip of tar",
+      params: uploadParams,
+      query: uploadQuery,
+      reads: ["application/gzip"],
+      out: { 200: null },
+      errors: [400, 403, 409, 413],
+      async handler({ params, query, c }) {
+        const objectPath = `tarballs/${params.tenant_id}/${params.deployment_id}/${params.file}`;
+        if (!deps.uploads.isValid(objectPath, Number(query.exp), query.sig)) {
+          throw forbidden("This upload address is not valid, or not any more. Ask for a new one.");
+        }
+        const known = await findUpload(sql, objectPath);
+        if (!known) throw notFound("There is no such upload.");
+        if (known.uploaded_at) throw used();
+        const size = await receive(c, uploadFile(deps.directory, objectPath), settings.uploadMaxBytes);
+        if (!(await markUploaded(sql, objectPath, size))) throw used();
+        return c.body(null, 200);
+      },
+    }),
+  ];
+}
+
+const used = () => new AppError(409, "Something was uploaded to this address before. Ask for a new one.");
+
+async function receive(c: Context, file: string, maxBytes: number): Promise<number> {
+  const tells = Number(c.req.header("content-length") ?? 0);
+  if (tells > maxBytes) throw new AppError(413, `The archive is larger than ${maxBytes} bytes.`);
+  return receiveUpload(c.req.raw.body, file, maxBytes);
+}

@@ -1,0 +1,40 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { invalid } from "../deployments/validate.ts";
+
+export const insertUpload = (sql: Sql, objectPath: string, deploymentId: string, expiresAt: Date) => sql`
+  insert into uploads (object_path, deployment_id, expires_at) values (${objectPath}, ${deploymentId}, ${expiresAt})`;
+
+export const findUpload = async (sql: Sql, objectPath: string) => {
+  const [row] = await sql<{ uploaded_at: Date | null; expires_at: Date }[]>`
+    select uploaded_at, expires_at from uploads where object_path = ${objectPath}`;
+  return row;
+};
+
+/** @returns false when somebody else was first */
+export async function markUploaded(sql: Sql, objectPath: string, size: number): Promise<boolean> {
+  const { count } = await sql`
+    update uploads set uploaded_at = now(), size = ${size} where object_path = ${objectPath} and uploaded_at is null`;
+  return count === 1;
+}
+
+/** 422 unless it is a path that was given out for this deployment, and something was uploaded to it. */
+export async function useUpload(tx: Transaction, deploymentId: string, objectPath: string): Promise<void> {
+  const loc = ["source_revision_config", "source_tarball_path"];
+  const [row] = await tx<{ uploaded_at: Date | null; used_at: Date | null }[]>`
+    select uploaded_at, used_at from uploads
+    where object_path = ${objectPath} and deployment_id = ${deploymentId} for update`;
+  if (!row) throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
+  if (!row.uploaded_at) throw invalid(loc, "nothing was uploaded to this source_tarball_path");
+  // a client that asks again after a lost answer gets a second revision of the same archive, and no harm is done
+  await tx`update uploads set used_at = coalesce(used_at, now()) where object_path = ${objectPath}`;
+}
+
+/** What nobody has made a revision of in time. @returns their paths */
+export async function expireUploads(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ object_path: string }[]>`
+    delete from uploads where object_path in (
+      select object_path from uploads
+      where used_at is null and expires_at < now() - interval '1 day' order by expires_at limit ${limit})
+    returning object_path`;
+  return rows.map((row) => row.object_path);
+}
