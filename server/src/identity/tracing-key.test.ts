@@ -19,10 +19,11 @@ const ask = (headers: Record<string, string>) =>
     ip: "127.0.0.1",
   }) as Principal;
 
-test("the key lets in Heddle itself, for sending traces to its workspace and for nothing else", () => {
+test("the key lets in Heddle itself, for sending traces and issuing feedback links and for nothing else", () => {
   const principal = ask({ "x-api-key": KEY, "x-tenant-id": "another" });
   expect(principal).toMatchObject({ ...place, actor: { kind: "system" } });
-  expect(ALL_PERMISSIONS.filter((one) => principal.permissions.has(one))).toEqual(["runs:create"]);
+  const may = ALL_PERMISSIONS.filter((one) => principal.permissions.has(one));
+  expect(may).toEqual(["runs:create", "feedback:create"]);
 });
 
 test("about everybody else the others decide", () => {

@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Authenticator, Principal } from "../base/auth/principal.ts";
 
 /**
- * Lets in who bears `tracingKey`, for sending traces and nothing else; `others` decide about everybody else. It is the
- * key that an agent server and a trace platform of one start share, so that runs can be traced where keys are needed:
- * made anew at each start and held in memory by both.
+ * Lets in who bears `tracingKey`, for sending traces and issuing feedback links and nothing else; `others` decide
+ * about everybody else. It is the key that an agent server and a trace platform of one start share, so that runs can
+ * be traced where keys are needed: made anew at each start and held in memory by both.
  */
 export function withTracingKey(
   others: Authenticator,
@@ -16,7 +16,7 @@ export function withTracingKey(
   const principal: Principal = {
     actor: { kind: "system", id: "", name: "tracing of runs", userId: null },
     ...of,
-    permissions: new Set(["runs:create"] as const),
+    permissions: new Set(["runs:create", "feedback:create"] as const),
   };
   return {
     authenticate(credentials) {

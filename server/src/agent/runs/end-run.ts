@@ -8,6 +8,7 @@ import { whileAway } from "../../base/db/retry.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import { threadExists } from "../threads/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
+import { linksOf, withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import { lostTrace } from "./close-trace.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
@@ -128,7 +129,10 @@ export class RunEndings {
     this.#o.onEnded(run.graphId ?? "", outcome, (performance.now() - run.claimedAt) / 1000);
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
-    this.#o.streams.end(run.runId, { status: outcome, answer: answerOf(outcome, error, stream.lastValues, state) });
+    const links = outcome === "deleted" ? undefined : linksOf(run.kwargs);
+    if (links !== undefined) stream.append("feedback", links);
+    const answer = withLinks(answerOf(outcome, error, stream.lastValues, state), links);
+    this.#o.streams.end(run.runId, { status: outcome, answer });
     this.#o.protocol.ended(run);
   }
 

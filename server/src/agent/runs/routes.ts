@@ -5,6 +5,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
+import { readOnce } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
 import { type AcceptedRun, createRun } from "./create-run.ts";
@@ -36,6 +37,18 @@ interface Asker {
 
 const anyJson = z.unknown();
 
+/** 409 and 410: of an Idempotency-Key; 502: of feedback links. */
+const CREATE_ERRORS = [404, 409, 502, 503] as const;
+const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
+
+/** A stateless run goes with its end, and what it answered some minutes later. */
+async function readAgain(response: Promise<Response>): Promise<Response> {
+  return response.catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.status !== 404) throw error;
+    throw new AppError(410, "The run of this Idempotency-Key has ended, and its output is no longer kept.");
+  });
+}
+
 /** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
 const singular = (path: string): string[] => [path.replace("/threads/", "/thread/")];
 
@@ -46,15 +59,21 @@ export function runRoutes(deps: AgentDeps): Route[] {
     threadId: string | null,
     body: RunBody,
     { c, principal }: Asker,
-    describe = false,
+    how: "create" | "stream" | "wait",
+    once = readOnce(c.req.raw.headers, principal, `${how} ${threadId}`, body),
   ): Promise<AcceptedRun> {
-    return createRun(deps, { threadId, body, headers: c.req.raw.headers, principal, describe });
+    const { headers } = c.req.raw;
+    return createRun(deps, { threadId, body, headers, principal, describe: how === "create", once });
   }
 
   /** Where the run is, for clients that want it before the first byte of the body, and for reconnects. */
   function locations(run: AcceptedRun, threadId: string | null, suffix?: "stream" | "join"): Record<string, string> {
     const path = threadId === null ? `/runs/${run.runId}` : `/threads/${threadId}/runs/${run.runId}`;
-    return { "Content-Location": path, ...(suffix && { Location: `${path}/${suffix}` }) };
+    return {
+      "Content-Location": path,
+      ...(suffix && { Location: `${path}/${suffix}` }),
+      ...(run.replayed && { "Idempotent-Replayed": "true" }),
+    };
   }
 
   function cancelOnLeave(threadId: string, runId: string, wanted: boolean): (() => void) | undefined {
@@ -66,19 +85,23 @@ export function runRoutes(deps: AgentDeps): Route[] {
   }
 
   async function stream(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
-    const run = await accept(threadId, body, asker);
-    return streamResponse(acceptedStream(deps, run), {
+    const run = await accept(threadId, body, asker, "stream");
+    const options = {
       headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
-    });
+    };
+    if (run.replayed) return readAgain(joinStream(deps, threadId, run.runId, options));
+    return streamResponse(acceptedStream(deps, run), options);
   }
 
   async function wait(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
-    const run = await accept(threadId, body, asker);
-    return waitResponse(acceptedStream(deps, run), {
-      headers: locations(run, threadId, threadId !== null ? "join" : undefined),
-      onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
-    });
+    const run = await accept(threadId, body, asker, "wait");
+    const headers = locations(run, threadId, threadId !== null ? "join" : undefined);
+    const onDisconnect = cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel");
+    if (!run.replayed) return waitResponse(acceptedStream(deps, run), { headers, onDisconnect });
+    const response = await readAgain(joinRun(deps, threadId, run.runId, onDisconnect));
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
   }
 
   return [
@@ -91,11 +114,16 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create several stateless runs",
       body: runBatchBody,
       out: { 200: z.array(runSchema) },
-      errors: [404],
+      errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
-        const runs: string[] = [];
-        for (const one of body) runs.push((await accept(null, one, { c, principal }, true)).run);
-        return rawJson(`[${runs.join(",")}]`);
+        const once = readOnce(c.req.raw.headers, principal, "batch", body);
+        const runs: AcceptedRun[] = [];
+        for (const [part, one] of body.entries()) {
+          runs.push(await accept(null, one, { c, principal }, "create", once && { ...once, part }));
+        }
+        const headers: Record<string, string> = {};
+        if (runs.every((run) => run.replayed)) headers["Idempotent-Replayed"] = "true";
+        return rawJson(`[${runs.map(({ run }) => run).join(",")}]`, headers);
       },
     }),
     route({
@@ -123,7 +151,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and stream its output",
       body: runBody,
       out: { 200: SSE },
-      errors: [404],
+      errors: READ_ERRORS,
       handler: ({ body, c, principal }) => stream(null, body, { c, principal }),
     }),
     route({
@@ -135,7 +163,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and wait for its output",
       body: runBody,
       out: { 200: anyJson },
-      errors: [404],
+      errors: READ_ERRORS,
       handler: ({ body, c, principal }) => wait(null, body, { c, principal }),
     }),
     route({
@@ -147,9 +175,9 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run in the background",
       body: runBody,
       out: { 200: runSchema },
-      errors: [404],
+      errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
-        const run = await accept(null, body, { c, principal }, true);
+        const run = await accept(null, body, { c, principal }, "create");
         return rawJson(run.run, locations(run, null));
       },
     }),
@@ -190,6 +218,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: SSE },
+      errors: READ_ERRORS,
       handler: ({ params, body, c, principal }) => stream(params.thread_id, body, { c, principal }),
     }),
     route({
@@ -203,6 +232,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: anyJson },
+      errors: READ_ERRORS,
       handler: ({ params, body, c, principal }) => wait(params.thread_id, body, { c, principal }),
     }),
     route({
@@ -216,8 +246,9 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: runSchema },
+      errors: CREATE_ERRORS,
       async handler({ params, body, c, principal }) {
-        const run = await accept(params.thread_id, body, { c, principal }, true);
+        const run = await accept(params.thread_id, body, { c, principal }, "create");
         return rawJson(run.run, locations(run, params.thread_id));
       },
     }),

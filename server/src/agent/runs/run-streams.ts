@@ -36,6 +36,8 @@ export class RunStream {
   outcome: RunOutcome | undefined;
   /** Data of the last `values` event of the root graph: the result of the run. */
   lastValues: Buffer | undefined;
+  /** Data of the `feedback` event that another server sent. */
+  links: string | undefined;
   /** Data of the `error` event that another server sent. */
   lastError: Buffer | undefined;
   endedAt = 0;
@@ -69,6 +71,7 @@ export class RunStream {
     for (const { name, frame } of splitFrames(Buffer.from(frames))) {
       if (name === "values") this.lastValues = frameData(frame);
       else if (name === "error") this.lastError = frameData(frame);
+      else if (name === "feedback") this.links = frameData(frame).toString();
       this.log.append(name, frame);
     }
     this.log.showAll();

@@ -66,7 +66,11 @@ export const runBody = z.object({
   checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
   langsmith_tracer: z.object({ project_name: z.string().nullish(), example_id: z.string().nullish() }).nullish(),
   webhook: webhook.nullish(),
-  feedback_keys: z.array(z.string()).nullish().describe("Not supported yet: refused unless empty."),
+  feedback_keys: z
+    .array(z.string().min(1).max(180))
+    .max(100)
+    .nullish()
+    .describe("A feedback link each, told by the event `feedback` and in the result as `__feedback__`."),
   strict_resume: z.boolean().nullish().describe("Not supported yet: refused unless false."),
 });
 export type RunBody = z.output<typeof runBody>;

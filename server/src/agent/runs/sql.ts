@@ -153,13 +153,16 @@ export interface RunState {
   /** JSON texts. */
   error: string | null;
   values: string | null;
+  /** Feedback links, once the run is final. */
+  links: string | null;
 }
 
 /** What a reader of a run needs to know of it. */
 export async function selectRunState(sql: Sql, threadId: string | null, runId: string): Promise<RunState | undefined> {
   const [row] = await sql<RunState[]>`
     select r.run_id, r.thread_id, r.status, r.server_id, r.attempt, r.error::text as error,
-           case when r.status not in ('pending', 'running') then t.values::text end as values
+           case when r.status not in ('pending', 'running') then t.values::text end as values,
+           case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links
     from runs r join threads t on t.thread_id = r.thread_id
     where r.run_id = ${runId} and (${threadId}::uuid is null or r.thread_id = ${threadId})`;
   return row;

@@ -208,3 +208,53 @@ test("batches that write the same keys in different orders do not block each oth
   await Promise.all(batches);
   expect(await keys({ namespace_prefix: ["race"], limit: 100 })).toHaveLength(50);
 });
+
+test("an item whose time is over is not there, whether it was swept or not", async () => {
+  const at = ["ttl"];
+  const minutesLeft = async (key: string) => {
+    const [row] = await sql`
+      select extract(epoch from expires_at - now())::float8 / 60 as left from store_items where namespace = ${at} and key = ${key}`;
+    return row!["left"] === null ? null : Math.round(row!["left"] as number);
+  };
+  const over = (key: string) =>
+    sql`update store_items set expires_at = now() - interval '1 s' where namespace = ${at} and key = ${key}`;
+  const soon = (key: string) =>
+    sql`update store_items set expires_at = now() + interval '1 minute' where namespace = ${at} and key = ${key}`;
+  const put = (key: string, ttl?: number | null) =>
+    call("PUT", "/store/items", { namespace: at, key, value: { key }, ttl });
+  const get = (key: string, more = "") => call("GET", `/store/items?namespace=ttl&key=${key}${more}`);
+
+  await put("a", 10);
+  expect(await minutesLeft("a")).toBe(10);
+  await put("stays", null);
+  await put("default");
+  expect([await minutesLeft("stays"), await minutesLeft("default")]).toEqual([null, null]);
+
+  // reading begins it anew, unless the reader says otherwise
+  await soon("a");
+  await get("a", "&refresh_ttl=false");
+  await keys({ namespace_prefix: at, refresh_ttl: false });
+  expect(await minutesLeft("a")).toBe(1);
+  await get("a");
+  expect(await minutesLeft("a")).toBe(10);
+  await soon("a");
+  await keys({ namespace_prefix: at });
+  expect(await minutesLeft("a")).toBe(10);
+  await soon("a");
+  await runStoreOperations([{ op: "get", namespace: at, key: "a" }]);
+  expect(await minutesLeft("a")).toBe(10);
+
+  const { json: first } = await get("a");
+  await over("a");
+  expect((await get("a")).text).toBe("null");
+  expect(await keys({ namespace_prefix: at })).toEqual(["default", "stays"]);
+  expect(await runStoreOperations([{ op: "get", namespace: at, key: "a" }])).toEqual([null]);
+  await over("stays");
+  await over("default");
+  expect(await namespaces({ prefix: at })).toEqual([]);
+  // what is put then is new
+  await put("a", 10);
+  expect((await get("a")).json.created_at > first.created_at).toBe(true);
+  await put("a", null);
+  expect(await minutesLeft("a")).toBeNull();
+});

@@ -51,9 +51,6 @@ test("what the caller did wrong is 4xx", async () => {
   expect(await status("POST", "/threads", { metadata: "x" })).toBe(422);
   expect(await status("POST", "/threads", [])).toBe(422);
   expect(await status("POST", "/threads", "nonsense")).toBe(400);
-  const ttl = await call("POST", "/threads", { ttl: { strategy: "delete", ttl: 5 } });
-  expect([ttl.status, ttl.text]).toEqual([422, expect.stringContaining("ttl")]);
-  expect(await status("PATCH", `/threads/${thread_id}`, { ttl: 5 })).toBe(422);
   for (const path of ["", "/state", "/history", `/state/${UNKNOWN}`]) {
     expect(await status("GET", `/threads/nope${path}`)).toBe(422);
     expect(await status("GET", `/threads/a%00b${path}`)).toBe(422);
@@ -211,4 +208,33 @@ test("keep_latest leaves a busy thread alone", async () => {
     pruned_count: 0,
   });
   expect(await rowsOf(thread_id)).toEqual(before);
+});
+
+test("storage tells rows and bytes of a thread, and nothing of another one", async () => {
+  const { thread_id } = await create();
+  const storage = async (id: string) => (await call("GET", `/threads/${id}/storage`)).json;
+  const empty = await storage(thread_id);
+  expect(empty).toMatchObject({
+    thread_id,
+    checkpoints: { count: 0, bytes: 0 },
+    channel_values: { count: 0, bytes: 0, by_channel: {} },
+    pending_writes: { count: 0, bytes: 0 },
+    runs: { count: 0, bytes: 0 },
+    stream_frames: { count: 0, bytes: 0 },
+  });
+  await run(thread_id, { assistant_id: "trail", input: { topic: "x".repeat(500) }, stream_resumable: true });
+  const rows = await rowsOf(thread_id);
+  const full = await storage(thread_id);
+  expect(full.checkpoints.count).toBe(rows["checkpoints"]);
+  expect(full.channel_values.count).toBe(rows["blobs"]);
+  expect(full.pending_writes.count).toBe(rows["writes"]);
+  expect(full.runs.count).toBe(1);
+  await expect.poll(async () => (await storage(thread_id)).stream_frames.count).toBeGreaterThan(1);
+  expect(full.channel_values.by_channel.topic.versions).toBeGreaterThanOrEqual(1);
+  expect(full.channel_values.by_channel.topic.bytes).toBeGreaterThan(500);
+  const parts = ["checkpoints", "channel_values", "pending_writes", "runs"];
+  expect(full.total_bytes).toBeGreaterThanOrEqual(
+    parts.reduce((sum, part) => sum + full[part].bytes, empty.total_bytes),
+  );
+  expect((await call("GET", `/threads/${UNKNOWN}/storage`)).status).toBe(404);
 });

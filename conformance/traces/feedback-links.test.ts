@@ -1,0 +1,122 @@
+/** Feedback links end to end: asked for with the run, told by the stream and the result, used by anybody, read on the trace. */
+import type { Feedback } from "langsmith/schemas";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { type Client as AgentClient, connectTo } from "../clients.ts";
+import { startTracedServer } from "../server.ts";
+import { all, connect } from "./client.ts";
+
+let server: Awaited<ReturnType<typeof startTracedServer>>;
+let agents: AgentClient;
+let traces: ReturnType<typeof connect>;
+
+beforeAll(async () => {
+  server = await startTracedServer();
+  agents = connectTo("1.12.4", server.url);
+  traces = connect({ apiUrl: server.tracesUrl });
+}, 60_000);
+afterAll(() => server.stop());
+
+const input = { messages: [{ role: "user", content: "hi" }] };
+const feedbackKeys = ["thumbs", "tone"];
+type Links = Record<string, string>;
+
+async function feedbackOf(runId: string, count: number): Promise<Feedback[]> {
+  const list = () => all(traces.listFeedback({ runIds: [runId] }));
+  await expect.poll(async () => (await list()).length, { timeout: 20_000 }).toBe(count);
+  return list();
+}
+
+test("the stream ends with a link a key; GET and POST give feedback on the run's trace", async () => {
+  const { thread_id } = await agents.threads.create();
+  const frames: { event: string; data: unknown }[] = [];
+  for await (const frame of agents.runs.stream(thread_id, "agent", { input, feedbackKeys }))
+    frames.push(frame as never);
+  const last = frames.at(-1)!;
+  expect(last.event).toBe("feedback");
+  const links = last.data as Links;
+  expect(Object.keys(links).sort()).toEqual(feedbackKeys);
+  const { run_id } = frames[0]!.data as { run_id: string };
+
+  expect((await fetch(`${links["thumbs"]}?score=1&comment=good`)).status).toBe(200);
+  const body = { score: 0.5, value: "dry", correction: { tone: "warm" }, metadata: { page: 3 } };
+  const posted = await fetch(links["tone"]!, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(posted.status).toBe(200);
+
+  const given = await feedbackOf(run_id, 2);
+  expect(given.find((one) => one.key === "thumbs")).toMatchObject({ run_id, score: 1, comment: "good" });
+  expect(given.find((one) => one.key === "tone")).toMatchObject({
+    run_id,
+    score: 0.5,
+    value: "dry",
+    correction: { tone: "warm" },
+  });
+  await expect
+    .poll(
+      () =>
+        traces
+          .readRun(run_id)
+          .then((run) => Object.keys(run.feedback_stats ?? {}).sort())
+          .catch(() => []),
+      {
+        timeout: 20_000,
+      },
+    )
+    .toEqual(feedbackKeys);
+  // the official client's own way to use a link
+  await traces.createFeedback(run_id, "by-hand", { score: 1 });
+  await feedbackOf(run_id, 3);
+});
+
+/** The official client has no way to ask for links here. */
+async function wait(thread: string): Promise<Record<string, unknown>> {
+  const response = await fetch(`${server.url}${thread}/runs/wait`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ assistant_id: "agent", input, feedback_keys: feedbackKeys }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+test("wait and join tell the links beside the values, the run's record too, stateless runs as well", async () => {
+  const { thread_id } = await agents.threads.create();
+  const waited = await wait(`/threads/${thread_id}`);
+  expect(Object.keys(waited["__feedback__"] as Links).sort()).toEqual(feedbackKeys);
+  expect(waited["messages"]).toHaveLength(2);
+
+  const run = await agents.runs.create(thread_id, "agent", { input, feedbackKeys: ["one"] } as never);
+  const joined = (await agents.runs.join(thread_id, run.run_id)) as unknown as { __feedback__: Links };
+  const { kwargs } = (await agents.runs.get(thread_id, run.run_id)) as unknown as {
+    kwargs: { feedback_keys: string[]; feedback_urls: Links };
+  };
+  expect(kwargs.feedback_keys).toEqual(["one"]);
+  expect(joined.__feedback__).toEqual(kwargs.feedback_urls);
+  const again = (await agents.runs.join(thread_id, run.run_id)) as unknown as { __feedback__: Links };
+  expect(again).toEqual(joined);
+
+  const stateless = await wait("");
+  expect((await fetch(`${(stateless["__feedback__"] as Links)["tone"]}?score=0`)).status).toBe(200);
+  // nobody who does not ask gets any
+  const plain = (await agents.runs.wait(thread_id, "agent", { input })) as Record<string, unknown>;
+  expect(plain).not.toHaveProperty("__feedback__");
+});
+
+test("a run that fails has its links too", async () => {
+  const { thread_id } = await agents.threads.create();
+  const events: string[] = [];
+  let links: Links = {};
+  const asked = { input: { reason: "no luck" }, feedbackKeys: ["thumbs"] };
+  for await (const { event, data } of agents.runs.stream(thread_id, "failing", asked) as AsyncIterable<{
+    event: string;
+    data: unknown;
+  }>) {
+    events.push(event);
+    if (event === "feedback") links = data as Links;
+  }
+  expect(events.slice(-2)).toEqual(["error", "feedback"]);
+  expect((await fetch(`${links["thumbs"]}?score=0`)).status).toBe(200);
+});

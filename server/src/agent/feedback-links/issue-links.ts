@@ -1,0 +1,91 @@
+/**
+ * Feedback links of a run (`feedback_keys`): the trace platform that gets the run's trace issues a token a key, and
+ * serves the links. They are asked for before the run is accepted, so that a caller who asked for links has them or
+ * an error, never a run without them; the platform takes tokens of runs that it has not heard of yet.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { z } from "zod";
+
+import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
+import { AppError, unavailable, unprocessable } from "../../base/errors.ts";
+
+/** Key of the feedback to the URL that takes it. */
+export type FeedbackLinks = Record<string, string>;
+
+const LIMIT_MS = 10_000;
+
+/** What LangSmith's API answers too, by which a platform may be another one. */
+const answer = z.array(z.object({ feedback_key: z.string().nullish(), url: z.url() }).loose());
+
+/**
+ * @param destination where the traces of runs go at the moment
+ * @param minutes how long the links are valid
+ * @param patienceMs for a platform that is starting
+ * @throws 422 where no platform gets traces; 503 while it starts or cannot be reached; 502 for an odd answer
+ */
+export async function issueFeedbackLinks(
+  destination: () => TraceDestination,
+  runId: string,
+  keys: string[],
+  minutes: number,
+  patienceMs = LIMIT_MS,
+): Promise<FeedbackLinks> {
+  const to = await settled(destination, patienceMs);
+  if (to.state === "waiting")
+    throw unavailable("feedback_keys: the trace platform, which issues the links, is starting.");
+  if (to.state !== "on") {
+    throw unprocessable(
+      "feedback_keys: there is no trace platform to issue feedback links. Start with it (heddle dev without --no-trace), " +
+        "or name one by HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false).",
+    );
+  }
+  const expires_in = { days: 0, hours: Math.floor(minutes / 60), minutes: Math.ceil(minutes % 60) };
+  const body = JSON.stringify(keys.map((feedback_key) => ({ run_id: runId, feedback_key, expires_in })));
+  const headers = { "Content-Type": "application/json", ...(to.key !== null && { "x-api-key": to.key }) };
+  const url = `${to.url}/feedback/tokens`;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(LIMIT_MS) });
+    text = await response.text();
+  } catch (error) {
+    throw new AppError(503, "feedback_keys: the trace platform, which issues the links, does not answer.", {
+      headers: { "Retry-After": "1" },
+      cause: error,
+    });
+  }
+  if (!response.ok) throw refusal(response.status, text);
+  const tokens = answer.safeParse(parse(text));
+  if (!tokens.success || tokens.data.length !== keys.length) {
+    throw new AppError(502, "feedback_keys: the trace platform answered with something that is no feedback links.");
+  }
+  return Object.fromEntries(keys.map((key, i) => [key, tokens.data[i]!.url]));
+}
+
+/** `heddle dev` serves agents before the platform is up, which takes some seconds. */
+async function settled(destination: () => TraceDestination, patienceMs: number): Promise<TraceDestination> {
+  const deadline = Date.now() + patienceMs;
+  while (destination().state === "waiting" && Date.now() < deadline) await sleep(100);
+  return destination();
+}
+
+function refusal(status: number, text: string): AppError {
+  if (status === 429 || status >= 500) {
+    return unavailable(`feedback_keys: the trace platform could not issue the links now (${status}).`);
+  }
+  const why =
+    status === 401 || status === 403
+      ? "its key (HEDDLE_TRACING_KEY) may not: it needs the permission feedback:create"
+      : text.slice(0, 300);
+  // a permanent failure: clients send a request again after any 5xx
+  return unprocessable(`feedback_keys: the trace platform refused to issue the links (${status}): ${why}.`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

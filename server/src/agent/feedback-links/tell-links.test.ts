@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+
+import { linksOf, withLinks } from "./tell-links.ts";
+
+const links = JSON.stringify({ score: "http://t/1" });
+
+test.each([
+  ['{"a":1}', { __feedback__: { score: "http://t/1" }, a: 1 }],
+  ["{}", { __feedback__: { score: "http://t/1" } }],
+  [" { } ", { __feedback__: { score: "http://t/1" } }],
+  ["[1]", [1]],
+  ["null", null],
+])("%s gets the links if it is an object", (answer, expected) => {
+  expect(JSON.parse(withLinks(answer, links).toString())).toEqual(expected);
+  expect(JSON.parse(withLinks(Buffer.from(answer), links).toString())).toEqual(expected);
+  expect(withLinks(answer, undefined)).toBe(answer);
+});
+
+test("a run that only speaks of links has none", () => {
+  expect(linksOf('{"input": {"feedback_urls": 1}}')).toBeUndefined();
+  expect(linksOf('{"input": null}')).toBeUndefined();
+  expect(linksOf(`{"feedback_urls": ${links}}`)).toBe(links);
+});

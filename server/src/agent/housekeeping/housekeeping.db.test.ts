@@ -1,0 +1,132 @@
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+import { testDatabase } from "../../../test/db.ts";
+import { createLog } from "../../base/log.ts";
+import { readProject } from "../project/read-project.ts";
+import { StoreRules } from "../store/store-rules.ts";
+import { setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
+import { Sweeper } from "./sweeper.ts";
+
+const PROJECT = fileURLToPath(new URL("../../../test/fixtures/agent-project/short-lived.json", import.meta.url));
+const { call, sql, agent } = await testAgentServer({}, PROJECT);
+
+const create = async (body: object = {}): Promise<string> => (await call("POST", "/threads", body)).json.thread_id;
+const ttlOf = async (id: string) => (await call("GET", `/threads/${id}?include=ttl`)).json.ttl;
+const run = (id: string, more: object = {}) =>
+  call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "x" }, ...more });
+const checkpoints = async (id: string) => (await sql`select 1 from checkpoints where thread_id = ${id}`).length;
+/** As if nothing had happened on it for two hours. */
+const age = (...ids: string[]) => sql`
+  update threads set updated_at = now() - interval '2 hours' where thread_id = any(${ids}::uuid[])`;
+const gone = async (id: string) => (await call("GET", `/threads/${id}`)).status === 404;
+
+test("a thread's time to live is kept, told when asked for, and changed", async () => {
+  const id = await create({ ttl: 5 });
+  const ttl = await ttlOf(id);
+  expect(ttl).toEqual({ strategy: "delete", ttl: 5, expires_at: expect.any(String) });
+  const minutes = (Date.parse(ttl.expires_at) - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(4.9);
+  expect(minutes).toBeLessThanOrEqual(5.01);
+  expect((await call("GET", `/threads/${id}`)).json).not.toHaveProperty("ttl");
+  await call("PATCH", `/threads/${id}`, { ttl: { strategy: "keep_latest", ttl: 0.5 } });
+  expect(await ttlOf(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
+  await call("PATCH", `/threads/${id}`, { metadata: { a: 1 } });
+  expect(await ttlOf(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
+  for (const wrong of [0, -1, "5", { ttl: 5, strategy: "archive" }, { strategy: "delete" }]) {
+    expect((await call("POST", "/threads", { ttl: wrong })).status).toBe(422);
+    expect((await call("PATCH", `/threads/${id}`, { ttl: wrong })).status).toBe(422);
+  }
+});
+
+test("threads that are made without one get the project's, also those that runs make", async () => {
+  expect(await ttlOf(await create())).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+  const made = crypto.randomUUID();
+  await run(made, { if_not_exists: "create" });
+  await expect.poll(() => ttlOf(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+});
+
+test("strategy delete: a thread goes with all that belongs to it, one that a run is on stays", async () => {
+  const [old, busy, young] = [await create({ ttl: 60 }), await create({ ttl: 60 }), await create({ ttl: 60 })];
+  for (const id of [old, young]) await run(id);
+  await call("POST", `/threads/${busy}/runs`, { assistant_id: "slow", input: {} });
+  await age(old, busy);
+  await expect.poll(() => gone(old)).toBe(true);
+  expect(await checkpoints(old)).toBe(0);
+  expect(await sql`select 1 from checkpoint_blobs where thread_id = ${old}`).toHaveLength(0);
+  expect(await gone(busy)).toBe(false);
+  expect(await gone(young)).toBe(false);
+  await call("DELETE", `/threads/${busy}`);
+});
+
+test("strategy keep_latest: the newest checkpoint stays, and activity begins the time anew", async () => {
+  const id = await create();
+  await run(id);
+  expect(await checkpoints(id)).toBeGreaterThan(1);
+  const { json: before } = await call("GET", `/threads/${id}/state`);
+  await age(id);
+  await expect.poll(() => checkpoints(id)).toBe(1);
+  expect((await call("GET", `/threads/${id}/state`)).json.values).toEqual(before.values);
+  expect(await ttlOf(id)).toEqual({ strategy: "keep_latest", ttl: 60, expires_at: null });
+  const { json } = await run(id);
+  expect(json.log).toHaveLength(4);
+  expect(Date.parse((await ttlOf(id)).expires_at)).toBeGreaterThan(Date.now());
+});
+
+test("items whose time is over are swept", async () => {
+  await call("PUT", "/store/items", { namespace: ["swept"], key: "k", value: {} });
+  const left = () => sql`select ttl_minutes from store_items where namespace = '{swept}'`;
+  expect(await left()).toEqual([{ ttl_minutes: 60 }]);
+  await sql`update store_items set expires_at = now() - interval '1 s' where namespace = '{swept}'`;
+  await expect.poll(async () => (await left()).length).toBe(0);
+});
+
+test("one server an interval does a sweep, and an interval that was made shorter counts at once", async () => {
+  const taken = await Promise.all(Array.from({ length: 10 }, () => takeSweep(sql, "test", 3600)));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  expect(await takeSweep(sql, "test", 3600)).toBe(false);
+  expect(await takeSweep(sql, "test", 60)).toBe(true);
+  expect(await takeSweep(sql, "test", 60)).toBe(false);
+  await sql`update sweeps set due_at = now() where sweep = 'test'`;
+  expect(await takeSweep(sql, "test", 60)).toBe(true);
+});
+
+test("several servers sweep one database without a word", async () => {
+  const ids = await Promise.all(Array.from({ length: 60 }, () => create({ ttl: 60 })));
+  const complaints: string[] = [];
+  const log = Object.assign(createLog("silent"), { error: (_: unknown, text: string) => complaints.push(text) });
+  const store = new StoreRules();
+  const project = await readProject(PROJECT);
+  const sweepers = Array.from({ length: 3 }, () => new Sweeper({ sql, log, settings: agent.deps.settings, store }));
+  await age(...ids);
+  await Promise.all(sweepers.map((one) => one.configure(project)));
+  const left = async () => (await sql`select 1 from threads where thread_id = any(${ids}::uuid[])`).length;
+  // 20 a sweep
+  await expect.poll(left, { timeout: 10_000 }).toBe(0);
+  await Promise.all(sweepers.map((one) => one.stop()));
+  expect(complaints).toEqual([]);
+});
+
+test("threads that were there before anybody asked for a default stay, and one that is held is given it later", async () => {
+  const { sql: other } = await testDatabase();
+  const insert = (id: string) => other`insert into threads (thread_id) values (${id})`;
+  const [before, after, held] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  await insert(before);
+  await setThreadTtlDefault(other, { strategy: "delete", minutes: 10 });
+  await insert(after);
+  await insert(held);
+  await other.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = ${held} for update`;
+    expect(await stampThreads(other)).toBe(1);
+  });
+  const stamped = () => other`select thread_id from threads where ttl_minutes = 10 order by thread_id`;
+  expect(await stamped()).toEqual([{ thread_id: after }]);
+  expect(await stampThreads(other)).toBe(1);
+  expect(await stampThreads(other)).toBe(0);
+  expect((await stamped()).map((row) => row["thread_id"])).toEqual([after, held].sort());
+  await setThreadTtlDefault(other, null);
+  await insert(crypto.randomUUID());
+  expect(await stampThreads(other)).toBe(0);
+});

@@ -1,0 +1,158 @@
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+import { testDatabase } from "../../../test/db.ts";
+import { testPrincipal } from "../../../test/principal.ts";
+import { readOnce, reserve } from "./once.ts";
+import { deleteOldKeys } from "./sql.ts";
+
+const db = await testDatabase();
+const { call, sql } = await testAgentServer({}, undefined, { db });
+const trail = (topic: string, more: object = {}) => ({ assistant_id: "trail", input: { topic }, ...more });
+const unique = () => crypto.randomUUID();
+const newThread = async (): Promise<string> => (await call("POST", "/threads", {})).json.thread_id;
+const post = (path: string, body: object | object[], key: string, headers: Record<string, string> = {}) =>
+  call("POST", path, body, { "Idempotency-Key": key, ...headers });
+const runsOf = async (threadId: string) =>
+  (await call("GET", `/threads/${threadId}/runs`)).json as { run_id: string }[];
+
+test("a request that is sent again gets the run that it has", async () => {
+  const id = await newThread();
+  const key = unique();
+  const first = await post(`/threads/${id}/runs`, trail("a"), key);
+  expect([first.status, first.headers.get("idempotent-replayed")]).toEqual([200, null]);
+  // what is said in another order is the same
+  const again = await post(`/thread/${id}/runs`, { input: { topic: "a" }, assistant_id: "trail" }, key);
+  expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+  expect(again.json.run_id).toBe(first.json.run_id);
+  expect(again.headers.get("content-location")).toBe(first.headers.get("content-location"));
+  expect(await runsOf(id)).toHaveLength(1);
+  expect(first.json.kwargs).not.toHaveProperty("__idempotency");
+});
+
+test("ten at once make one run", async () => {
+  const id = await newThread();
+  const key = unique();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(`/threads/${id}/runs`, trail("a"), key)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect(new Set(answers.map(({ json }) => json.run_id)).size).toBe(1);
+  expect(await runsOf(id)).toHaveLength(1);
+});
+
+test("a key stands for one operation and one body, of one caller", async () => {
+  const id = await newThread();
+  const key = unique();
+  await post(`/threads/${id}/runs`, trail("a"), key);
+  const other = await post(`/threads/${id}/runs`, trail("b"), key);
+  expect([other.status, other.text]).toEqual([422, expect.stringContaining("used for another request")]);
+  for (const path of [`/threads/${id}/runs/wait`, `/threads/${await newThread()}/runs`, "/runs"]) {
+    expect((await post(path, trail("a"), key)).status).toBe(422);
+  }
+  const elsewhere = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
+  expect((await post(`/threads/${id}/runs`, trail("b"), key, elsewhere)).status).toBe(200);
+  expect(await runsOf(id)).toHaveLength(2);
+});
+
+test.each(["", "x".repeat(256), "\u00e9"])("%j is no key", async (key) => {
+  expect((await post("/runs", trail("a"), key)).status).toBe(422);
+});
+
+test("a request that was refused leaves its key free", async () => {
+  const key = unique();
+  const id = unique();
+  expect((await post(`/threads/${id}/runs`, trail("a"), key)).status).toBe(404);
+  expect((await post(`/threads/${id}/runs`, trail("b", { if_not_exists: "create" }), key)).status).toBe(200);
+  const busy = await newThread();
+  await call("POST", `/threads/${busy}/runs`, { assistant_id: "slow", input: {} });
+  const reject = unique();
+  expect((await post(`/threads/${busy}/runs`, trail("a", { multitask_strategy: "reject" }), reject)).status).toBe(422);
+  const [row] = await sql`select count(*)::int as n from idempotency_keys where key = ${reject}`;
+  expect(row!["n"]).toBe(0);
+  await call("DELETE", `/threads/${busy}`);
+});
+
+test("ids that were reserved by a server that died are those of the run", async () => {
+  const id = await newThread();
+  const key = unique();
+  const body = trail("a");
+  // as the request goes until the kill: what the route has parsed is the body
+  const headers = new Headers({ "idempotency-key": key });
+  const once = readOnce(headers, testPrincipal(), `create ${id}`, body)!;
+  const reserved = await reserve(sql, once, id, 24);
+  expect(await runsOf(id)).toHaveLength(0);
+  const { status, json, headers: told } = await post(`/threads/${id}/runs`, body, key);
+  expect([status, json.run_id, told.get("idempotent-replayed")]).toEqual([200, reserved.run_id, null]);
+  expect((await post(`/threads/${id}/runs`, body, key)).json.run_id).toBe(reserved.run_id);
+});
+
+test("wait and stream answer again what the run has answered", async () => {
+  const id = await newThread();
+  const [waitKey, streamKey] = [unique(), unique()];
+  const waited = await post(`/threads/${id}/runs/wait`, trail("w"), waitKey);
+  const waitedAgain = await post(`/threads/${id}/runs/wait`, trail("w"), waitKey);
+  expect(waitedAgain.json).toEqual(waited.json);
+  expect(waitedAgain.headers.get("idempotent-replayed")).toBe("true");
+  const streamed = await post(`/threads/${id}/runs/stream`, trail("s"), streamKey);
+  expect(streamed.text).toContain("first:s");
+  const again = await post(`/threads/${id}/runs/stream`, trail("s"), streamKey);
+  expect([again.text, again.headers.get("content-location")]).toEqual([
+    streamed.text,
+    streamed.headers.get("content-location"),
+  ]);
+  expect(await runsOf(id)).toHaveLength(2);
+});
+
+test("a stateless run is not run again, also when it is gone and another server is asked", async () => {
+  const keys = { create: unique(), wait: unique() };
+  const created = await post("/runs", trail("x"), keys.create);
+  const waited = await post("/runs/wait", trail("x"), keys.wait);
+  expect((await post("/runs/wait", trail("x"), keys.wait)).json).toEqual(waited.json);
+  await expect.poll(async () => (await sql`select 1 from runs where run_id = ${created.json.run_id}`).length).toBe(0);
+  const other = await testAgentServer({}, undefined, { db });
+  const again = await other.call("POST", "/runs", trail("x"), { "Idempotency-Key": keys.create });
+  expect(again.status).toBe(200);
+  expect(again.json).toMatchObject({
+    run_id: created.json.run_id,
+    thread_id: created.json.thread_id,
+    assistant_id: created.json.assistant_id,
+    created_at: created.json.created_at,
+    kwargs: { input: { topic: "x" } },
+  });
+  const late = await other.call("POST", "/runs/wait", trail("x"), { "Idempotency-Key": keys.wait });
+  expect([late.status, late.text]).toEqual([410, expect.stringContaining("no longer kept")]);
+  await other.stop();
+});
+
+test("a batch is one request", async () => {
+  const key = unique();
+  const batch = [trail("1"), trail("2"), trail("3")];
+  const ids = async () =>
+    ((await post("/runs/batch", batch, key)).json as { run_id: string }[]).map((run) => run.run_id);
+  const first = await ids();
+  expect(new Set(first).size).toBe(3);
+  expect(await ids()).toEqual(first);
+  expect((await post("/runs/batch", batch.slice(1), key)).status).toBe(422);
+});
+
+test("after its time a key is free, and swept", async () => {
+  const id = await newThread();
+  const key = unique();
+  const { json: first } = await post(`/threads/${id}/runs`, trail("a"), key);
+  const age = () => sql`update idempotency_keys set created_at = now() - interval '25 hours' where key = ${key}`;
+  await age();
+  const { json: second, headers } = await post(`/threads/${id}/runs`, trail("b"), key);
+  expect(second.run_id).not.toBe(first.run_id);
+  expect(headers.get("idempotent-replayed")).toBeNull();
+  await age();
+  expect(await deleteOldKeys(sql, 24, 100)).toBe(1);
+  expect(await deleteOldKeys(sql, 24, 100)).toBe(0);
+});
+
+test("without a trace platform a run with feedback_keys is refused, and its key stays free", async () => {
+  const id = await newThread();
+  const key = unique();
+  const asked = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
+  expect([asked.status, asked.text]).toEqual([422, expect.stringContaining("no trace platform")]);
+  expect(await runsOf(id)).toHaveLength(0);
+  expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
+});
