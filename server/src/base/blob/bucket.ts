@@ -9,7 +9,8 @@ export interface Bucket {
   put(key: string, content: Uint8Array, options?: PutOptions): Promise<StoredObject>;
   /**
    * Writes a stream of any length: in one request when it fits in a part, else as a multipart upload, of which
-   * nothing is left when it fails and abort is permitted. The object is there whole, or as it was before.
+   * nothing is left when it fails and abort is permitted. The object is there whole, or as it was before. A chunk is
+   * not touched any more when the next one is asked for.
    */
   upload(key: string, content: AsyncIterable<Uint8Array>, options?: UploadOptions): Promise<StoredObject>;
   /** Undefined where there is none. */

@@ -35,7 +35,8 @@ export async function uploadStream(
   options: UploadOptions = {},
 ): Promise<StoredObject> {
   const hash = createHash("sha256");
-  const pieces = inParts(content, partSize(options.size), hash);
+  const buffers = partBuffers(partSize(options.size), options.size);
+  const pieces = inParts(content, buffers.take, hash);
   const first = (await pieces.next()).value ?? Buffer.alloc(0);
   const second = (await pieces.next()).value;
   if (!second) {
@@ -56,7 +57,7 @@ export async function uploadStream(
     let bytes = 0;
     let acknowledged = 0;
     let failure: { error: unknown } | undefined;
-    const send = (part: Uint8Array) => {
+    const send = (part: Buffer) => {
       const number = ++parts;
       if (number > MOST_PARTS) throw tooLong(key);
       bytes += part.length;
@@ -71,7 +72,10 @@ export async function uploadStream(
           failure ??= { error };
           stop.abort();
         })
-        .finally(() => underWay.delete(sending));
+        .finally(() => {
+          underWay.delete(sending);
+          buffers.giveBack(part);
+        });
       underWay.add(sending);
     };
     send(first);
@@ -120,25 +124,45 @@ async function startUpload(calls: UploadCalls, key: string, { signal, ...options
   throw signal.reason;
 }
 
-/** Cuts into pieces of exactly `size`, the last one may be shorter. Nothing for an empty stream. */
+/**
+ * Buffers of `size` bytes that are used again: an upload would otherwise leave as much garbage as it has bytes, outside
+ * of V8's heap, where it is collected late. What is known to be smaller gets a buffer of its own size.
+ */
+function partBuffers(size: number, expected = size) {
+  const length = Math.max(1, Math.min(size, expected));
+  const free: Buffer[] = [];
+  return {
+    take: () => free.pop() ?? Buffer.allocUnsafeSlow(length),
+    giveBack: (part: Buffer) => {
+      if (part.length === length) free.push(part);
+    },
+  };
+}
+
+/**
+ * Cuts into pieces that fill a buffer of `take`, the last one may be shorter. Nothing for an empty stream. A chunk is
+ * done with when the next is asked for.
+ */
 async function* inParts(
   content: AsyncIterable<Uint8Array>,
-  size: number,
+  take: () => Buffer,
   hash: { update(chunk: Uint8Array): unknown },
 ): AsyncGenerator<Buffer, undefined> {
-  let part = Buffer.allocUnsafe(size);
+  let part = take();
   let filled = 0;
   for await (const chunk of content) {
     hash.update(chunk);
     for (let at = 0; at < chunk.length;) {
-      const taken = Math.min(size - filled, chunk.length - at);
-      part.set(chunk.subarray(at, at + taken), filled);
+      // what does not fit begins the next part, and only then
+      if (filled === part.length) {
+        yield part;
+        part = take();
+        filled = 0;
+      }
+      const taken = Math.min(part.length - filled, chunk.length - at);
+      part.set(at === 0 && taken === chunk.length ? chunk : chunk.subarray(at, at + taken), filled);
       filled += taken;
       at += taken;
-      if (filled < size) continue;
-      yield part;
-      part = Buffer.allocUnsafe(size);
-      filled = 0;
     }
   }
   if (filled > 0) yield part.subarray(0, filled);

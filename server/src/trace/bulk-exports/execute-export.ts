@@ -13,36 +13,24 @@ import { readFilter } from "../filter/read-filter.ts";
 import type { RunSelection } from "../runs/selection.ts";
 import { type Attempt, ExportError, microTime, NotOursError } from "./attempt.ts";
 import { countByDay, insertSnapshot } from "./clickhouse.ts";
-import { exportDay } from "./export-day.ts";
+import { exportDays, RunFailure } from "./export-days.ts";
 import * as files from "./files-sql.ts";
 import { finishExport } from "./finish-export.ts";
 import * as queue from "./queue-sql.ts";
-import { forgetCredentials } from "./run-credentials.ts";
 import { endRuns } from "./sql.ts";
 
 /** Runs until the export is over or has to wait. Never throws for what is to be noted on the export. */
 export async function executeExport(attempt: Attempt): Promise<void> {
-  const { deps, held, signal } = attempt;
-  const { sql } = deps;
-  let runId: string | undefined;
+  const { held, signal } = attempt;
   try {
     if (held.snapshot_id === null) await takeSnapshot(attempt);
-    for (;;) {
-      signal.throwIfAborted();
-      const run = await files.nextRun(sql, held.id);
-      if (!run) break;
-      runId = run.id;
-      if (!(await files.startRun(sql, held, run.id))) throw new NotOursError();
-      await exportDay(attempt, run);
-      if (!(await files.endRun(sql, held, run.id, "COMPLETED"))) throw new NotOursError();
-      await forgetCredentials(deps.secrets, run.id);
-      deps.faultPoint("export-after-day");
-      runId = undefined;
-    }
+    await exportDays(attempt);
+    signal.throwIfAborted();
     await finishExport(attempt);
   } catch (error) {
     if (signal.aborted || error instanceof NotOursError) return;
-    await noteFailure(attempt, runId, error);
+    if (error instanceof RunFailure) await noteFailure(attempt, error.runId, error.cause);
+    else await noteFailure(attempt, undefined, error);
   }
 }
 

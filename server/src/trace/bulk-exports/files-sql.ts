@@ -14,12 +14,13 @@ export interface RunToDo {
   row_count: string;
 }
 
-/** The next day that is not done. */
-export async function nextRun(sql: Sql, exportId: string): Promise<RunToDo | undefined> {
+/** The next day that is not done, behind the one that began at `after`. */
+export async function nextRun(sql: Sql, exportId: string, after: string | null): Promise<RunToDo | undefined> {
   const [row] = await sql<RunToDo[]>`
     select id, ${sql.unsafe(utc("start_time"))} as start_time, ${sql.unsafe(utc("end_time"))} as end_time, status,
       retry_number, row_count
     from bulk_export_runs r where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')
+      and (${after === null} or r.start_time > ${after}::text::timestamptz)
     order by r.start_time limit 1`;
   return row;
 }
