@@ -197,3 +197,34 @@ test("the nearest handler is asked: event, resource, action of all, all", async 
   expect(asked).toEqual(order.map((name) => `${name} for threads:read`));
   Object.assign(callbacks, before);
 });
+
+test("store: handlers rewrite namespaces, and items of others are neither seen, counted nor written", async () => {
+  const put = (user: typeof anna, key: string, value: object, namespace = ["notes"]) =>
+    user("PUT", "/store/items", { namespace, key, value });
+  expect((await put(anna, "one", { text: "anna's" })).status).toBe(204);
+  const { json: items } = await anna("POST", "/store/items/search", { namespace_prefix: ["notes"] });
+  expect(items.items).toMatchObject([{ namespace: ["anna", "notes"], key: "one", value: { text: "anna's" } }]);
+  expect((await anna("GET", "/store/items?namespace=notes&key=one")).json.value).toEqual({ text: "anna's" });
+  expect((await ben("GET", "/store/items?namespace=notes&key=one")).json).toBeNull();
+  expect((await ben("POST", "/store/items/search", { namespace_prefix: [] })).json).toEqual({ items: [] });
+  expect((await ben("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [] });
+  expect((await anna("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [["anna", "notes"]] });
+  // below what is anna's, as a handler that rewrites nothing would leave it
+  const { callbacks } = agent.deps.access.handlers!;
+  const before = callbacks["store"]!;
+  callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });
+  const hers = ["anna", "notes"];
+  expect((await ben("GET", "/store/items?namespace=anna.notes&key=one")).json).toBeNull();
+  expect((await ben("POST", "/store/items/search", { namespace_prefix: hers })).json).toEqual({ items: [] });
+  expect((await ben("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [] });
+  expect((await put(ben, "one", { text: "ben's" }, hers)).status).toBe(403);
+  expect((await put(ben, "new", { text: "ben's" }, hers)).status).toBe(403);
+  for (const key of ["one", "none"]) {
+    expect((await ben("DELETE", "/store/items", { namespace: hers, key })).status).toBe(403);
+  }
+  expect((await anna("GET", "/store/items?namespace=anna.notes&key=one")).json.value).toEqual({ text: "anna's" });
+  callbacks["store"] = before;
+  expect((await put(anna, "forbidden", {})).status).toBe(403);
+  expect((await anna("DELETE", "/store/items", { namespace: ["notes"], key: "one" })).status).toBe(204);
+  expect((await anna("POST", "/store/items/search", {})).json).toEqual({ items: [] });
+});

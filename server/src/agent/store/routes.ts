@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { AppError, unprocessable } from "../../base/errors.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import { AppError, forbidden, unprocessable } from "../../base/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { checkKey } from "./check-key.ts";
@@ -14,6 +15,11 @@ const noIndex = (field: string) =>
   unprocessable(`"${field}" needs an index: langgraph.json has no store.index, which names what makes the vectors.`);
 
 export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): Route[] {
+  /** 403 for what the project's own rules keep from the caller. */
+  async function refuseForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
+    if (sees?.length && !(await rows.mayWriteItem(sql, item, sees))) throw forbidden("Forbidden");
+  }
+
   return [
     route({
       ...shared,
@@ -25,11 +31,12 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       body: schema.putBody,
       out: { 204: null },
       errors: [502],
-      async handler({ body: { namespace, key, value, index, ttl }, c }) {
+      async handler({ body: { namespace, key, value, index, ttl }, c, principal: { sees } }) {
         if (namespace.length === 0) throw new AppError(400, "Namespace is required");
         checkKey(namespace, key);
         if (Array.isArray(index) && !store.index) throw noIndex("index");
-        await rows.putItems(sql, await store.prepare([{ namespace, key, value, index, ttl }]));
+        await refuseForeign(sees, { namespace, key, value });
+        await rows.putItems(sql, await store.prepare([{ namespace, key, value, index, ttl }]), sees);
         return c.body(null, 204);
       },
     }),
@@ -41,8 +48,9 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       summary: "Get an item, or null",
       query: schema.getQuery,
       out: { 200: schema.item.nullable() },
-      async handler({ query: { namespace, key, refresh_ttl } }) {
-        const items = await rows.selectItems(sql, [{ namespace, key, refresh: refresh_ttl ?? store.refreshOnRead }]);
+      async handler({ query: { namespace, key, refresh_ttl }, principal: { sees } }) {
+        const refresh = refresh_ttl ?? store.refreshOnRead;
+        const items = await rows.selectItems(sql, [{ namespace, key, refresh }], sees);
         // the one element of a JSON array of one
         return rawJson(items.slice(1, -1));
       },
@@ -56,11 +64,10 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       summary: "Delete an item",
       body: schema.deleteBody,
       out: { 204: null },
-      async handler({ body, c }) {
-        await rows.putItems(
-          sql,
-          await store.prepare([{ namespace: body.namespace ?? [], key: body.key, value: null }]),
-        );
+      async handler({ body, c, principal: { sees } }) {
+        const item = { namespace: body.namespace ?? [], key: body.key, value: null };
+        await refuseForeign(sees, item);
+        await rows.putItems(sql, await store.prepare([item]), sees);
         return c.body(null, 204);
       },
     }),
@@ -73,12 +80,12 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       body: schema.searchBody,
       out: { 200: z.object({ items: z.array(schema.item) }) },
       errors: [502],
-      async handler({ body: { namespace_prefix, filter, limit, offset, query, refresh_ttl } }) {
+      async handler({ body: { namespace_prefix, filter, limit, offset, query, refresh_ttl }, principal: { sees } }) {
         const conditions = toConditions(filter);
         if (query && !store.index) throw noIndex("query");
         const likeness = query ? await store.index!.likeness(query) : null;
         const refresh = refresh_ttl ?? store.refreshOnRead;
-        const search = { prefix: namespace_prefix ?? [], conditions, limit, offset, refresh };
+        const search = { prefix: namespace_prefix ?? [], conditions, limit, offset, refresh, sees };
         const items = await rows.searchItems(sql, search, likeness);
         return rawJson(`{"items":${items}}`);
       },
@@ -91,12 +98,13 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       summary: "List namespaces",
       body: schema.namespacesBody,
       out: { 200: z.object({ namespaces: z.array(z.array(z.string())) }) },
-      async handler({ body }) {
+      async handler({ body, principal }) {
         const conditions: rows.NamespaceSearch["conditions"] = [];
         if (body.prefix?.length) conditions.push({ match_type: "prefix", path: body.prefix });
         if (body.suffix?.length) conditions.push({ match_type: "suffix", path: body.suffix });
         const { max_depth: maxDepth = null, limit, offset } = body;
-        return rawJson(`{"namespaces":${await rows.listNamespaces(sql, { conditions, maxDepth, limit, offset })}}`);
+        const search = { conditions, maxDepth, limit, offset };
+        return rawJson(`{"namespaces":${await rows.listNamespaces(sql, search, principal.sees)}}`);
       },
     }),
   ];

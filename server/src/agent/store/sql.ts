@@ -1,4 +1,7 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { permits } from "../custom-auth/conditions.ts";
+import { isPermitted } from "../custom-auth/sql.ts";
 import type { Condition } from "./filter.ts";
 
 /** Item of the wire, from `store_items i`. */
@@ -7,6 +10,9 @@ export const ITEM = `json_build_object('namespace', i.namespace, 'key', i.key, '
 
 /** An item whose time is over is not there, whether it was swept or not. */
 const ALIVE = `(i.expires_at is null or i.expires_at > now())`;
+
+/** What a project's own rules are compared with (contract §16.5). */
+const AS_METADATA = `(i.value || jsonb_build_object('namespace', i.namespace, 'key', i.key))`;
 
 export interface ItemKey {
   namespace: string[];
@@ -19,7 +25,11 @@ export interface ItemRead extends ItemKey {
 }
 
 /** Items in the order of the keys, null where there is none, as one JSON array. */
-export async function selectItems(sql: Sql | Transaction, reads: ItemRead[]): Promise<string> {
+export async function selectItems(
+  sql: Sql | Transaction,
+  reads: ItemRead[],
+  sees?: readonly AccessCondition[],
+): Promise<string> {
   const refresh = reads.some((read) => read.refresh);
   const [row] = await sql<{ items: string }[]>`
     with wanted as (
@@ -32,12 +42,14 @@ export async function selectItems(sql: Sql | Transaction, reads: ItemRead[]): Pr
             update store_items i set expires_at = now() + make_interval(secs => i.ttl_minutes * 60)
             from (select distinct namespace, key from wanted where refresh order by namespace, key) w
             where i.namespace = w.namespace and i.key = w.key and i.ttl_minutes is not null and ${sql.unsafe(ALIVE)}
+              and ${permits(sql, AS_METADATA, sees)}
           )`
         : sql``
     }
     select coalesce(json_agg(case when i.key is null then null else ${sql.unsafe(ITEM)} end order by k.n), '[]')::text as items
     from wanted k
-    left join store_items i on i.namespace = k.namespace and i.key = k.key and ${sql.unsafe(ALIVE)}`;
+    left join store_items i on i.namespace = k.namespace and i.key = k.key and ${sql.unsafe(ALIVE)}
+      and ${permits(sql, AS_METADATA, sees)}`;
   return row!.items;
 }
 
@@ -55,7 +67,11 @@ export interface ItemPut extends ItemKey {
  * order of their keys, so that two such statements do not wait for each other. Triggers remove the vectors of what
  * was there before.
  */
-export async function putItems(sql: Sql | Transaction, puts: ItemPut[]): Promise<void> {
+export async function putItems(
+  sql: Sql | Transaction,
+  puts: ItemPut[],
+  sees?: readonly AccessCondition[],
+): Promise<void> {
   const rows = puts.map(({ vectors, ...put }) => ({ ...put, vectors_id: vectors?.id ?? null }));
   const vectors = puts.flatMap((put) =>
     (put.vectors?.embeddings ?? []).map((embedding, n) => ({
@@ -73,6 +89,7 @@ export async function putItems(sql: Sql | Transaction, puts: ItemPut[]): Promise
     ), deleted as (
       delete from store_items i using op
       where i.namespace = op.namespace and i.key = op.key and (op.value is null or op.value = 'null')
+        and ${permits(sql, AS_METADATA, sees)}
     ) ${
       vectors.length === 0
         ? sql``
@@ -88,7 +105,24 @@ export async function putItems(sql: Sql | Transaction, puts: ItemPut[]): Promise
     on conflict (namespace, key) do update
     set value = excluded.value, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at,
         vectors_id = excluded.vectors_id, updated_at = now(),
-        created_at = case when ${sql.unsafe(ALIVE)} then i.created_at else now() end`;
+        created_at = case when ${sql.unsafe(ALIVE)} then i.created_at else now() end
+    where not ${sql.unsafe(ALIVE)} or (${permits(sql, AS_METADATA, sees)})`;
+}
+
+/**
+ * Whether a caller with such conditions may write the item: what is there has to bear them, and what shall be there.
+ * Who deletes what is not there is no different from who deletes another's.
+ */
+export async function mayWriteItem(
+  sql: Sql,
+  { namespace, key, value }: ItemKey & { value: object | null },
+  sees: readonly AccessCondition[],
+): Promise<boolean> {
+  const [row] = await sql<{ permitted: boolean | null; there: boolean }[]>`
+    select bool_and(${permits(sql, AS_METADATA, sees)}) as permitted, count(*) > 0 as there
+    from store_items i where i.namespace = ${namespace}::text[] and i.key = ${key} and ${sql.unsafe(ALIVE)}`;
+  if (row!.there && row!.permitted !== true) return false;
+  return value === null ? row!.there : isPermitted(sql, { ...value, namespace, key }, sees);
 }
 
 export interface ItemSearch {
@@ -97,6 +131,7 @@ export interface ItemSearch {
   limit: number;
   offset: number;
   refresh: boolean;
+  sees?: readonly AccessCondition[] | undefined;
 }
 
 /** What is looked for by meaning. */
@@ -136,11 +171,12 @@ export async function searchItems(
   return row!.items;
 }
 
-const matching = (sql: Sql | Transaction, { prefix, conditions }: ItemSearch) => sql`
+const matching = (sql: Sql | Transaction, { prefix, conditions, sees }: ItemSearch) => sql`
   ${prefix.length > 0 ? sql`i.namespace[1] = ${prefix[0]!}` : sql`true`}
   and ${prefix.length > 1 ? sql`i.namespace[2] = ${prefix[1]!}` : sql`true`}
   and ${prefix.length > 2 ? sql`i.namespace[1:${prefix.length}::int] = ${prefix}::text[]` : sql`true`}
   and ${conditions.length > 0 ? sql`store_matches(i.value, ${JSON.stringify(conditions)}::text::jsonb)` : sql`true`}
+  and ${permits(sql, AS_METADATA, sees)}
   and ${sql.unsafe(ALIVE)}`;
 
 const newest = (sql: Sql | Transaction, search: ItemSearch) => sql`
@@ -178,12 +214,16 @@ export interface NamespaceSearch {
   offset: number;
 }
 
-export async function listNamespaces(sql: Sql | Transaction, search: NamespaceSearch): Promise<string> {
+export async function listNamespaces(
+  sql: Sql | Transaction,
+  search: NamespaceSearch,
+  sees?: readonly AccessCondition[],
+): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(namespace), '[]')::text as items from (
       select distinct i.namespace[1:coalesce(${search.maxDepth}::int, cardinality(i.namespace))] collate "C" as namespace
       from store_items i
-      where ${sql.unsafe(ALIVE)} and not exists (
+      where ${sql.unsafe(ALIVE)} and ${permits(sql, AS_METADATA, sees)} and not exists (
         select 1 from json_to_recordset(${JSON.stringify(search.conditions)}::text::json) as m(match_type text, path text[])
         where cardinality(i.namespace) < cardinality(m.path) or exists (
           select 1 from unnest(m.path) with ordinality as p(label, n)
