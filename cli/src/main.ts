@@ -1,10 +1,16 @@
 import * as audit from "./commands/audit.ts";
+import * as deploy from "./commands/deploy.ts";
+import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as exporting from "./commands/export.ts";
 import * as keys from "./commands/keys.ts";
+import * as logs from "./commands/logs.ts";
+import * as revisions from "./commands/revisions.ts";
+import * as rollback from "./commands/rollback.ts";
 import * as secrets from "./commands/secrets.ts";
 import * as serve from "./commands/serve.ts";
 import * as workspaces from "./commands/workspaces.ts";
+import * as up from "./commands/up.ts";
 import * as users from "./commands/users.ts";
 import { UsageError } from "./core/flags.ts";
 import { readVersion } from "./core/version.ts";
@@ -15,7 +21,22 @@ interface Command {
   run(args: string[]): Promise<void>;
 }
 
-const COMMANDS: Record<string, Command> = { dev, serve, keys, workspaces, secrets, audit, users, export: exporting };
+const COMMANDS: Record<string, Command> = {
+  dev,
+  up,
+  serve,
+  deploy,
+  deployments,
+  revisions,
+  logs,
+  rollback,
+  keys,
+  workspaces,
+  secrets,
+  audit,
+  users,
+  export: exporting,
+};
 
 function overview(): string {
   const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);

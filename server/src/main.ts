@@ -75,8 +75,10 @@ export interface TraceServerSettings extends ServerSettings {
 export interface ControlServerSettings extends ServerSettings {
   /** Path of bin/heddle.js, by which agent servers are started. */
   launcher: string;
-  /** Where deployments send the traces of their runs. */
-  traces?: { url: string; key: string } | undefined;
+  /** Where deployments send the traces of their runs; none is started before that is known. */
+  traces?: Promise<{ url: string; key: string } | null> | undefined;
+  /** Stops what else uses this server's database and has to outlive its deployments. */
+  stopOthers?: () => Promise<unknown>;
 }
 
 /** Resolves when requests are answered; graphs may still be loading. */
@@ -149,6 +151,7 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     const options = readOptions({ ...controlOptions, ...identityOptions, ...secretsOptions }, process.env);
     const { http, log, database } = await openPort(settings, options, started);
     const { host, dataDir, launcher, traces } = settings;
+    started.add(() => settings.stopOthers?.() ?? Promise.resolve());
     const common = { settings: options, log, database, dataDir };
     const control = await startControlPlane({ ...common, internalUrl: http.url, launcher, traces });
     started.add(() => control.stop());

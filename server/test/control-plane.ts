@@ -58,7 +58,7 @@ export async function testControlPlane(
     dataDir,
     internalUrl: http.url,
     launcher: LAUNCHER,
-    traces: options.traces,
+    ...(options.traces && { traces: Promise.resolve(options.traces) }),
   });
   const guard = options.guard ?? openGuard;
   const app = createControlApp(control.deps, guard);

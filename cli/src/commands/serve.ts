@@ -2,13 +2,15 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
+import type { Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
+import { launcherPath } from "../core/launcher.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
-const ROLES = ["trace", "agent", "worker"] as const;
+const ROLES = ["trace", "control", "agent", "worker"] as const;
 type Role = (typeof ROLES)[number];
 
 const flags = {
@@ -26,6 +28,7 @@ const flags = {
   },
   port: SERVER_FLAGS.port,
   "trace-port": SERVER_FLAGS["trace-port"],
+  "control-port": SERVER_FLAGS["control-port"],
   host: SERVER_FLAGS.host,
   "data-dir": {
     type: "text",
@@ -82,7 +85,7 @@ export async function run(args: string[]): Promise<void> {
   const given = readFlags(flags, args, process.env);
   const roles = readRoles(given.role);
   const config = resolve(given.config);
-  const executing = roles.find((role) => role !== "trace");
+  const executing = roles.find((role) => role === "agent" || role === "worker");
   if (executing && !existsSync(config)) {
     throw new UsageError(`There is no ${config}. The role ${executing} serves a project; name its file with --config.`);
   }
@@ -100,7 +103,12 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-const NAMES: Record<Role, string> = { agent: "Agent server", trace: "Trace platform", worker: "Worker" };
+const NAMES: Record<Role, string> = {
+  agent: "Agent server",
+  trace: "Trace platform",
+  control: "Control plane",
+  worker: "Worker",
+};
 
 function readRoles(text: string | undefined): Role[] {
   const names = (text ?? "").split(",").map((name) => name.trim());
@@ -132,15 +140,27 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
 
 async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<Running> {
   const { given, dataDir, database, tracingKey } = place;
-  const { startAgentServer, startTraceServer } = await import("../../../server/src/main.ts");
+  const { startAgentServer, startControlServer, startTraceServer } = await import("../../../server/src/main.ts");
   const { host, reload, "n-jobs-per-worker": jobs } = given;
-  const port = role === "trace" ? given["trace-port"] : given.port;
+  const port = given[PORT_FLAGS[role]];
   const common = { host, port, dataDir, database };
   try {
     if (role === "trace") return await startTraceServer({ ...common, tracingKey });
+    if (role === "control") {
+      const traces = tracesUrl === undefined ? undefined : Promise.resolve({ url: tracesUrl, key: tracingKey });
+      return await startControlServer({ ...common, launcher: launcherPath(), traces });
+    }
     const traces = tracesUrl === undefined ? undefined : ({ state: "on", url: tracesUrl, key: tracingKey } as const);
     const worker = role === "worker";
-    const server = await startAgentServer({ ...common, config: resolve(given.config), reload, jobs, traces, worker });
+    const server = await startAgentServer({
+      ...common,
+      config: resolve(given.config),
+      reload,
+      jobs,
+      traces,
+      worker,
+      onGraphs,
+    });
     for (const warning of server.warnings) console.error(`heddle: ${warning}`);
     return server;
   } catch (error) {
@@ -149,10 +169,20 @@ async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<
   }
 }
 
+/** Whoever reads the log of a server that nobody watches finds there why a graph is missing. */
+const onGraphs = (graphs: Graphs): void => {
+  for (const [id, { ok, error }] of Object.entries(graphs)) {
+    if (!ok) console.error(`Graph "${id}" does not load: ${error ?? "unknown error"}`);
+  }
+};
+
+const PORT_FLAGS = { agent: "port", worker: "port", trace: "trace-port", control: "control-port" } as const;
+
 const PORT_NAMES = {
   agent: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   worker: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   trace: { portFlag: "--trace-port", portVariable: "HEDDLE_TRACE_PORT" },
+  control: { portFlag: "--control-port", portVariable: "HEDDLE_CONTROL_PORT" },
 } satisfies Record<Role, object>;
 
 async function stopAll(running: Running[]): Promise<void> {

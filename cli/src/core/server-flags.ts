@@ -18,6 +18,14 @@ export const SERVER_FLAGS = {
     max: 65_535,
     description: "Port of the trace platform; 0 takes a free one.",
   },
+  "control-port": {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_CONTROL_PORT"],
+    default: 2026,
+    max: 65_535,
+    description: "Port of the control plane and its gateway; 0 takes a free one.",
+  },
   host: {
     type: "text",
     placeholder: "ADDRESS",

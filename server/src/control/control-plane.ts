@@ -31,7 +31,7 @@ export interface ControlPlaneOptions {
   /** Path of bin/heddle.js, by which agent servers are started. */
   launcher: string;
   /** Where deployments send the traces of their runs. */
-  traces?: { url: string; key: string } | undefined;
+  traces?: Promise<{ url: string; key: string } | null> | undefined;
 }
 
 export interface ControlPlane {
@@ -57,8 +57,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const driver = new ProcessDriver({ directory: realpathSync(directory), launcher, settings });
     const table = new RouteTable(sql, place);
     const configured = settings.platformTraceUrl;
-    const traces =
-      options.traces ?? (configured === undefined ? null : { url: configured, key: settings.platformTraceKey ?? "" });
+    const named = configured === undefined ? null : { url: configured, key: settings.platformTraceKey ?? "" };
+    const traces = named === null && options.traces ? options.traces : Promise.resolve(named);
     const supervisor = new Supervisor({
       sql,
       log,
@@ -68,7 +68,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       table,
       databases,
       place,
-      traces: () => traces,
+      traces,
     });
     const work: WorkDeps = {
       sql,

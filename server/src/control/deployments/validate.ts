@@ -2,7 +2,7 @@
  * What a request for a deployment or revision must be, in the order of contract control-plane §3.4. What can be told
  * from the body alone is 422; what depends on what is stored is 400.
  */
-import { AppError } from "../../base/errors.ts";
+import { AppError, type ValidationIssue } from "../../base/errors.ts";
 import { isReserved } from "./reserved-names.ts";
 import type { ResourceSpec, RevisionBody, Secret, Source, SourceConfig, SourceRevisionConfigIn } from "./schema.ts";
 
@@ -147,18 +147,25 @@ function checkResources(spec: ResourceSpec, deploymentType: string): void {
   if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
 }
 
-/** Names and that no name is there twice. */
+/** Names, and that no name is there twice. All that is wrong is told at once. */
 export function checkSecrets(secrets: Secret[], installation: Installation): void {
   const seen = new Set<string>();
+  const issues: ValidationIssue[] = [];
   for (const [index, { name }] of secrets.entries()) {
-    const loc = ["secrets", index, "name"];
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 255) {
-      throw invalid(loc, "must be a name of letters, digits and _, and not begin with a digit");
-    }
-    if (seen.has(name)) throw invalid(loc, `there are two secrets named ${name}`);
-    if (isReserved(name, installation)) throw invalid(loc, `${name} is reserved: the platform sets it`);
+    const problem = nameProblem(name, seen, installation);
     seen.add(name);
+    if (problem === null) continue;
+    issues.push({ type: "value_error", loc: ["body", "secrets", index, "name"], msg: `Value error, ${problem}` });
   }
+  if (issues.length > 0) throw new AppError(422, issues.map((issue) => issue.msg).join("; "), { issues });
+}
+
+function nameProblem(name: string, seen: ReadonlySet<string>, installation: Installation): string | null {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 255) {
+    return "must be a name of letters, digits and _, and not begin with a digit";
+  }
+  if (seen.has(name)) return `there are two secrets named ${name}`;
+  return isReserved(name, installation) ? `${name} is reserved: the platform sets it` : null;
 }
 
 const IMMUTABLE = ["integration_id", "repo_url", "deployment_type", "listener_id", "listener_config"] as const;

@@ -37,7 +37,8 @@ export interface SupervisorOptions {
   table: RouteTable;
   databases: DeploymentDatabases;
   place: string;
-  traces: (tenantId: string) => { url: string; key: string } | null;
+  /** Where deployments send the traces of their runs; known when the trace platform has started. */
+  traces: Promise<{ url: string; key: string } | null>;
 }
 
 export class Supervisor {
@@ -182,7 +183,7 @@ export class Supervisor {
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
       settings,
-      traces: this.#options.traces(wanted.tenant_id),
+      traces: await this.#options.traces,
     });
     const made = {
       id: uuid7(),

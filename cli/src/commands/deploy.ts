@@ -1,0 +1,152 @@
+import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+
+import { archiveProject, listProject } from "../core/archive-project.ts";
+import { ControlApi, ControlError, type DeploymentOnWire } from "../core/control-api.ts";
+import { CONTROL_FLAGS } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { followRevision } from "../core/follow-revision.ts";
+import { projectEnvironment } from "../core/project-environment.ts";
+
+const flags = {
+  ...CONTROL_FLAGS,
+  config: { type: "text", placeholder: "FILE", default: "langgraph.json", description: "The project to deploy." },
+  name: {
+    type: "text",
+    placeholder: "NAME",
+    defaultNote: "the name of the project's directory",
+    description: "The deployment: made where there is none of that name, updated where there is one.",
+  },
+  "install-command": { type: "text", placeholder: "COMMAND", description: "Instead of the package manager's own." },
+  "build-command": { type: "text", placeholder: "COMMAND", description: "Run after the installation." },
+  env: { type: "switch", default: true, description: "Do not send the project's environment as secrets." },
+  json: { type: "switch", default: false, description: "Print the outcome as JSON." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Deploy a project, and follow its build";
+
+export function help(): string {
+  return `Usage: heddle deploy [options]
+
+Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. What .gitignore and
+.dockerignore leave out stays here, and so do .env files: what is in them goes as the deployment's secrets. Ends with
+the deployment's address, or with 1 and the reason.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const given = readFlags(flags, args, process.env);
+  const config = resolve(given.config);
+  if (!existsSync(config)) {
+    throw new UsageError(`There is no ${config}. Start in the directory of a project, or name its file with --config.`);
+  }
+  const directory = dirname(config);
+  const name = deploymentName(given.name ?? basename(directory));
+  const api = new ControlApi(given.url, given["api-key"]);
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const environment = given.env ? projectEnvironment(config) : {};
+  const secrets = Object.entries(environment).map(([one, value]) => ({ name: one, value }));
+
+  const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
+  try {
+    const { files, links } = listProject(directory);
+    if (links.length > 0) say(`Left out, because they are links: ${links.slice(0, 10).join(", ")}`);
+    const archive = join(place, "source.tar.gz");
+    await archiveProject(directory, files, archive);
+    const send = withoutReserved(secrets, say);
+    const deployment = await send((accepted) => findOrCreate(api, name, accepted, say));
+    say(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
+    const path = await upload(api, deployment.id, archive);
+    const changed = await send((accepted) =>
+      api.send<DeploymentOnWire>("PATCH", `/v2/deployments/${deployment.id}`, {
+        revision_source: "internal_source",
+        source_revision_config: { source_tarball_path: path, langgraph_config_path: basename(config) },
+        source_config: { install_command: given["install-command"], build_command: given["build-command"] },
+        secrets: accepted,
+      }),
+    );
+    const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+    const url = changed.source_config.custom_url;
+    if (given.json) {
+      const { status, status_message: message } = revision;
+      process.stdout.write(
+        `${JSON.stringify({ deployment_id: deployment.id, revision_id: revision.id, status, message, url })}\n`,
+      );
+    }
+    if (revision.status !== "DEPLOYED") {
+      throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
+    }
+    if (!given.json) process.stdout.write(`${url}\n`);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** As the official command-line clients make one. */
+export function deploymentName(text: string): string {
+  const name = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 63);
+  return name === "" ? "app" : name;
+}
+
+type Secrets = { name: string; value: string }[];
+
+/** Names that the platform sets itself are left out, once it has said which they are. */
+function withoutReserved(secrets: Secrets, say: (line: string) => void) {
+  let accepted = secrets;
+  return async <T>(attempt: (secrets: Secrets) => Promise<T>): Promise<T> => {
+    try {
+      return await attempt(accepted);
+    } catch (error) {
+      const issues = error instanceof ControlError ? error.issues : [];
+      const reserved = new Set(
+        issues
+          .filter(({ loc, msg }) => loc[1] === "secrets" && msg.includes("is reserved"))
+          .map(({ loc }) => accepted[Number(loc[2])]?.name),
+      );
+      if (reserved.size === 0 || reserved.size < issues.length) throw error;
+      say(`Left out, because the platform sets them: ${[...reserved].join(", ")}`);
+      accepted = accepted.filter((one) => !reserved.has(one.name));
+      return attempt(accepted);
+    }
+  };
+}
+
+async function findOrCreate(
+  api: ControlApi,
+  name: string,
+  secrets: Secrets,
+  say: (line: string) => void,
+): Promise<DeploymentOnWire> {
+  const known = await api.findByName(name);
+  if (known) return known;
+  say(`Making the deployment ${name}`);
+  return api.send("POST", "/v2/deployments", {
+    name,
+    source: "internal_source",
+    source_config: {},
+    source_revision_config: {},
+    secrets,
+  });
+}
+
+async function upload(api: ControlApi, id: string, archive: string): Promise<string> {
+  type Target = { upload_url: string; object_path: string };
+  const target = await api.send<Target>("POST", `/v2/deployments/${id}/upload-url`);
+  const answer = await fetch(target.upload_url, {
+    method: "PUT",
+    headers: { "Content-Type": "application/gzip", "Content-Length": String(statSync(archive).size) },
+    body: Readable.toWeb(createReadStream(archive)) as never,
+    duplex: "half",
+  } as RequestInit);
+  if (!answer.ok) throw new Error(`The upload failed with ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  return target.object_path;
+}

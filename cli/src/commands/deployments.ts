@@ -1,0 +1,74 @@
+import { ControlApi, type DeploymentOnWire } from "../core/control-api.ts";
+import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { formatTable } from "../core/table.ts";
+
+const flags = {
+  ...CONTROL_FLAGS,
+  json: { type: "switch", default: false, description: "Print JSON." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Deployments: list, show, delete";
+
+export function help(): string {
+  return `Usage: heddle deployments [ACTION] [options]
+
+Actions:
+  list           The workspace's deployments, the newest first. What happens without an action.
+  show NAME      One deployment, and what runs of it.
+  delete NAME    End a deployment, and remove all that is kept of it.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+interface InstanceOnWire {
+  id: string;
+  revision_id: string;
+  state: string;
+  memory_bytes: number | null;
+  cpu_percent: number | null;
+  end_reason: string | null;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const { words, rest } = takeWords(args, 2);
+  const [action = "list", name] = words;
+  const given = readFlags(flags, rest, process.env);
+  const api = new ControlApi(given.url, given["api-key"]);
+  if (action === "list") return list(api, given.json);
+  if (action !== "show" && action !== "delete") throw new UsageError(`There is no action "${action}".\n\n${help()}`);
+  if (name === undefined) throw new UsageError(`Which one? heddle deployments ${action} NAME`);
+  const deployment = await api.find(name);
+  if (action === "delete") {
+    await api.send("DELETE", `/v2/deployments/${deployment.id}`);
+    process.stdout.write(`${deployment.name} is being deleted.\n`);
+    return;
+  }
+  const { resources } = await api.send<{ resources: InstanceOnWire[] }>(
+    "GET",
+    `/v2/deployments/${deployment.id}/instances`,
+  );
+  if (given.json) return void process.stdout.write(`${JSON.stringify({ ...deployment, instances: resources })}\n`);
+  process.stdout.write(
+    `${deployment.name}  ${deployment.status}\n${deployment.source_config.custom_url ?? ""}\n` +
+      `serves ${deployment.active_revision_id ?? "nothing yet"}\n\n`,
+  );
+  const rows = resources.map((one) => [
+    one.id,
+    one.revision_id,
+    one.state,
+    one.memory_bytes === null ? "" : `${Math.round(one.memory_bytes / 1048576)} MiB`,
+    one.cpu_percent === null ? "" : `${one.cpu_percent} %`,
+    one.end_reason ?? "",
+  ]);
+  process.stdout.write(formatTable(["INSTANCE", "REVISION", "STATE", "MEMORY", "CPU", "ENDED"], rows));
+}
+
+async function list(api: ControlApi, json: boolean): Promise<void> {
+  const { resources } = await api.send<{ resources: DeploymentOnWire[] }>("GET", "/v2/deployments?limit=100");
+  if (json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
+  const rows = resources.map((one) => [one.name, one.status, one.source_config.custom_url ?? "", one.id]);
+  process.stdout.write(formatTable(["NAME", "STATUS", "URL", "ID"], rows));
+}

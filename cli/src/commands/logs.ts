@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ControlApi, type LogEntryOnWire } from "../core/control-api.ts";
+import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { readLogs } from "../core/follow-revision.ts";
+
+const FOLLOW_MS = 1000;
+
+const flags = {
+  ...CONTROL_FLAGS,
+  follow: { type: "switch", default: false, description: "Go on as lines come, until Ctrl-C. Also: -f." },
+  type: { type: "text", placeholder: "NAME", default: "deploy", description: "deploy, or build." },
+  revision: {
+    type: "text",
+    placeholder: "ID",
+    defaultNote: "all of the deployment; the latest for build",
+    description: "Of this revision only.",
+  },
+  limit: { type: "integer", placeholder: "N", default: 100, min: 1, max: 1000, description: "How many, the newest." },
+  level: {
+    type: "text",
+    placeholder: "NAME",
+    description: "Only of this level: debug, info, warning, error, critical.",
+  },
+  query: { type: "text", placeholder: "TEXT", description: "Only lines with this in them." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "What a deployment or its build says";
+
+export function help(): string {
+  return `Usage: heddle logs NAME [options]
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const { words, rest } = takeWords(
+    args.map((arg) => (arg === "-f" ? "--follow" : arg)),
+    1,
+  );
+  const given = readFlags(flags, rest, process.env);
+  const api = new ControlApi(given.url, given["api-key"]);
+  if (words[0] === undefined) throw new UsageError("Of which deployment? heddle logs NAME");
+  if (given.type !== "deploy" && given.type !== "build") throw new UsageError('--type is "deploy" or "build".');
+  const deployment = await api.find(words[0]);
+  const revision = given.revision ?? (given.type === "build" ? deployment.latest_revision_id : undefined);
+  if (revision === null) throw new Error(`${deployment.name} has no revision yet.`);
+  const where = revision === undefined ? "" : `/revisions/${revision}`;
+  const path = `/v1/projects/${deployment.id}${where}/${given.type}_logs`;
+  const filter = { ...(given.level && { level: given.level }), ...(given.query && { query: given.query }) };
+  type Page = { logs: LogEntryOnWire[] };
+  const { logs } = await api.send<Page>("POST", path, { order: "desc", limit: given.limit, ...filter });
+  let position = logs[0]?.id ?? "0";
+  for (const entry of logs.reverse()) print(entry);
+  while (given.follow) {
+    await sleep(FOLLOW_MS);
+    const { lines, next } = await readLogs(api, path, position, filter);
+    position = next ?? position;
+    for (const entry of lines) print(entry);
+  }
+}
+
+const print = ({ timestamp, level, message }: LogEntryOnWire): void => {
+  process.stdout.write(`${new Date(timestamp).toISOString()} ${level.padEnd(8)} ${message}\n`);
+};

@@ -1,0 +1,45 @@
+import { ControlApi, type RevisionOnWire } from "../core/control-api.ts";
+import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { formatTable, formatTime } from "../core/table.ts";
+
+const flags = {
+  ...CONTROL_FLAGS,
+  limit: {
+    type: "integer",
+    placeholder: "N",
+    default: 20,
+    min: 1,
+    max: 100,
+    description: "How many, the newest first.",
+  },
+  json: { type: "switch", default: false, description: "Print JSON." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Revisions of a deployment";
+
+export function help(): string {
+  return `Usage: heddle revisions NAME [options]
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const { words, rest } = takeWords(args, 1);
+  const given = readFlags(flags, rest, process.env);
+  const api = new ControlApi(given.url, given["api-key"]);
+  if (words[0] === undefined) throw new UsageError("Of which deployment? heddle revisions NAME");
+  const { id, active_revision_id: active } = await api.find(words[0]);
+  const path = `/v2/deployments/${id}/revisions?limit=${given.limit}`;
+  const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
+  if (given.json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
+  const rows = resources.map((one) => [
+    one.id,
+    one.id === active ? "serves" : one.status === "DEPLOYED" ? "replaced" : one.status,
+    formatTime(new Date(one.created_at), ""),
+    one.status_message ?? "",
+  ]);
+  process.stdout.write(formatTable(["REVISION", "STATUS", "CREATED", "WHY"], rows));
+}

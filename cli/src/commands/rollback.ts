@@ -1,0 +1,50 @@
+import { ControlApi, type DeploymentOnWire, type RevisionOnWire } from "../core/control-api.ts";
+import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { followRevision } from "../core/follow-revision.ts";
+
+const flags = {
+  ...CONTROL_FLAGS,
+  to: {
+    type: "text",
+    placeholder: "ID",
+    defaultNote: "the one that served before",
+    description: "The revision to go back to.",
+  },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Go back to an older revision of a deployment, without a build";
+
+export function help(): string {
+  return `Usage: heddle rollback NAME [options]
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const { words, rest } = takeWords(args, 1);
+  const given = readFlags(flags, rest, process.env);
+  const api = new ControlApi(given.url, given["api-key"]);
+  if (words[0] === undefined) throw new UsageError("Which deployment? heddle rollback NAME");
+  const deployment = await api.find(words[0]);
+  const target = given.to ?? (await served(api, deployment));
+  const path = `/v2/deployments/${deployment.id}/revisions/${target}/redeploy`;
+  const changed = await api.send<DeploymentOnWire>("POST", path);
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+  if (revision.status !== "DEPLOYED") {
+    throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
+  }
+  process.stdout.write(`${changed.source_config.custom_url ?? deployment.name} serves what ${target} was.\n`);
+}
+
+async function served(api: ControlApi, { id, name, active_revision_id: active }: DeploymentOnWire): Promise<string> {
+  const path = `/v2/deployments/${id}/revisions?status=DEPLOYED&limit=100`;
+  const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
+  const index = resources.findIndex((one) => one.id === active);
+  const before = resources.slice(index + 1)[0];
+  if (!before) throw new Error(`${name} has no older revision that was deployed.`);
+  return before.id;
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { explainStart } from "../core/explain-start.ts";
+import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
+import { launcherPath } from "../core/launcher.ts";
+import { SERVER_FLAGS } from "../core/server-flags.ts";
+import { onStopSignal } from "../core/stop-signals.ts";
+import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
+import { readVersion } from "../core/version.ts";
+
+const flags = {
+  "control-port": SERVER_FLAGS["control-port"],
+  "trace-port": SERVER_FLAGS["trace-port"],
+  host: SERVER_FLAGS.host,
+  "data-dir": {
+    type: "text",
+    placeholder: "DIR",
+    env: ["HEDDLE_DATA_DIR"],
+    default: ".heddle",
+    description: "Where deployments, traces and the embedded Postgres are kept.",
+  },
+  "postgres-uri": SERVER_FLAGS["postgres-uri"],
+  trace: { type: "switch", env: ["HEDDLE_TRACE"], default: true, description: "Do not start the trace platform." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "The whole platform on this machine: deploy projects to it";
+
+export function help(): string {
+  return `Usage: heddle up [options]
+
+Runs the control plane with its gateway, and the trace platform beside it. heddle deploy in a project's directory
+deploys it here. Deployments of before go on; a signal to end ends them too, and hands back their runs.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export async function run(args: string[]): Promise<void> {
+  const given = readFlags(flags, args, process.env);
+  const dataDir = resolve(given["data-dir"]);
+  const key = tracingKey(dataDir);
+  const { startControlServer } = await import("../../../server/src/main.ts");
+  let trace: TraceProcess | undefined;
+  let tell = (_: { url: string; key: string } | null) => {};
+  const traces = new Promise<{ url: string; key: string } | null>((resolve) => (tell = resolve));
+  if (!given.trace) tell(null);
+  const { host, "control-port": port, "postgres-uri": databaseUri } = given;
+  const starting = startControlServer({
+    host,
+    port,
+    dataDir,
+    database: databaseUri,
+    launcher: launcherPath(),
+    traces,
+    // after the deployments, whose traces it gets, and before the database that it shares
+    stopOthers: async () => trace?.stop(),
+  });
+  // at once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile
+  onStopSignal(async () => {
+    tell(null);
+    const { close } = await starting;
+    await close();
+  });
+  const server = await starting.catch((error: unknown) => {
+    const names = { portFlag: "--control-port", portVariable: "HEDDLE_CONTROL_PORT" };
+    throw explainStart(error, { host, port, ...names, databaseUri });
+  });
+  let outcome: TraceOutcome | undefined;
+  if (given.trace) {
+    const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database: server.database };
+    const onUrl = (url: string | null) => tell(url === null ? null : { url, key });
+    const say = (message: string) => console.error(`heddle: ${message}`);
+    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, say });
+    outcome = await trace.start();
+  }
+  process.stdout.write(banner(server, dataDir, outcome));
+}
+
+/** The same at every start, because deployments that outlived a killed control plane go on with it. */
+function tracingKey(dataDir: string): string {
+  const file = join(dataDir, "control", "tracing.key");
+  if (existsSync(file)) return readFileSync(file, "utf8").trim();
+  mkdirSync(join(dataDir, "control"), { recursive: true, mode: 0o700 });
+  const key = randomBytes(32).toString("base64url");
+  writeFileSync(file, key, { mode: 0o600 });
+  return key;
+}
+
+function banner(
+  { url, keysNeeded, firstKey }: { url: string; keysNeeded: boolean; firstKey: string | null },
+  dataDir: string,
+  traces: TraceOutcome | undefined,
+): string {
+  const lines = [
+    "",
+    `Heddle ${readVersion()}`,
+    "",
+    `  Control   ${url}`,
+    `  Docs      ${url}/docs`,
+    ...(traces ? [`  Traces    ${"url" in traces ? traces.url : `off. ${traces.problem}`}`] : []),
+    `  Data      ${dataDir}`,
+  ];
+  if (firstKey !== null) {
+    const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
+    lines.push("", `  Key       ${firstKey}`, `            Shown only this once. ${need}`);
+  }
+  lines.push("", `Deploy a project from its directory: heddle deploy${url.endsWith(":2026") ? "" : ` --url ${url}`}`);
+  return [...lines, "Stop with Ctrl-C.", "", ""].join("\n");
+}

@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import ignore, { type Ignore } from "ignore";
+import { create } from "tar";
+
+/** What no deployment needs, wherever it lies. */
+const NEVER = [
+  "node_modules",
+  ".git",
+  ".heddle",
+  ".langgraph_api",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".tox",
+  ".mypy_cache",
+];
+
+export interface ProjectFiles {
+  files: string[];
+  /** Links, which are left out. */
+  links: string[];
+}
+
+/**
+ * The files of a project, without what its .gitignore files and its .dockerignore leave out, and without .env files:
+ * what they hold goes as secrets.
+ */
+export function listProject(directory: string): ProjectFiles {
+  const found: ProjectFiles = { files: [], links: [] };
+  const rootRules = rulesIn(directory, [".gitignore", ".dockerignore"]);
+  walk(directory, directory, rootRules ? [{ base: directory, rules: rootRules }] : [], found);
+  found.files.sort();
+  return found;
+}
+
+interface Rules {
+  base: string;
+  rules: Ignore;
+}
+
+function rulesIn(directory: string, names: string[]): Ignore | null {
+  const files = names.map((name) => join(directory, name)).filter((file) => existsSync(file));
+  if (files.length === 0) return null;
+  return ignore().add(files.map((file) => readFileSync(file, "utf8")).join("\n"));
+}
+
+function walk(root: string, directory: string, above: Rules[], found: ProjectFiles): void {
+  const own = directory === root ? null : rulesIn(directory, [".gitignore"]);
+  const rules = own ? [...above, { base: directory, rules: own }] : above;
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    const isDirectory = entry.isDirectory();
+    if (
+      NEVER.includes(entry.name) ||
+      (!isDirectory && /^\.env(\..+)?$/.test(entry.name) && entry.name !== ".env.example")
+    ) {
+      continue;
+    }
+    if (rules.some(({ base, rules: one }) => one.ignores(relative(base, path) + (isDirectory ? "/" : "")))) continue;
+    if (entry.isSymbolicLink()) found.links.push(relative(root, path));
+    else if (isDirectory) walk(root, path, rules, found);
+    else if (entry.isFile()) found.files.push(relative(root, path));
+  }
+}
+
+/** Writes gzip of tar. Owners and times do not matter, so the same files make the same archive. */
+export const archiveProject = (directory: string, files: string[], to: string): Promise<void> =>
+  create({ gzip: true, portable: true, cwd: directory, file: to, mtime: new Date(0) }, files);

@@ -1,0 +1,101 @@
+/** What commands read of the control plane. */
+export interface DeploymentOnWire {
+  id: string;
+  name: string;
+  status: string;
+  source: string;
+  source_config: { custom_url: string | null };
+  latest_revision_id: string | null;
+  active_revision_id: string | null;
+  updated_at: string;
+}
+
+export interface RevisionOnWire {
+  id: string;
+  status: string;
+  status_message: string | null;
+  created_at: string;
+}
+
+export interface LogEntryOnWire {
+  id: string;
+  timestamp: number;
+  level: string;
+  message: string;
+}
+
+interface Issue {
+  loc: (string | number)[];
+  msg: string;
+}
+
+/** An answer that is an error, in the control plane's words. */
+export class ControlError extends Error {
+  override name = "ControlError";
+  readonly status: number;
+  readonly issues: Issue[];
+
+  constructor(status: number, message: string, issues: Issue[] = []) {
+    super(message);
+    this.status = status;
+    this.issues = issues;
+  }
+}
+
+/** The control plane over HTTP. */
+export class ControlApi {
+  readonly url: string;
+  readonly #key: string | undefined;
+
+  constructor(url: string, key: string | undefined) {
+    this.url = url.replace(/\/+$/, "");
+    this.#key = key;
+  }
+
+  async send<T>(method: string, path: string, body?: object): Promise<T> {
+    let answer: Response;
+    try {
+      answer = await fetch(this.url + path, {
+        method,
+        headers: {
+          ...(body && { "Content-Type": "application/json" }),
+          ...(this.#key !== undefined && { "x-api-key": this.#key }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      const message = `There is no control plane at ${this.url}. Start one with heddle up, or name it with --url.`;
+      throw new Error(`${message} (${(error as Error).message})`, { cause: error });
+    }
+    const text = await answer.text();
+    if (!answer.ok) throw errorOf(answer.status, text);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** By its name or its id; throws when there is none. */
+  async find(nameOrId: string): Promise<DeploymentOnWire> {
+    if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(nameOrId)) return this.send("GET", `/v2/deployments/${nameOrId}`);
+    const found = await this.findByName(nameOrId);
+    if (!found) throw new Error(`There is no deployment ${nameOrId}. heddle deployments tells which there are.`);
+    return found;
+  }
+
+  async findByName(name: string): Promise<DeploymentOnWire | undefined> {
+    const query = new URLSearchParams({ name, limit: "1" });
+    const page = await this.send<{ resources: DeploymentOnWire[] }>("GET", `/v2/deployments?${query.toString()}`);
+    return page.resources[0];
+  }
+}
+
+function errorOf(status: number, text: string): ControlError {
+  let detail: unknown;
+  try {
+    detail = (JSON.parse(text) as { detail: unknown }).detail;
+  } catch {
+    detail = text.slice(0, 500);
+  }
+  if (!Array.isArray(detail)) return new ControlError(status, `${status} ${String(detail)}`);
+  const issues = detail as Issue[];
+  const told = issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg.replace(/^Value error, /, "")}`);
+  return new ControlError(status, told.join("; "), issues);
+}

@@ -1,0 +1,25 @@
+import type { FlagSpec } from "./flags.ts";
+
+/** For commands that speak to a control plane. */
+export const CONTROL_FLAGS = {
+  url: {
+    type: "text",
+    placeholder: "URL",
+    env: ["HEDDLE_CONTROL_URL", "LANGGRAPH_HOST_URL"],
+    default: "http://127.0.0.1:2026",
+    description: "The control plane.",
+  },
+  "api-key": {
+    type: "text",
+    placeholder: "KEY",
+    env: ["HEDDLE_API_KEY", "LANGGRAPH_HOST_API_KEY", "LANGSMITH_API_KEY"],
+    description: "A key to it.",
+  },
+} as const satisfies Record<string, FlagSpec>;
+
+/** The words before the first flag, and the rest. */
+export function takeWords(args: string[], max: number): { words: string[]; rest: string[] } {
+  const first = args.findIndex((arg) => arg.startsWith("-"));
+  const end = Math.min(max, first === -1 ? args.length : first);
+  return { words: args.slice(0, end), rest: args.slice(end) };
+}

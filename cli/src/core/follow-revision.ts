@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { ControlApi, LogEntryOnWire, RevisionOnWire } from "./control-api.ts";
+
+const LOOK_MS = 400;
+const OVER = /^(DEPLOYED|SKIPPED|INTERRUPTED|.*_FAILED)$/;
+
+interface Page {
+  logs: LogEntryOnWire[];
+  next_offset: string | null;
+}
+
+/** Lines of a log from a position on, in order, and the position after them. */
+export async function readLogs(
+  api: ControlApi,
+  path: string,
+  after: string | null,
+  more: object = {},
+): Promise<{ lines: LogEntryOnWire[]; next: string | null }> {
+  const lines: LogEntryOnWire[] = [];
+  let next = after;
+  for (;;) {
+    const body = { order: "asc", limit: 500, ...more, ...(next !== null && { offset: next }) };
+    const page = await api.send<Page>("POST", path, body);
+    lines.push(...page.logs);
+    next = page.next_offset ?? next;
+    if (page.logs.length < 500) return { lines, next };
+  }
+}
+
+/** Until the revision has come to an end: each state and each line of its build, once. */
+export async function followRevision(
+  api: ControlApi,
+  deployment: string,
+  revision: string,
+  say: (line: string) => void,
+): Promise<RevisionOnWire> {
+  const path = `/v1/projects/${deployment}/revisions/${revision}`;
+  let [status, position] = ["", null as string | null];
+  for (;;) {
+    const one = await api.send<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
+    if (one.status !== status) say(one.status);
+    status = one.status;
+    const { lines, next } = await readLogs(api, `${path}/build_logs`, position);
+    position = next;
+    for (const { message } of lines) say(`  ${message}`);
+    if (!OVER.test(status) || (status === "INTERRUPTED" && one.status_message?.includes("goes on"))) {
+      await sleep(LOOK_MS);
+      continue;
+    }
+    if (status === "DEPLOY_FAILED") {
+      const said = await api.send<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
+      for (const { message } of said.logs.reverse()) say(`  ${message}`);
+    }
+    return one;
+  }
+}
