@@ -11,7 +11,7 @@ import type { AgentDeps } from "../deps.ts";
 import { kwargsOf } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import type { AgentSettings } from "../settings.ts";
-import { type Decision, decide, readSchedule } from "./schedule.ts";
+import { decide, readSchedule } from "./schedule.ts";
 import { type DueCron, fireCron, selectDueCrons, selectNextDueCron } from "./sql.ts";
 
 export interface CronSchedulerOptions {
@@ -100,46 +100,47 @@ export class CronScheduler {
   async #fire(cron: DueCron): Promise<string> {
     const { sql, log, settings, fault } = this.#o;
     const { cron_id } = cron;
+    const plan = this.#plan(cron);
     try {
-      const decision = this.#decide(cron);
       fault("before-cron");
       const outcome = await fireCron(sql, {
         cronId: cron_id,
-        due: cron.due,
-        next: decision.next,
+        due: cron.due_text,
         skipWaiting: settings.cronSkipWaiting,
         runId: uuid7(),
         threadId: cron.thread_id ?? uuid7(),
         assistantId: cron.assistant_id,
-        ...this.#runOf(cron, decision),
+        ...plan,
       });
       fault("after-cron");
       if (outcome === "created") this.counts.created += 1;
       else if (outcome !== "taken") {
         this.counts.passed += 1;
-        log.info({ cron_id, outcome, occurrence: decision.occurrence }, "an occurrence of a cron started no run");
+        log.info({ cron_id, outcome }, "an occurrence of a cron started no run");
       }
       return outcome;
     } catch (error) {
-      log.error({ err: error, cron_id }, "a cron could not start its run");
+      log.error({ err: error, cron_id }, "a cron could not start its run; it is tried again");
       return "failed";
     }
   }
 
-  #decide(cron: DueCron): Decision {
+  /** What cannot be made must not be due for ever: a zone that is gone from the tables, a body of another version. */
+  #plan(cron: DueCron) {
     const { log, settings } = this.#o;
-    const due = new Date(cron.due.replace(" ", "T"));
+    let next: Date | null = null;
     try {
       const schedule = readSchedule(cron.schedule, cron.timezone);
-      return decide(schedule, { due, endTime: cron.end_time }, cron.now, settings.cronMissed);
+      const decision = decide(schedule, { due: cron.due, endTime: cron.end_time }, cron.now, settings.cronMissed);
+      next = decision.next;
+      return { start: decision.start, next, ...this.#runOf(cron, decision.occurrence) };
     } catch (error) {
-      // a time zone that this server's tables no longer know: it would be due for ever
-      log.error({ err: error, cron_id: cron.cron_id }, "a cron's schedule cannot be read any more: it stands still");
-      return { start: false, occurrence: due, next: null };
+      log.error({ err: error, cron_id: cron.cron_id }, "a cron cannot be read any more; its occurrence starts no run");
+      return { start: false, next, kwargs: "{}", metadata: "{}", strategy: "enqueue" as const, temporary: false };
     }
   }
 
-  #runOf(cron: DueCron, { start, occurrence }: Decision) {
+  #runOf(cron: DueCron, occurrence: Date) {
     const deps = this.#o.deps();
     const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
     const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
@@ -149,7 +150,6 @@ export class CronScheduler {
     const config = kwargs["config"] as Record<string, unknown>;
     const metadata = { ...cron.metadata, cron_id: cron.cron_id, cron_scheduled_for: occurrence.toISOString() };
     return {
-      start,
       kwargs: JSON.stringify({ ...kwargs, config: { ...config, configurable } }),
       metadata: JSON.stringify(metadata),
       strategy: body.multitask_strategy ?? ("enqueue" as const),

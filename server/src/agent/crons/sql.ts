@@ -137,8 +137,9 @@ export async function countCrons(sql: Sql, filter: CronFilter, sees: Conditions)
 }
 
 export interface DueCron extends Omit<CronRow, "next_run_date" | "enabled"> {
-  /** As text, because it is compared with what the row holds, to the microsecond. */
-  due: string;
+  due: Date;
+  /** The same as text, because it is compared with what the row holds, to the microsecond. */
+  due_text: string;
   now: Date;
 }
 
@@ -147,7 +148,7 @@ export function selectDueCrons(sql: Sql, limit: number): Promise<DueCron[]> {
   return sql<DueCron[]>`
     select * from (
       select cron_id, assistant_id, thread_id, schedule, timezone, end_time, on_run_completed, payload, metadata,
-             next_run_date::text as due, now() as now
+             next_run_date as due, next_run_date::text as due_text, now() as now
       from crons where enabled and next_run_date <= now() order by next_run_date limit ${limit}
     ) due order by random()`;
 }
@@ -187,7 +188,7 @@ export type FiringOutcome =
 
 export async function fireCron(sql: Sql, f: Firing): Promise<FiringOutcome> {
   const [row] = await sql<{ outcome: FiringOutcome }[]>`
-    select fire_cron(${f.cronId}, ${f.due}::timestamptz, ${at(f.next)}::timestamptz, ${String(f.start)}::text::boolean,
+    select fire_cron(${f.cronId}, ${f.due}::text::timestamptz, ${at(f.next)}::timestamptz, ${String(f.start)}::text::boolean,
       ${String(f.skipWaiting)}::text::boolean, ${f.runId}, ${f.threadId}, ${f.assistantId}, ${f.kwargs}::text::jsonb,
       ${f.metadata}::text::jsonb, ${f.strategy}, ${String(f.temporary)}::text::boolean) as outcome`;
   return row!.outcome;

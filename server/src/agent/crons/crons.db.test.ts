@@ -1,0 +1,252 @@
+/** The endpoints of crons, and the runs that a whole server starts for them. */
+import { beforeAll, expect, test, vi } from "vitest";
+
+import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+import { receiver } from "../../../test/receiver.ts";
+
+let server: TestAgentServer;
+beforeAll(async () => {
+  server = await testAgentServer();
+});
+
+const YEARLY = { schedule: "0 0 1 1 *", assistant_id: "trail", input: { topic: "x" } };
+const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 8000, interval: 20 });
+const call: TestAgentServer["call"] = (...given) => server.call(...given);
+const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
+async function create(body: object, thread?: string) {
+  const answer = await call("POST", thread ? `/threads/${thread}/runs/crons` : "/runs/crons", { ...YEARLY, ...body });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+/** As if it had been due a moment ago. */
+async function makeDue(id: string, ago = "1 second"): Promise<void> {
+  await server.sql`
+    update crons set next_run_date = date_trunc('minute', now()) - ${ago}::text::interval where cron_id = ${id}`;
+  server.agent.deps.crons.wake();
+}
+const runsOf = (id: string) => server.sql<{ run_id: string; thread_id: string; status: string; metadata: object }[]>`
+  select run_id, thread_id, status, metadata from runs where metadata ->> 'cron_id' = ${id} order by seq`;
+
+test("a cron is created, read, changed, searched, counted, deleted", async () => {
+  const end_time = "2040-01-01T00:00:00+00:00";
+  const cron = await create({
+    timezone: "Europe/Berlin",
+    end_time,
+    metadata: { of: "crud" },
+    on_run_completed: "keep",
+  });
+  expect(cron).toMatchObject({
+    thread_id: null,
+    schedule: "0 0 1 1 *",
+    timezone: "Europe/Berlin",
+    end_time,
+    enabled: true,
+    on_run_completed: "keep",
+    payload: { input: { topic: "x" } },
+    metadata: { of: "crud" },
+    user_id: null,
+  });
+  expect(cron.next_run_date).toMatch(/^\d{4}-12-31T23:00:00\+00:00$/);
+  const path = `/runs/crons/${cron.cron_id}`;
+  expect((await call("GET", path)).json).toEqual(cron);
+
+  const changed = await call("PATCH", path, {
+    schedule: "0 12 * * *",
+    timezone: null,
+    end_time: null,
+    metadata: { b: 1 },
+  });
+  expect(changed.json).toMatchObject({ timezone: null, end_time: null, metadata: { of: "crud", b: 1 }, enabled: true });
+  expect(changed.json.next_run_date).toMatch(/T12:00:00\+00:00$/);
+  expect(changed.json.payload).toEqual(cron.payload);
+  expect((await call("PATCH", path, { enabled: false })).json).toMatchObject({ enabled: false, next_run_date: null });
+  expect((await call("PATCH", path, { metadata: { b: 2 } })).json).toMatchObject({
+    next_run_date: null,
+    schedule: "0 12 * * *",
+  });
+  expect((await call("PATCH", path, { enabled: true })).json.next_run_date).toMatch(/T12:00:00/);
+  expect((await call("PATCH", path, { input: { topic: "y" } })).json.payload.input).toEqual({ topic: "y" });
+
+  await create({ metadata: { of: "crud", n: 2 }, enabled: false });
+  const search = (body: object) => call("POST", "/runs/crons/search", { metadata: { of: "crud" }, ...body });
+  expect((await search({})).json.map((one: { metadata: object }) => one.metadata)).toEqual([
+    { of: "crud", n: 2 },
+    { of: "crud", b: 2 },
+  ]);
+  const page = await search({ limit: 1 });
+  expect([page.json.length, page.headers.get("x-pagination-total"), page.headers.get("x-pagination-next")]).toEqual([
+    1,
+    "2",
+    "1",
+  ]);
+  expect((await search({ offset: 1, limit: 1 })).headers.get("x-pagination-next")).toBeNull();
+  expect((await search({ enabled: true })).json).toHaveLength(1);
+  expect((await search({ assistant_id: "trail" })).json).toHaveLength(2);
+  expect((await search({ assistant_id: "nobody" })).json).toHaveLength(0);
+  expect(
+    (await search({ sort_by: "next_run_date", sort_order: "asc" })).json.map((c: { enabled: boolean }) => c.enabled),
+  ).toEqual([true, false]);
+  expect(Object.keys((await search({ select: ["cron_id", "now"], limit: 1 })).json[0])).toEqual(["cron_id", "now"]);
+  const count = (body: object) => call("POST", "/runs/crons/count", body);
+  expect((await count({ metadata: { of: "crud" } })).json).toBe(2);
+  expect((await count({ metadata: { of: "nobody" } })).json).toBe(0);
+
+  expect((await call("DELETE", path)).status).toBe(204);
+  expect((await call("GET", path)).status).toBe(404);
+  expect((await call("DELETE", path)).status).toBe(404);
+  expect((await call("PATCH", path, {})).status).toBe(404);
+});
+
+test("a thread's cron, on both spellings of its path, goes with the thread", async () => {
+  const thread = await newThread();
+  const cron = await create({}, thread);
+  expect(cron.thread_id).toBe(thread);
+  const other = await call("POST", `/thread/${thread}/runs/crons`, YEARLY);
+  expect(other.json.thread_id).toBe(thread);
+  expect((await call("POST", "/runs/crons/count", { thread_id: thread })).json).toBe(2);
+  await call("DELETE", `/threads/${thread}`);
+  expect((await call("GET", `/runs/crons/${cron.cron_id}`)).status).toBe(404);
+  const nobody = "00000000-0000-7000-8000-000000000000";
+  expect((await call("POST", `/threads/${nobody}/runs/crons`, YEARLY)).status).toBe(404);
+});
+
+test("an assistant's crons go with the assistant", async () => {
+  const { assistant_id } = (await call("POST", "/assistants", { graph_id: "trail" })).json;
+  const cron = await create({ assistant_id });
+  expect((await call("DELETE", `/assistants/${assistant_id}`)).status).toBe(200);
+  expect((await call("GET", `/runs/crons/${cron.cron_id}`)).status).toBe(404);
+});
+
+test.each([
+  [{ schedule: "0 0 31 2 *" }, /no day is like that/],
+  [{ schedule: "every day" }, /five fields/],
+  [{ schedule: "* * * * * *" }, /five fields/],
+  [{ schedule: "61 * * * *" }, /Invalid schedule/],
+  [{ schedule: 5 }, /schedule/],
+  [{ schedule: "" }, /schedule/],
+  [{ schedule: "*".repeat(1000) }, /schedule/],
+  [{ timezone: "Mars/Olympus" }, /Invalid timezone/],
+  [{ timezone: 5 }, /timezone/],
+  [{ end_time: "tomorrow" }, /end_time/],
+  [{ on_run_completed: "explode" }, /on_run_completed/],
+  [{ enabled: "yes" }, /enabled/],
+  [{ multitask_strategy: "wait" }, /multitask_strategy/],
+  [{ webhook: "http://169.254.169.254/" }, /metadata service/],
+])("%j is refused at once, in creations and changes", async (wrong, message) => {
+  const created = await call("POST", "/runs/crons", { ...YEARLY, ...wrong });
+  expect([created.status, created.text]).toEqual([422, expect.stringMatching(message)]);
+  const { cron_id } = await create({});
+  const changed = await call("PATCH", `/runs/crons/${cron_id}`, wrong);
+  expect([changed.status, changed.text]).toEqual([422, expect.stringMatching(message)]);
+});
+
+test("unknown assistants are refused", async () => {
+  for (const assistant_id of ["nobody", "00000000-0000-7000-8000-000000000000"]) {
+    const answer = await call("POST", "/runs/crons", { ...YEARLY, assistant_id });
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining("No assistant found")]);
+  }
+});
+
+test("a due cron starts a run on a thread of its own, which goes with it, and tells the webhook", async () => {
+  const hook = await receiver();
+  const cron = await create({ metadata: { mine: 1 }, webhook: `${hook.url}/cron?token=t`, config: { tags: ["t"] } });
+  await makeDue(cron.cron_id);
+  await waitFor(() => expect(hook.received).toHaveLength(1));
+  const message = hook.received[0]!.json;
+  expect(message).toMatchObject({
+    status: "success",
+    metadata: { mine: 1, cron_id: cron.cron_id },
+    kwargs: { input: { topic: "x" }, config: { tags: ["t"] } },
+  });
+  expect(message).not.toHaveProperty("values");
+  await waitFor(async () => expect((await call("GET", `/threads/${message.thread_id}`)).status).toBe(404));
+  const again = await call("GET", `/runs/crons/${cron.cron_id}`);
+  expect(again.json.next_run_date).toBe(cron.next_run_date);
+});
+
+test("with keep the thread stays; a disabled cron starts nothing; one on a thread uses the thread", async () => {
+  const keep = await create({ on_run_completed: "keep" });
+  await makeDue(keep.cron_id);
+  const [kept] = await waitFor(async () => {
+    const runs = await runsOf(keep.cron_id);
+    expect(runs[0]?.status).toBe("success");
+    return runs;
+  });
+  expect((await call("GET", `/threads/${kept!.thread_id}`)).json.values).toMatchObject({ topic: "x" });
+
+  const disabled = await create({ enabled: false });
+  await makeDue(disabled.cron_id);
+  const thread = await newThread();
+  const onThread = await create({}, thread);
+  await makeDue(onThread.cron_id);
+  const [run] = await waitFor(async () => {
+    const runs = await runsOf(onThread.cron_id);
+    expect(runs[0]?.status).toBe("success");
+    return runs;
+  });
+  expect(run!.thread_id).toBe(thread);
+  expect(await runsOf(disabled.cron_id)).toHaveLength(0);
+});
+
+test("headers and configuration of whoever made a cron reach its runs", async () => {
+  const answer = await call(
+    "POST",
+    "/runs/crons",
+    { ...YEARLY, on_run_completed: "keep", config: { configurable: { model: "m" } } },
+    { "x-mine": "yes" },
+  );
+  await makeDue(answer.json.cron_id as string);
+  const [run] = await waitFor(async () => {
+    const runs = await runsOf(answer.json.cron_id as string);
+    expect(runs).toHaveLength(1);
+    return runs;
+  });
+  const { json } = await call("GET", `/threads/${run!.thread_id}/runs/${run!.run_id}`);
+  expect(json.kwargs.config.configurable).toMatchObject({ model: "m", "x-mine": "yes" });
+});
+
+test("a cron whose run still waits to begin adds none behind it", async () => {
+  const thread = await newThread();
+  const busy = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: { topic: "x" } });
+  const cron = await create({ schedule: "* * * * *" }, thread);
+  for (let n = 0; n < 3; n++) {
+    await makeDue(cron.cron_id);
+    await waitFor(async () => {
+      const [row] = await server.sql<{ due: boolean }[]>`
+        select next_run_date <= now() as due from crons where cron_id = ${cron.cron_id}`;
+      expect(row!.due).toBe(false);
+    });
+  }
+  expect(await runsOf(cron.cron_id)).toHaveLength(1);
+  await call("PATCH", `/runs/crons/${cron.cron_id}`, { enabled: false });
+  await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
+  await waitFor(async () => expect((await runsOf(cron.cron_id))[0]!.status).toBe("success"));
+});
+
+test("strategy reject on a busy thread: the occurrence passes", async () => {
+  const thread = await newThread();
+  const busy = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: { topic: "x" } });
+  const cron = await create({ multitask_strategy: "reject" }, thread);
+  await makeDue(cron.cron_id);
+  await waitFor(async () => {
+    const { json } = await call("GET", `/runs/crons/${cron.cron_id}`);
+    expect(json.next_run_date).toBe(cron.next_run_date);
+  });
+  expect(await runsOf(cron.cron_id)).toHaveLength(0);
+  await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
+});
+
+test("a cron comes due by itself, in time", async () => {
+  const cron = await create({ on_run_completed: "keep" });
+  await server.sql`update crons set next_run_date = now() + interval '1.2 seconds' where cron_id = ${cron.cron_id}`;
+  // as any change through the API does
+  server.agent.deps.crons.wake();
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(await runsOf(cron.cron_id)).toHaveLength(0);
+  const [run] = await waitFor(async () => {
+    const runs = await runsOf(cron.cron_id);
+    expect(runs).toHaveLength(1);
+    return runs;
+  });
+  expect(run!.metadata).toHaveProperty("cron_scheduled_for");
+});

@@ -1,0 +1,60 @@
+/** Several schedulers on one database: each occurrence is decided once. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+import { type TestDatabase, testDatabase } from "../../../test/db.ts";
+
+let db: TestDatabase;
+let servers: TestAgentServer[];
+beforeAll(async () => {
+  db = await testDatabase();
+  // one at a time: both would migrate and register assistants
+  servers = [];
+  for (let n = 0; n < 3; n++) servers.push(await testAgentServer({}, undefined, { db }));
+}, 60_000);
+afterAll(() => Promise.all(servers.map((server) => server.stop())).then(() => {}));
+
+const CRON = { schedule: "* * * * *", assistant_id: "trail", input: { topic: "x" }, on_run_completed: "keep" };
+
+test("thirty crons that are due at once each start one run, whichever of three servers comes first", async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 30; n++) {
+    const { json } = await servers[n % 3]!.call("POST", "/runs/crons", { ...CRON, enabled: false, metadata: { n } });
+    ids.push(json.cron_id as string);
+  }
+  await db.sql`update crons set enabled = true, next_run_date = date_trunc('minute', now()) where cron_id = any(${ids})`;
+  for (const { agent } of servers) agent.deps.crons.wake();
+  await vi.waitFor(
+    async () => {
+      const [row] = await db.sql<{ n: number }[]>`select count(*)::int as n from runs where status = 'success'`;
+      expect(row!.n).toBeGreaterThanOrEqual(30);
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+  await sleep(300);
+  const rows = await db.sql<{ cron: string; at: string; n: number }[]>`
+    select metadata ->> 'cron_id' as cron, metadata ->> 'cron_scheduled_for' as at, count(*)::int as n
+    from runs group by 1, 2`;
+  // a minute may begin meanwhile: an occurrence more, and never one twice
+  expect(rows.every((row) => row.n === 1)).toBe(true);
+  expect(new Set(rows.map((row) => row.cron)).size).toBe(30);
+  await db.sql`delete from crons`;
+});
+
+test("of what was missed while nobody ran the latest starts one run", async () => {
+  const { json } = await servers[0]!.call("POST", "/runs/crons", { ...CRON, enabled: false });
+  await db.sql`
+    update crons set enabled = true, next_run_date = date_trunc('minute', now()) - interval '3 hours'
+    where cron_id = ${json.cron_id as string}`;
+  for (const { agent } of servers) agent.deps.crons.wake();
+  const runs = () => db.sql<{ at: string }[]>`
+    select metadata ->> 'cron_scheduled_for' as at from runs where metadata ->> 'cron_id' = ${json.cron_id as string}`;
+  await vi.waitFor(async () => expect((await runs()).length).toBe(1), { timeout: 8000, interval: 20 });
+  await sleep(300);
+  const found = await runs();
+  expect(Date.now() - Date.parse(found[0]!.at)).toBeLessThan(125_000);
+  expect(new Set(found.map((run) => run.at)).size).toBe(found.length);
+  await db.sql`delete from crons`;
+});

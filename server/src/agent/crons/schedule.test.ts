@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+
+import { decide, nextDate, readSchedule } from "./schedule.ts";
+
+const at = (iso: string) => new Date(iso);
+const following = (expression: string, timezone: string | null, from: string, count: number) => {
+  const schedule = readSchedule(expression, timezone);
+  const found: string[] = [];
+  for (let time = schedule.next(at(from)); time && found.length < count; time = schedule.next(time)) {
+    found.push(time.toISOString().replace(":00.000Z", "Z"));
+  }
+  return found;
+};
+
+test("without a time zone it is UTC, whatever the machine's is", () => {
+  expect(following("30 6 * * *", null, "2026-11-21T07:00:00Z", 1)).toEqual(["2026-11-22T06:30Z"]);
+});
+
+test.each([
+  ["*/15 * * * *", "UTC", ["2026-11-21T12:15Z", "2026-11-21T12:30Z"]],
+  ["0 9 * * MON-FRI", "America/New_York", ["2026-11-23T14:00Z", "2026-11-24T14:00Z"]],
+  ["0 12 * * *", "Asia/Kathmandu", ["2026-11-22T06:15Z", "2026-11-23T06:15Z"]],
+  ["0 0 29 2 *", "UTC", ["2028-02-29T00:00Z", "2032-02-29T00:00Z"]],
+  ["@daily", "UTC", ["2026-11-22T00:00Z", "2026-11-23T00:00Z"]],
+  ["0 0 * * 7", "UTC", ["2026-11-22T00:00Z", "2026-11-29T00:00Z"]],
+  ["0 0 1,15 * *", "UTC", ["2026-12-01T00:00Z", "2026-12-15T00:00Z"]],
+])("%s in %s", (expression, timezone, expected) => {
+  expect(following(expression, timezone, "2026-11-21T12:00:00Z", 2)).toEqual(expected);
+});
+
+test("an hour that the clock leaves out: the occurrence comes at the change, once", () => {
+  expect(following("30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 3)).toEqual([
+    "2026-03-29T01:00Z",
+    "2026-03-30T00:30Z",
+    "2026-03-31T00:30Z",
+  ]);
+  expect(following("0 * * * *", "Europe/Berlin", "2026-03-28T23:30:00Z", 3)).toEqual([
+    "2026-03-29T00:00Z",
+    "2026-03-29T01:00Z",
+    "2026-03-29T02:00Z",
+  ]);
+});
+
+test("an hour that comes twice: a fixed time occurs once, every hour means both", () => {
+  expect(following("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", 2)).toEqual([
+    "2026-10-25T00:30Z",
+    "2026-10-26T01:30Z",
+  ]);
+  expect(following("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3)).toEqual([
+    "2026-10-25T00:00Z",
+    "2026-10-25T01:00Z",
+    "2026-10-25T02:00Z",
+  ]);
+});
+
+test.each([
+  ["", /five fields/],
+  ["* * * *", /five fields/],
+  ["* * * * * *", /five fields/],
+  ["0 0 1 1 * 2030", /five fields/],
+  ["2026-12-01T00:00:00", /five fields/],
+  ["@reboot", /not supported/],
+  ["@fortnightly", /Invalid schedule/],
+  ["60 * * * *", /Invalid value for minute/],
+  ["* 24 * * *", /Invalid schedule/],
+  ["* * 0 * *", /Invalid schedule/],
+  ["* * * 13 *", /Invalid schedule/],
+  ["* * * * 8", /Invalid schedule/],
+  ["*/0 * * * *", /illegal stepping/],
+  ["5-1 * * * *", /Invalid schedule/],
+  ["a b c d e", /Invalid schedule/],
+  ["0 0 31 2 *", /no day is like that/],
+  ["0 0 31 4,6,9,11 *", /no day is like that/],
+])("%j is refused", (expression, message) => {
+  expect(() => readSchedule(expression, null)).toThrow(message);
+  expect(() => readSchedule(expression, null)).toThrow(expect.objectContaining({ status: 422 }));
+});
+
+test.each(["Mars/Olympus", "Berlin", "", "UTC+99", "Europe/Berlin; drop table"])("%j is no time zone", (timezone) => {
+  expect(() => readSchedule("* * * * *", timezone)).toThrow(/Invalid timezone/);
+});
+
+const hourly = readSchedule("0 * * * *", null);
+const on = (due: string, now: string, endTime: string | null = null, missed: "latest" | "skip" = "latest") => {
+  const decision = decide(hourly, { due: at(due), endTime: endTime ? at(endTime) : null }, at(now), missed);
+  return [decision.start, decision.occurrence.toISOString(), decision.next?.toISOString() ?? null];
+};
+
+test("what is due now starts, and the next one follows", () => {
+  expect(on("2026-11-21T12:00:00Z", "2026-11-21T12:00:00.003Z")).toEqual([
+    true,
+    "2026-11-21T12:00:00.000Z",
+    "2026-11-21T13:00:00.000Z",
+  ]);
+});
+
+test("of what was missed the latest starts once, or nothing does", () => {
+  const missed = ["2026-11-21T12:00:00Z", "2026-11-23T15:30:00Z"] as const;
+  expect(on(...missed)).toEqual([true, "2026-11-23T15:00:00.000Z", "2026-11-23T16:00:00.000Z"]);
+  expect(on(...missed, null, "skip")).toEqual([false, "2026-11-23T15:00:00.000Z", "2026-11-23T16:00:00.000Z"]);
+  // a minute's delay is none
+  expect(on("2026-11-21T12:00:00Z", "2026-11-21T12:00:59Z", null, "skip")[0]).toBe(true);
+});
+
+test("after the end nothing starts, and nothing follows", () => {
+  expect(on("2026-11-21T12:00:00Z", "2026-11-21T12:00:00.100Z", "2026-11-21T12:00:00Z")).toEqual([
+    true,
+    "2026-11-21T12:00:00.000Z",
+    null,
+  ]);
+  expect(on("2026-11-21T12:00:00Z", "2026-11-21T14:00:00.100Z", "2026-11-21T13:30:00Z")).toEqual([
+    false,
+    "2026-11-21T13:00:00.000Z",
+    null,
+  ]);
+  expect(on("2026-11-21T14:00:00Z", "2026-11-21T14:00:00.100Z", "2026-11-21T13:30:00Z")[0]).toBe(false);
+  expect(nextDate(hourly, at("2026-11-21T12:10:00Z"), at("2026-11-21T12:59:59Z"))).toBeNull();
+});
