@@ -81,6 +81,50 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     await client.store.putItem(["facts", user], "by hand", { text: "by hand" });
     const again = await client.runs.wait(thread_id, "memory", { input: { user, fact: "" } });
     expect(again).toMatchObject({ known: ["by hand", "likes rain", "likes tea"] });
+    const alike = await client.runs.wait(thread_id, "memory", { input: { user, fact: "", like: "eats lik tea" } });
+    expect(alike).toMatchObject({ known: ["likes tea"] });
+  });
+
+  test("items are found by meaning, unless they say that they are not to be", async () => {
+    const mark = randomUUID();
+    await client.store.putItem([mark], "tea", { text: "tea", n: 1 });
+    await client.store.putItem([mark], "eaten", { text: "eaten", n: 2 });
+    await client.store.putItem([mark], "hidden", { text: "tea", n: 3 }, { index: false });
+    await client.store.putItem([mark], "own", { text: "zzz", title: "tea", n: 4 }, { index: ["title"] });
+    const found = async (options: object) =>
+      (await client.store.searchItems([mark], { query: "ate", ...options })).items.map((item) => item.key);
+    expect(await found({})).toEqual(["own", "tea", "eaten"]);
+    expect(await found({ filter: { n: { $lt: 3 } }, limit: 1 })).toEqual(["tea"]);
+    const { items } = await client.store.searchItems([mark], { query: "tea", limit: 1, offset: 1 });
+    expect(items[0]).toMatchObject({ key: "tea", score: expect.closeTo(1, 4) as number });
+  });
+
+  test("filters compare", async () => {
+    const mark = randomUUID();
+    for (const n of [1, 2, 3]) await client.store.putItem([mark], `k${n}`, { n });
+    const keys = async (filter: object) =>
+      (await client.store.searchItems([mark], { filter: filter as never })).items.map((item) => item.key).sort();
+    expect(await keys({ n: { $eq: 2 } })).toEqual(["k2"]);
+    expect(await keys({ n: { $ne: 2 } })).toEqual(["k1", "k3"]);
+    expect(await keys({ n: { $gt: 2 } })).toEqual(["k3"]);
+    expect(await keys({ n: { $gte: 2 } })).toEqual(["k2", "k3"]);
+    expect(await keys({ n: { $lt: 2 } })).toEqual(["k1"]);
+    expect(await keys({ n: { $lte: 2, $ne: 1 } })).toEqual(["k2"]);
+  });
+
+  test("an item goes when its time is over, and reading begins it anew", async () => {
+    const mark = randomUUID();
+    const seconds = (n: number) => n / 60;
+    await client.store.putItem([mark], "short", { n: 1 }, { ttl: seconds(1) });
+    await client.store.putItem([mark], "read", { n: 2 }, { ttl: seconds(3) });
+    await client.store.putItem([mark], "stays", { n: 3 }, { ttl: null });
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(await client.store.getItem([mark], "short")).toBeNull();
+    expect(await client.store.getItem([mark], "read")).not.toBeNull();
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    expect(await client.store.getItem([mark], "read", { refreshTtl: false })).not.toBeNull();
+    const { items } = await client.store.searchItems([mark], { refreshTtl: false });
+    expect(items.map((item) => item.key).sort()).toEqual(["read", "stays"]);
   });
 });
 

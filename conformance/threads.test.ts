@@ -226,6 +226,30 @@ describe("extracting over SDK 1.12.4", () => {
 
 // The JavaScript dev server does not have this path.
 describe("pruning over SDK 1.12.4", () => {
+  test("a thread bears its time to live, and a client may ask for it", async () => {
+    const { thread_id } = await client.threads.create({ ttl: 30 });
+    const ttl = async () => {
+      const thread = await client.threads.get(thread_id, { include: ["ttl"] } as never);
+      return (thread as unknown as { ttl: { strategy: string; ttl: number; expires_at: string } }).ttl;
+    };
+    expect(await ttl()).toMatchObject({ strategy: "delete", ttl: 30 });
+    expect(Date.parse((await ttl()).expires_at)).toBeGreaterThan(Date.now());
+    await client.threads.update(thread_id, { metadata: {}, ttl: { ttl: 60, strategy: "keep_latest" as never } });
+    expect(await ttl()).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+  });
+
+  test("what a thread occupies is told", async () => {
+    const { thread_id } = await client.threads.create();
+    await client.runs.wait(thread_id, "agent", { input: { messages: [{ role: "user", content: "hi" }] } });
+    const { status, json } = await request("GET", `/threads/${thread_id}/storage`);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ thread_id, runs: { count: 1 } });
+    const { checkpoints, channel_values, total_bytes } = json as Record<string, never>;
+    expect((checkpoints as { count: number }).count).toBeGreaterThan(0);
+    expect((channel_values as { by_channel: object }).by_channel).toHaveProperty("messages");
+    expect(total_bytes).toBeGreaterThan(0);
+  });
+
   test("pruned threads are gone, and unknown ids are not counted", async () => {
     const { thread_id } = await client.threads.create();
     expect(await client.threads.prune([thread_id, UNKNOWN_ID])).toEqual({ pruned_count: 1 });

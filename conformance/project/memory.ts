@@ -4,14 +4,16 @@ const State = Annotation.Root({
   user: Annotation<string>(),
   fact: Annotation<string>(),
   known: Annotation<string[]>(),
+  /** Only what is most like this. */
+  like: Annotation<string>(),
 });
 
 /** Remembers a fact of a user across threads, in the store. */
 export const graph = new StateGraph(State)
-  .addNode("remember", async ({ user, fact }, config: LangGraphRunnableConfig) => {
+  .addNode("remember", async ({ user, fact, like }, config: LangGraphRunnableConfig) => {
     const namespace = ["facts", user];
     if (fact) await config.store!.put(namespace, fact, { text: fact });
-    const items = await config.store!.search(namespace);
+    const items = await config.store!.search(namespace, like ? { query: like, limit: 1 } : {});
     return { known: items.map((item) => String(item.value["text"])).sort() };
   })
   .addEdge(START, "remember")

@@ -46,12 +46,12 @@ export const thread = z
   })
   .meta({ id: "Thread" });
 
-/** `include=ttl`, several by commas or by repeating the parameter. What there is not is not included. */
+/** `include=ttl`; several by commas, as a JSON array, or by repeating it. What there is not is not included. */
 export const getQuery = z.object({
   include: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .transform((given) => [given ?? []].flat().flatMap((names) => names.split(","))),
+    .transform((given) => [given ?? []].flat().flatMap((names) => names.split(/[\s,"[\]]+/))),
 });
 
 const part = z.object({ count: z.int(), bytes: z.int() });
