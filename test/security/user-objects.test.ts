@@ -1,0 +1,250 @@
+/**
+ * Two users of one project's own authentication: one asks for the other's objects, by their ids, on every route of the
+ * agent server, in its path, its query and its body. Nothing may be shown, counted, joined, cancelled or changed.
+ */
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+import { ruleOf } from "../../server/src/agent/custom-auth/guard-routes.ts";
+import { agentRoutes } from "../../server/src/agent/index.ts";
+import { createAgentApp } from "../../server/src/app.ts";
+import type { Route } from "../../server/src/base/http/route.ts";
+import { testAgentServer } from "../../server/test/agent-server.ts";
+import { openGuard } from "../../server/test/principal.ts";
+import { changedTables, tableStates } from "./table-states.ts";
+
+const PROJECT = fileURLToPath(new URL("../../server/test/fixtures/auth-project/langgraph.json", import.meta.url));
+const MARK = "of-user-A-alone";
+const [A, B] = ["the-user-a", "the-user-b"];
+const { agent, sql } = await testAgentServer({ HEDDLE_LOG_LEVEL: "fatal" }, PROJECT);
+const app = createAgentApp(agent.deps, openGuard);
+const routes = agentRoutes(agent.deps)
+  .filter(({ permission }) => permission !== "public")
+  .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
+// without the help of namespaces that are rewritten
+agent.deps.access.handlers!.callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });
+
+async function ask(user: string, method: string, path: string, body?: string) {
+  const gone = new AbortController();
+  const headers = {
+    authorization: `Bearer ${user}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers,
+    signal: gone.signal,
+    ...(body && { body }),
+  });
+  const answer = await app.fetch(request);
+  const reader = answer.body?.getReader();
+  let text = "";
+  // some streams never end
+  const timer = setTimeout(() => void reader?.cancel().catch(() => {}), 1500);
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    text += Buffer.from(part.value as Uint8Array).toString();
+  }
+  clearTimeout(timer);
+  return { status: answer.status, text };
+}
+
+async function made(path: string, body: object, method = "POST"): Promise<Record<string, string>> {
+  const { status, text } = await ask(A, method, path, JSON.stringify(body));
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+  return (text === "" ? {} : JSON.parse(text)) as Record<string, string>;
+}
+
+const metadata = { mark: MARK };
+const input = { messages: [{ role: "human", content: MARK }] };
+const thread = await made("/threads", { metadata });
+await made(`/threads/${thread["thread_id"]}/runs/wait`, { assistant_id: "agent", input, metadata });
+const state = (await (
+  await app.request(`/threads/${thread["thread_id"]}/state`, { headers: { authorization: `Bearer ${A}` } })
+).json()) as { checkpoint: { checkpoint_id: string } };
+const busy = await made("/threads", { metadata });
+const run = await made(`/threads/${busy["thread_id"]}/runs`, { assistant_id: "slow", input, metadata });
+const assistant = await made("/assistants", {
+  graph_id: "agent",
+  name: MARK,
+  metadata,
+  config: { configurable: { setting: MARK } },
+});
+await made("/store/items", { namespace: [A, "notes"], key: "of-a", value: { text: MARK } }, "PUT");
+const schedule = { schedule: "0 0 1 1 *", assistant_id: "agent", input, metadata };
+const cron = await made("/runs/crons", schedule);
+const bound = await made(`/threads/${thread["thread_id"]}/runs/crons`, schedule);
+
+const things: Record<string, string[]> = {
+  thread_id: [busy["thread_id"]!, thread["thread_id"]!],
+  ids: [busy["thread_id"]!],
+  thread_ids: [busy["thread_id"]!],
+  run_id: [run["run_id"]!],
+  run_ids: [run["run_id"]!],
+  assistant_id: [assistant["assistant_id"]!],
+  cron_id: [cron["cron_id"]!, bound["cron_id"]!],
+  checkpoint_id: [state.checkpoint.checkpoint_id],
+  namespace: [A],
+  namespace_prefix: [A],
+  prefix: [A],
+  key: ["of-a"],
+};
+const ids = [...new Set(Object.values(things).flat())].filter((id) => id !== "of-a");
+
+/** What routes need besides ids, so that they get as far as looking for them. */
+const FILL: Record<string, unknown> = {
+  assistant_id: "agent",
+  graph_id: "agent",
+  input: { messages: [] },
+  schedule: "0 0 1 1 *",
+  namespace: [A],
+  key: "of-a",
+  value: { text: "B's" },
+  values: { messages: [] },
+  metadata: { of: "B" },
+  channels: ["values", "lifecycle"],
+  id: 1,
+  version: 1,
+  name: "B's",
+  if_exists: "do_nothing",
+  if_not_exists: "create",
+  multitask_strategy: "rollback",
+  strategy: "delete",
+};
+
+const parametersOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+interface JsonSchema {
+  properties?: object;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  items?: JsonSchema;
+}
+
+function namesIn(schema: z.ZodType | undefined): { names: string[]; isArray: boolean } {
+  if (!schema) return { names: [], isArray: false };
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }) as JsonSchema;
+  const inner = json.items ?? json;
+  const variants = [inner, ...(inner.anyOf ?? []), ...(inner.oneOf ?? [])];
+  return { names: [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))], isArray: !!json.items };
+}
+
+function* pathsTo(route: Route): Generator<string> {
+  const params = parametersOf(route);
+  const choices = params.map((name) => things[name] ?? ["x"]);
+  const most = Math.max(1, ...choices.map((all) => all.length));
+  for (let i = 0; i < most; i++) {
+    let at = 0;
+    const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, () => {
+      const all = choices[at++]!;
+      return all[i % all.length]!;
+    });
+    const query = namesIn(route.query).names.flatMap((name) => (things[name] ? [`${name}=${things[name][0]}`] : []));
+    yield path;
+    if (query.length > 0) yield `${path}?${query.join("&")}`;
+  }
+}
+
+function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
+  const { names, isArray } = namesIn(route.body);
+  const wrap = (body: object) => JSON.stringify(isArray ? [body] : body);
+  const filled = Object.fromEntries(names.flatMap((name) => (name in FILL ? [[name, FILL[name]]] : [])));
+  for (const path of pathsTo(route)) {
+    if (route.method === "GET") {
+      yield { path };
+      continue;
+    }
+    yield { path, body: wrap({}) };
+    yield { path, body: wrap(filled) };
+    for (const name of names) {
+      for (const id of things[name] ?? []) {
+        yield { path, body: wrap({ ...filled, [name]: id }) };
+        yield { path, body: wrap({ ...filled, [name]: [id] }) };
+        yield { path, body: wrap({ [name]: [id] }) };
+      }
+    }
+    if (names.includes("method")) {
+      for (const method of [
+        "run.start",
+        "input.respond",
+        "state.get",
+        "state.listCheckpoints",
+        "state.fork",
+        "agent.getTree",
+      ]) {
+        const params = {
+          assistant_id: "agent",
+          namespace: [],
+          input: { messages: [] },
+          checkpoint_id: things["checkpoint_id"]![0],
+        };
+        yield { path, body: wrap({ id: 1, method, params }) };
+      }
+    }
+  }
+  if (route.path === "/runs/cancel") {
+    for (const status of ["pending", "running", "all"])
+      yield { path: "/runs/cancel", body: JSON.stringify({ status }) };
+    const both = { thread_id: busy["thread_id"], run_ids: [run["run_id"]] };
+    yield { path: "/runs/cancel", body: JSON.stringify(both) };
+  }
+}
+
+test("every route says what the project's own rules are asked of it", () => {
+  // the log of deliveries is the operator's: users of a project's own authentication are refused there
+  const closed = routes.filter((route) => !ruleOf(route)).map(({ method, path }) => `${method} ${path}`);
+  expect(closed.filter((route) => !/ \/webhook/.test(route))).toEqual([]);
+});
+
+test("B counts nothing of A's", async () => {
+  for (const [path, body] of [
+    ["/threads/count", {}],
+    ["/assistants/count", {}],
+    ["/runs/crons/count", {}],
+  ] as const) {
+    expect(await ask(B, "POST", path, JSON.stringify(body))).toEqual({ status: 200, text: "0" });
+  }
+  expect((await ask(B, "POST", "/store/namespaces", "{}")).text).toBe(`{"namespaces":[]}`);
+});
+
+test("B sees and changes nothing of A's, whatever ids B has", { timeout: 120_000 }, async () => {
+  const before = await tableStates(sql, ids, B);
+  const wrong: string[] = [];
+  let asked = 0;
+  for (const route of routes) {
+    for (const { path, body } of requestsTo(route)) {
+      asked += 1;
+      const { status, text } = await ask(B, route.method, path, body);
+      const what = `${route.method} ${path} ${body ?? ""}: ${status} ${text.slice(0, 300)}`;
+      if (text.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
+      const told = ids.filter((id) => text.includes(id) && !`${path} ${body}`.includes(id));
+      if (told.length > 0) wrong.push(`tells ${told.join(", ")}: ${what}`);
+      const named = parametersOf(route).some((name) => things[name] !== undefined);
+      const hidden = /404: Thread not found|not found|"error"/.test(text);
+      if (named && status < 300 && !hidden) wrong.push(`is answered: ${what}`);
+      if (status >= 500) wrong.push(`breaks: ${what}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(changedTables(before, await tableStates(sql, ids, B))).toEqual([]);
+  expect(asked).toBeGreaterThan(200);
+  console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+});
+
+test("A sees them all, or the test above would pass for the wrong reason", { timeout: 60_000 }, async () => {
+  const unseen: string[] = [];
+  for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
+    const seen = [];
+    for (const { path } of requestsTo(route)) seen.push((await ask(A, "GET", path)).status < 300);
+    if (!seen.includes(true)) unseen.push(route.path);
+  }
+  // a WebSocket, what is closed to users, a run that is not stateless, a checkpoint of the other thread
+  expect(
+    unseen.filter(
+      (path) => !/stream\/events|^\/webhooks|^\/runs\/:run_id|:checkpoint_id|subgraphs\/:namespace/.test(path),
+    ),
+  ).toEqual([]);
+  expect((await ask(A, "POST", "/threads/count", "{}")).text).toBe("2");
+});
