@@ -64,8 +64,10 @@ export async function composeRow(
     trace_tier: fields.trace_tier,
     price_model_id: price && usage !== piece.usage ? price.id : undefined,
   };
-  if (piece.kind === "patch") run.patched |= patchedBy(row);
-  else withoutPatched(row, run.patched & ~EXTRA_PATCHED);
+  if (piece.kind === "patch") {
+    row.patched = patchedBy(row) | (piece.extra ? EXTRA_PATCHED : 0);
+    if (run.patched !== undefined) run.patched |= row.patched;
+  } else withoutPatched(row, (run.patched ?? 0) & ~EXTRA_PATCHED);
   return row;
 }
 

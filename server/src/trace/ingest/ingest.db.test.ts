@@ -198,7 +198,7 @@ test("what is sent twice is there once, also when the start was not told", async
   const id = uuid7();
   const unplaced = runOf(id, { start_time: undefined, dotted_order: undefined });
   for (let n = 0; n < 3; n++) expect((await call("POST", "/runs", unplaced)).status).toBe(202);
-  platform.deps.writer.forget();
+  await platform.deps.writer.forget({});
   expect((await call("POST", "/runs", unplaced)).status).toBe(202);
   expect((await stored(id))?.["dotted_order"]).toMatch(new RegExp(`^\\d{8}T\\d{12}Z${id}$`));
   const keys = await clickhouse.rows({
@@ -261,7 +261,7 @@ test("extras merge by key and by key of their metadata, also after a restart", a
   for (const restart of [false, true]) {
     const id = uuid7();
     await call("POST", "/runs", runOf(id, { extra: { runtime: { v: 1 }, metadata: { a: "1", b: "1" } } }));
-    if (restart) platform.deps.writer.forget();
+    if (restart) await platform.deps.writer.forget({});
     await call("PATCH", `/runs/${id}`, { extra: { metadata: { b: "2", thread_id: "T" } } });
     const row = await stored(id);
     expect(JSON.parse(row!["extra"] as string)).toEqual({

@@ -30,7 +30,7 @@ export async function mergeExtras(
       run.model ??= model && memory.modelOf(model);
     }
     if (!piece.extra) continue;
-    const late = piece.kind === "post" && (run.patched & EXTRA_PATCHED) !== 0;
+    const late = piece.kind === "post" && ((run.patched ?? 0) & EXTRA_PATCHED) !== 0;
     if (before) piece.extra = late ? merge(piece.extra, before) : merge(before, piece.extra);
     if (before) piece.fields.extra = JSON.stringify(piece.extra);
     if (late && !before) {
@@ -43,7 +43,7 @@ export async function mergeExtras(
     const { metadata, model } = factsOf(piece.extra);
     run.shape = memory.shapeOf(piece.extra, metadata);
     if (model) run.model = memory.modelOf(model);
-    if (piece.kind === "patch") run.patched |= EXTRA_PATCHED;
+    if (piece.kind === "patch" && run.patched !== undefined) run.patched |= EXTRA_PATCHED;
   }
 }
 
@@ -53,7 +53,7 @@ function needsStored({ piece, run, isNew }: Resolved, memory: RunMemory): boolea
   if (run.shape === undefined) return piece.extra !== undefined || needsModel;
   if (!piece.extra) return false;
   const shape = memory.shapeOf(piece.extra, factsOf(piece.extra).metadata);
-  const late = piece.kind === "post" && (run.patched & EXTRA_PATCHED) !== 0;
+  const late = piece.kind === "post" && ((run.patched ?? 0) & EXTRA_PATCHED) !== 0;
   return late ? !covers(run.shape, shape) : !covers(shape, run.shape);
 }
 

@@ -1,6 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
-import { findRunKeys } from "../runs/clickhouse.ts";
+import { findPatched, findRunKeys } from "../runs/clickhouse.ts";
+import type { RunHistory } from "./run-history.ts";
 import { type KnownRun, NO_SHAPE, type RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
 
@@ -15,6 +16,13 @@ export interface Resolved {
   placeless: boolean;
 }
 
+export interface ResolveDeps {
+  clickhouse: ClickHouse;
+  projects: ProjectDirectory;
+  memory: RunMemory;
+  history: Pick<RunHistory, "mayKnow" | "mayBeDeleted">;
+}
+
 export interface Resolution {
   resolved: Resolved[];
   /** Updates of runs that nobody knows yet. */
@@ -24,19 +32,19 @@ export interface Resolution {
 /**
  * Says for each piece which run it belongs to, that is: under which key its row goes. The first piece decides it.
  *
- * A create that tells its start needs no query: sent twice it has the same key twice. All others are looked up
- * when this process doesn't remember their run. An update whose run isn't found begins it when it tells project
+ * A create that tells its start needs no query, unless its run may have a past (run-history.ts): sent twice it has
+ * the same key twice. All others are looked up when this process doesn't remember their run. An update whose run isn't found begins it when it tells project
  * and start itself, and waits otherwise. Pieces of deleted runs are dropped.
  */
 export async function resolveRuns(
-  { clickhouse, projects, memory }: { clickhouse: ClickHouse; projects: ProjectDirectory; memory: RunMemory },
+  { clickhouse, projects, memory, history }: ResolveDeps,
   tenantId: string,
   pieces: readonly RunPiece[],
 ): Promise<Resolution> {
-  const deleted = await recall({ clickhouse, memory }, tenantId, pieces);
+  const deleted = await recall({ clickhouse, memory, history }, tenantId, pieces);
   const result: Resolution = { resolved: [], waiting: [] };
   for (const piece of pieces) {
-    if (deleted.has(piece.id)) continue;
+    if (deleted.has(piece.id) || (piece.trace_id !== undefined && deleted.has(piece.trace_id))) continue;
     const known = memory.get(tenantId, piece.id);
     const placeless =
       piece.kind === "post" && piece.fields.dotted_order === undefined && piece.parent_run_id !== undefined;
@@ -57,33 +65,49 @@ export async function resolveRuns(
   return result;
 }
 
-/** Looks up what can't be told otherwise. @returns ids of deleted runs */
+/**
+ * Looks up what can't be told otherwise: pieces that don't tell where their run is, and such that may come late.
+ *
+ * @returns ids of deleted runs and traces
+ */
 async function recall(
-  { clickhouse, memory }: { clickhouse: ClickHouse; memory: RunMemory },
+  { clickhouse, memory, history }: Pick<ResolveDeps, "clickhouse" | "memory" | "history">,
   tenantId: string,
   pieces: readonly RunPiece[],
 ): Promise<Set<string>> {
   const missing = new Set<string>();
-  for (const piece of pieces) {
-    const needless = piece.kind === "post" && piece.start_time !== undefined;
-    if (!needless && !memory.get(tenantId, piece.id)) missing.add(piece.id);
+  for (const { kind, id, trace_id, start_time } of pieces) {
+    if (memory.get(tenantId, id)) continue;
+    if (kind === "patch" || start_time === undefined || history.mayKnow(id)) missing.add(id);
+    // a run that nobody has seen, of a trace that is no more
+    if (trace_id !== undefined && trace_id !== id && history.mayBeDeleted(trace_id)) missing.add(trace_id);
   }
   const deleted = new Set<string>();
   for (const key of await findRunKeys(clickhouse, tenantId, [...missing])) {
     if (key.deleted) deleted.add(key.id);
-    else {
+    else if (!memory.get(tenantId, key.id)) {
       const { project_id, start_time, trace_id } = key;
-      memory.set(tenantId, key.id, {
-        project_id,
-        start_time,
-        trace_id,
-        shape: undefined,
-        model: undefined,
-        patched: 0,
-      });
+      const unknown = { shape: undefined, model: undefined, patched: undefined };
+      memory.set(tenantId, key.id, { project_id, start_time, trace_id, ...unknown });
     }
   }
+  await recallPatched({ clickhouse, memory }, tenantId, pieces);
   return deleted;
+}
+
+/** What updates have set matters to creates only. */
+async function recallPatched(
+  { clickhouse, memory }: Pick<ResolveDeps, "clickhouse" | "memory">,
+  tenantId: string,
+  pieces: readonly RunPiece[],
+): Promise<void> {
+  const late = new Map<string, KnownRun & { id: string }>();
+  for (const { kind, id } of pieces) {
+    const known = kind === "post" ? memory.get(tenantId, id) : undefined;
+    if (known && known.patched === undefined) late.set(id, { ...known, id });
+  }
+  const found = await findPatched(clickhouse, tenantId, [...late.values()]);
+  for (const id of late.keys()) memory.get(tenantId, id)!.patched = found.get(id) ?? 0;
 }
 
 async function begin(

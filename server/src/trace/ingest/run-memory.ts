@@ -9,8 +9,11 @@ export interface KnownRun {
   /** The keys of its `extra`; undefined when they are not known, as after a restart. */
   shape: Shape | undefined;
   model: Model | undefined;
-  /** Which of PATCHABLE an update has set: a create that comes after it doesn't take them back. */
-  patched: number;
+  /**
+   * Which of PATCHABLE an update has set: a create that comes after it doesn't take them back. Undefined when it is
+   * to be looked up, as after a restart.
+   */
+  patched: number | undefined;
 }
 
 /** The keys of an `extra` and of its metadata. Most runs share theirs with many, so equal ones are one object. */

@@ -3,7 +3,6 @@ import { Counter, type Registry } from "prom-client";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
-import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
@@ -13,8 +12,10 @@ import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";
 import { placeRuns } from "./place-children.ts";
 import { type Resolved, resolveRuns } from "./resolve-runs.ts";
+import { RunHistory } from "./run-history.ts";
 import { RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
+import { isAway, translate } from "./store-errors.ts";
 import { fromMicros } from "./times.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
@@ -46,14 +47,18 @@ export interface RunWriterDeps {
 export class RunWriter {
   readonly #deps: RunWriterDeps;
   readonly #memory = new RunMemory();
+  readonly #history: RunHistory;
   readonly #waiting: WaitingPieces;
   readonly #written: Counter;
   readonly #inserts: Counter;
   #queue: Call[] = [];
   #draining: Promise<void> | undefined;
+  /** The group under way; never rejected. */
+  #storing: Promise<unknown> | undefined;
 
   constructor(deps: RunWriterDeps) {
     this.#deps = deps;
+    this.#history = new RunHistory(deps);
     this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     const registers = [deps.registry];
     this.#written = new Counter({
@@ -65,12 +70,14 @@ export class RunWriter {
   }
 
   start(): void {
+    this.#history.start();
     this.#waiting.start();
   }
 
   async stop(): Promise<void> {
     await this.#waiting.stop();
     await this.#draining;
+    await this.#history.stop();
   }
 
   /** @throws 503 when the stores can't be reached; then nothing of it is promised to be stored */
@@ -81,8 +88,15 @@ export class RunWriter {
     if (now.length > 0) await this.#enqueue(tenantId, now);
   }
 
-  /** Called where runs were deleted: what is remembered of them is not believed from here on. */
-  forget(): void {
+  /**
+   * Called when runs have been marked as deleted: when this resolves no piece of theirs is on its way any more, and
+   * none that comes later is stored.
+   */
+  async forget(deleted: { traces?: readonly string[]; projects?: readonly string[] }): Promise<void> {
+    await this.#history.noteDeleted(deleted);
+    this.#memory.clear();
+    // what was looked up before the mark is in the group that is being stored
+    await this.#storing;
     this.#memory.clear();
   }
 
@@ -129,7 +143,13 @@ export class RunWriter {
     }
   }
 
-  async #store(group: Call[]): Promise<void> {
+  #store(group: Call[]): Promise<void> {
+    const work = this.#write(group);
+    this.#storing = work.catch(() => {});
+    return work;
+  }
+
+  async #write(group: Call[]): Promise<void> {
     const rows: RunRow[] = [];
     const keys: RunKeyRow[] = [];
     const files: AttachmentRow[] = [];
@@ -170,6 +190,7 @@ export class RunWriter {
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
       throw error;
     }
+    for (const row of rows) if (row.patched) this.#history.noteUpdated(row.id);
     for (const [tenantId, ids] of idsByTenant(rows)) this.#waiting.arrived(tenantId, ids);
     this.#written.inc(rows.length);
     this.#inserts.inc();
@@ -178,7 +199,8 @@ export class RunWriter {
   async #prepare(tenantId: string, pieces: RunPiece[]): Promise<Resolved[]> {
     const { clickhouse, projects } = this.#deps;
     const memory = this.#memory;
-    const { resolved, waiting } = await resolveRuns({ clickhouse, projects, memory }, tenantId, pieces);
+    const history = this.#history;
+    const { resolved, waiting } = await resolveRuns({ clickhouse, projects, memory, history }, tenantId, pieces);
     if (waiting.length > 0) await this.#waiting.add(tenantId, waiting.map(waitForRun));
     const misplaced = await placeRuns(clickhouse, tenantId, resolved);
     if (misplaced.length > 0) await this.#waiting.add(tenantId, misplaced.map(waitForParent));
@@ -210,40 +232,6 @@ function byTenant(group: Call[]): Map<string, RunPiece[]> {
     else tenants.set(tenantId, [...pieces]);
   }
   return tenants;
-}
-
-/** Errors that say nothing about what was written: the store is away, stopping, or short of memory. */
-function isAway(error: unknown): boolean {
-  if (error instanceof AppError) return error.status === 503;
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
-}
-
-/** ClickHouse's codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
-const AWAY = new Set([
-  "159",
-  "209",
-  "210",
-  "236",
-  "241",
-  "242",
-  "243",
-  "252",
-  "202",
-  "285",
-  "286",
-  "319",
-  "394",
-  "425",
-  "439",
-]);
-
-function translate(error: unknown): Error {
-  if (error instanceof AppError) return error;
-  if (!isAway(error)) return coerceError(error);
-  const unreachable = unavailable("The trace store can't take this now. Send it again later.", 2);
-  unreachable.cause = error;
-  return unreachable;
 }
 
 function idsByTenant(rows: RunRow[]): Map<string, Set<string>> {

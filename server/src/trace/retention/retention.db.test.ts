@@ -79,16 +79,6 @@ test("feedback that is sent again may still move its trace", async () => {
   expect(await tierOf(run.id)).toBe("longlived");
 });
 
-test("a trace of the longer tier is not kept for less time than its project keeps others", async () => {
-  await call("POST", "/sessions", { name: "years", trace_tier: "shortlived", retention_days: 1000 });
-  const run = sampleRun("years", daysAgo(500));
-  await sendRuns(call, [run]);
-  await call("POST", "/feedback", { run_id: run.id, key: "k", extend_trace_retention: true });
-  expect(await tierOf(run.id)).toBe("longlived");
-  await sweepWith({ HEDDLE_RETENTION_LONGLIVED_DAYS: "400" }).sweep(now);
-  expect(await status(run.id)).toBe(200);
-});
-
 test("a trace goes as a whole, when its first run is old enough", async () => {
   const root = sampleRun("whole", daysAgo(31));
   const child = sampleRun("whole", daysAgo(29), { parent: root });

@@ -45,6 +45,8 @@ export interface RunRow {
   first_token_time?: string | undefined;
   trace_tier?: string | undefined;
   inserted_at?: string | undefined;
+  /** What of it an update sets (ingest/run-memory.ts). */
+  patched?: number | undefined;
 }
 
 /** Of a merged row: what the run's status is (contract §1.6). */
@@ -74,12 +76,35 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
   });
 }
 
+/** Which fields of stored runs updates have set; of those that are found. The key's columns bound what is read. */
+export async function findPatched(
+  clickhouse: ClickHouse,
+  tenantId: string,
+  runs: readonly Pick<RunKey, "id" | "project_id" | "start_time">[],
+): Promise<Map<string, number>> {
+  if (runs.length === 0) return new Map();
+  const rows = await clickhouse.rows<{ id: string; bits: number }>({
+    name: "runs.patched",
+    query: `select id, groupBitOr(patched) as bits from runs
+      where tenant_id = {tenant:UUID} and project_id in {projects:Array(UUID)}
+        and start_time in {starts:Array(DateTime64(6, 'UTC'))} and id in {ids:Array(UUID)}
+      group by id`,
+    params: {
+      tenant: tenantId,
+      projects: [...new Set(runs.map((run) => run.project_id))],
+      starts: [...new Set(runs.map((run) => run.start_time))],
+      ids: runs.map((run) => run.id),
+    },
+  });
+  return new Map(rows.map(({ id, bits }) => [id, bits]));
+}
+
 const RUN_COLUMNS =
   `tenant_id project_id start_time id trace_id updated_at parent_run_id dotted_order name run_type end_time status
   error inputs outputs events extra serialized inputs_preview outputs_preview tags metadata input_pairs output_pairs
   thread_id reference_example_id prompt_tokens completion_tokens total_tokens prompt_token_details
   completion_token_details prompt_cost completion_cost total_cost prompt_cost_details completion_cost_details
-  price_model_id first_token_time trace_tier inserted_at`.split(/\s+/);
+  price_model_id first_token_time trace_tier inserted_at patched`.split(/\s+/);
 
 /** Resolves when the rows are durable. */
 export const insertRuns = (clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> =>

@@ -9,12 +9,15 @@ export interface Doomed {
   traces?: readonly string[];
 }
 
-/** From now on pieces of these runs that arrive late are dropped (ingest/resolve-runs.ts). */
+/**
+ * From now on pieces of these runs that arrive late are dropped, and runs of these traces that nobody has seen
+ * (ingest/resolve-runs.ts). A trace is marked by the id of its root, also when that has not come.
+ */
 export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, doomed: Doomed): Promise<void> =>
   clickhouse.command({
     name: "runs.mark_deleted",
     ...render(ch`insert into run_keys (tenant_id, id, project_id, start_time, trace_id, deleted, version)
-      select distinct r.tenant_id, r.id, r.project_id, r.start_time, r.trace_id, true, now64(6)
+      select distinct r.tenant_id, arrayJoin([r.id, r.trace_id]), r.project_id, r.start_time, r.trace_id, true, now64(6)
       ${fromPieces(scope, doomed)}`),
   });
 

@@ -32,7 +32,7 @@ export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, pr
 /** In an order in which an end in between leaves nothing that a repetition would not find. */
 async function deleteDoomed({ clickhouse, blobs, writer }: DeleteDeps, scope: RunScope, doomed: Doomed): Promise<void> {
   await markDeleted(clickhouse, scope, doomed);
-  writer.forget();
+  await writer.forget(doomed);
   const files = await findBlobs(clickhouse, scope, doomed);
   await blobs.delete(files.map((file) => file.blob));
   for (let i = 0; i < files.length; i += BATCH) {

@@ -1,0 +1,145 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+
+import { WORKSPACE } from "../../../test/principal.ts";
+import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { createTraceApp } from "../../app.ts";
+import { callerOf } from "../../../test/call.ts";
+import { openGuard } from "../../../test/principal.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { RunWriter } from "./run-writer.ts";
+
+const { call, platform, clickhouse, sql } = await testTracePlatform();
+
+/** The same stores behind a process that remembers nothing. */
+async function afterRestart<T>(work: (call: typeof callAgain) => Promise<T>): Promise<T> {
+  const writer = new RunWriter({ ...platform.deps, registry: new Registry() });
+  writer.start();
+  const callAgain = callerOf(createTraceApp({ ...platform.deps, writer }, openGuard));
+  try {
+    return await work(callAgain);
+  } finally {
+    await writer.stop();
+  }
+}
+const callAgain = call;
+
+const read = async (id: string) => (await call("GET", `/runs/${id}`)).json;
+const send = async (by: typeof call, body: object) => expect((await by("POST", "/runs/batch", body)).status).toBe(202);
+
+const [start, end] = ["2026-11-21T10:00:00.000001Z", "2026-11-21T10:00:01.000000Z"];
+const run = (id: string) => ({ id, trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "late" });
+const create = (id: string) => ({
+  ...run(id),
+  name: "as created",
+  run_type: "chain",
+  start_time: start,
+  inputs: { n: 1 },
+  outputs: null,
+  tags: ["created"],
+  events: [{ name: "start" }],
+  extra: { metadata: { a: "created", b: "created" } },
+});
+const update = (id: string) => ({
+  ...run(id),
+  name: "as updated",
+  end_time: end,
+  start_time: start,
+  outputs: { n: 2 },
+  tags: ["updated"],
+  events: [{ name: "start" }, { name: "end" }],
+  extra: { metadata: { a: "updated" } },
+});
+const updated = {
+  name: "as updated",
+  outputs: { n: 2 },
+  inputs: { n: 1 },
+  tags: ["updated"],
+  events: [{ name: "start" }, { name: "end" }],
+  extra: { metadata: { a: "updated", b: "created" } },
+  status: "success",
+};
+
+test("a create that comes after its update does not take it back, also after a restart", async () => {
+  const [first, again, merged] = [uuid7(), crypto.randomUUID(), uuid7()];
+  // the update begins the run, or the create is sent again
+  await send(call, { patch: [update(first)] });
+  await send(call, { post: [create(again)] });
+  await send(call, { patch: [update(again)] });
+  await send(call, { post: [create(merged)] });
+  await send(call, { patch: [update(merged)] });
+  await clickhouse.command({ name: "test", query: "optimize table runs final" });
+  await afterRestart(async (call) => {
+    await send(call, { post: [create(first), create(again)] });
+    await send(call, { post: [create(merged)] });
+  });
+  for (const id of [first, again, merged]) expect(await read(id)).toMatchObject(updated);
+});
+
+test("what one restart knew the next knows too", async () => {
+  const id = uuid7();
+  await send(call, { post: [create(id)] });
+  await afterRestart((call) => send(call, { patch: [update(id)] }));
+  await afterRestart((call) => send(call, { patch: [{ ...run(id), error: "Error: late" }] }));
+  await afterRestart((call) => send(call, { post: [create(id)] }));
+  expect(await read(id)).toMatchObject({ ...updated, status: "error", error: "Error: late" });
+});
+
+test("an update that one process stored long ago is found by its bits alone", async () => {
+  const id = uuid7();
+  await send(call, { post: [create(id)] });
+  await send(call, { patch: [update(id)] });
+  // as if 50,000 runs had come since
+  await platform.deps.writer.forget({ traces: [uuid7()] });
+  await send(call, { post: [create(id)] });
+  expect(await read(id)).toMatchObject(updated);
+});
+
+test("nothing that comes late brings a deleted trace back, also after a restart", async () => {
+  const root = sampleRun("gone");
+  const child = sampleRun("gone", {}, { parent: root });
+  const orphan = sampleRun("gone", {}, { parent: sampleRun("gone") });
+  await sendRuns(call, [root, child, orphan]);
+  await call("POST", "/runs/delete", { trace_ids: [root.id, orphan.trace_id] });
+  const unseen = sampleRun("gone", {}, { parent: root });
+  const unseenRoot = { ...sampleRun("gone"), id: orphan.trace_id, trace_id: orphan.trace_id };
+  const late = async (by: typeof call) => {
+    await send(by, { post: [root, child, orphan, unseen].map((one) => ({ ...one, session_name: "gone" })) });
+    await send(by, { post: [{ ...create(unseenRoot.id), session_name: "gone" }] });
+    await send(by, { patch: [{ ...update(child.id), trace_id: root.id, dotted_order: child.dotted_order }] });
+    for (const { id } of [root, child, orphan, unseen, unseenRoot]) {
+      expect((await call("GET", `/runs/${id}`)).status).toBe(404);
+    }
+  };
+  await late(call);
+  await afterRestart(late);
+  const rest = "select count() as n from runs where trace_id in ({a:UUID}, {b:UUID})";
+  const params = { a: root.id, b: orphan.trace_id };
+  expect(await clickhouse.rows({ name: "test", query: rest, params })).toEqual([{ n: 0 }]);
+});
+
+test("a deleted project's runs stay away, and a project of its name begins anew", async () => {
+  const old = sampleRun("again");
+  await sendRuns(call, [old]);
+  const [project] = (await call("GET", "/sessions?name=again")).json;
+  expect((await call("DELETE", `/sessions/${project.id}`)).status).toBe(200);
+  const fresh = sampleRun("again");
+  await sendRuns(call, [old, fresh]);
+  expect((await call("GET", `/runs/${old.id}`)).status).toBe(404);
+  expect((await call("GET", `/runs/${fresh.id}`)).status).toBe(200);
+  const [now] = await sql<{ id: string }[]>`
+    select project_id as id from projects where tenant_id = ${WORKSPACE} and name = 'again'`;
+  expect(now!.id).not.toBe(project.id);
+});
+
+test("a deletion waits for what is on its way", async () => {
+  const runs = Array.from({ length: 20 }, () => sampleRun("under way"));
+  await sendRuns(call, runs);
+  const trace_ids = runs.map((one) => one.id);
+  const updates = runs.map((one) => call("PATCH", `/runs/${one.id}`, { outputs: { late: true } }));
+  const [deleted] = await Promise.all([call("POST", "/runs/delete", { trace_ids }), ...updates]);
+  expect(deleted.status).toBe(200);
+  const query = "select count() as n from runs where trace_id in {ids:Array(UUID)}";
+  expect(await clickhouse.rows({ name: "test", query, params: { ids: trace_ids } })).toEqual([{ n: 0 }]);
+});

@@ -1,0 +1,134 @@
+/**
+ * Whether a run may have a past that this process does not remember (run-memory.ts holds the newest only). Creates
+ * are many and nearly always of new runs; looking each up would cost more than storing it. So of what matters to a
+ * create that comes late, updates of the last minutes and deletions of the last days, a few bits are kept: they
+ * sometimes say "maybe" of a new run, which costs a look, and never "no" of one that has a past.
+ *
+ * What was before this process is read when it starts. Where the store is not this process's own, other servers
+ * write too, and the answer is always "maybe".
+ */
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import { coerceError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { BitSet } from "./bit-set.ts";
+
+/** Longer than any client sends a create again. */
+const GENERATION_MS = 600_000;
+/** Runs that began so long before this process may still be created once more. */
+const BEFORE_MINUTES = 15;
+const PAGE = 100_000;
+/** Two million at most: the set would be full of more. */
+const MAX_PAGES = 20;
+/** Marks go after two days (runs/delete-clickhouse.ts), and their bits at the next of these. */
+const RELOAD_MS = 12 * 3_600_000;
+const RETRY_MS = 5000;
+
+const NIL = "00000000-0000-0000-0000-000000000000";
+
+export class RunHistory {
+  readonly #clickhouse: ClickHouse;
+  readonly #log: Log;
+  #updated = new BitSet();
+  #updatedBefore = new BitSet();
+  #deleted = new BitSet();
+  /** The one that is being read. */
+  #nextDeleted: BitSet | undefined;
+  #rotateAt = Date.now() + GENERATION_MS;
+  #isLoaded = false;
+  #timer: NodeJS.Timeout | undefined;
+  #loading: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor({ clickhouse, log }: { clickhouse: ClickHouse; log: Log }) {
+    this.#clickhouse = clickhouse;
+    this.#log = log;
+  }
+
+  start(): void {
+    if (this.#clickhouse.embedded) this.#schedule(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#loading;
+  }
+
+  /** Whether a run may have been updated or deleted. */
+  mayKnow(runId: string): boolean {
+    return this.mayBeDeleted(runId) || this.#updated.has(runId) || this.#updatedBefore.has(runId);
+  }
+
+  /** Whether a run or trace may have been deleted. */
+  mayBeDeleted(id: string): boolean {
+    return !this.#isLoaded || this.#deleted.has(id);
+  }
+
+  noteUpdated(runId: string): void {
+    if (Date.now() > this.#rotateAt) {
+      this.#rotateAt = Date.now() + GENERATION_MS;
+      this.#updatedBefore = this.#updated;
+      this.#updated = new BitSet();
+    }
+    this.#updated.add(runId);
+  }
+
+  /** To be called when runs have been marked: those of these traces, or all of these projects. */
+  async noteDeleted({ traces, projects }: { traces?: readonly string[]; projects?: readonly string[] }): Promise<void> {
+    if (!this.#clickhouse.embedded) return;
+    const note = (id: string) => {
+      this.#deleted.add(id);
+      this.#nextDeleted?.add(id);
+    };
+    // a run of a deleted trace names it
+    if (traces) for (const id of traces) note(id);
+    else if (projects) await this.#read([raw("deleted"), ch`project_id in ${bind("Array(UUID)", projects)}`], note);
+  }
+
+  #schedule(ms: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#loading = this.#load().then(
+        () => this.#schedule(RELOAD_MS),
+        (error: unknown) => {
+          if (this.#stopped) return;
+          this.#log.warn({ err: coerceError(error) }, "deletions could not be read; it will be tried again");
+          this.#schedule(RETRY_MS);
+        },
+      );
+    }, ms).unref();
+  }
+
+  async #load(): Promise<void> {
+    const deleted = new BitSet();
+    this.#nextDeleted = deleted;
+    await this.#read([raw("deleted")], (id) => deleted.add(id));
+    if (!this.#isLoaded) {
+      const recently = raw(`version > now64(6) - interval ${BEFORE_MINUTES} minute`);
+      await this.#read([recently], (id) => this.#updatedBefore.add(id));
+    }
+    this.#deleted = deleted;
+    this.#nextDeleted = undefined;
+    this.#isLoaded = true;
+  }
+
+  /** Runs of these keys and their traces, page by page in the order of the table. */
+  async #read(conditions: Fragment[], note: (id: string) => void): Promise<void> {
+    let last = { tenant_id: NIL, id: NIL };
+    for (let page = 0; page < MAX_PAGES && !this.#stopped; page++) {
+      const after = ch`(tenant_id, id) > (${bind("UUID", last.tenant_id)}, ${bind("UUID", last.id)})`;
+      const rows = await this.#clickhouse.rows<{ tenant_id: string; id: string; trace_id: string }>({
+        name: "run_keys.history",
+        ...render(ch`select tenant_id, id, trace_id from run_keys where ${all([...conditions, after])}
+          order by tenant_id, id limit ${bind("UInt32", PAGE)}`),
+      });
+      for (const { id, trace_id } of rows) {
+        note(id);
+        if (trace_id !== id) note(trace_id);
+      }
+      if (rows.length < PAGE) return;
+      last = rows.at(-1)!;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { AppError, coerceError, unavailable } from "../../base/errors.ts";
+
+/** ClickHouse's codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
+const AWAY = new Set([
+  "159",
+  "209",
+  "210",
+  "236",
+  "241",
+  "242",
+  "243",
+  "252",
+  "202",
+  "285",
+  "286",
+  "319",
+  "394",
+  "425",
+  "439",
+]);
+
+/** Errors that say nothing about what was written: the store is away, stopping, or short of memory. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof AppError) return error.status === 503;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
+}
+
+/** What a request is answered when its runs could not be stored. */
+export function translate(error: unknown): Error {
+  if (error instanceof AppError) return error;
+  if (!isAway(error)) return coerceError(error);
+  const unreachable = unavailable("The trace store can't take this now. Send it again later.", 2);
+  unreachable.cause = error;
+  return unreachable;
+}

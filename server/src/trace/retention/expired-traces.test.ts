@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+
+import { cutoffsOf } from "./expired-traces.ts";
+
+const DAY = 86_400_000;
+const now = Date.UTC(2026, 10, 21);
+const daysBefore = (cutoff: string | undefined) => cutoff && (now - Date.parse(`${cutoff}Z`)) / DAY;
+
+/** Days that are kept: of the longer tier, the shorter one, and of traces without a tier. */
+function kept(project: { tier?: "longlived" | "shortlived"; days?: number }, longlivedDays: number) {
+  const settings = { traceTier: "longlived" as const, longlivedDays, shortlivedDays: 14 };
+  const cutoffs = cutoffsOf({ trace_tier: project.tier ?? null, retention_days: project.days ?? null }, settings, now);
+  return [cutoffs.longlived, cutoffs.shortlived, cutoffs.project].map(daysBefore);
+}
+
+test("a project keeps its traces as its tier says, or for days of its own", () => {
+  expect(kept({}, 0)).toEqual([undefined, 14, undefined]);
+  expect(kept({ tier: "shortlived" }, 400)).toEqual([400, 14, 14]);
+  expect(kept({ days: 30 }, 400)).toEqual([400, 14, 30]);
+});
+
+test("a trace of the longer tier is not kept for less time than its project keeps others", () => {
+  expect(kept({ days: 1000 }, 400)).toEqual([1000, 14, 1000]);
+  expect(kept({ tier: "shortlived", days: 1000 }, 400)[0]).toBe(1000);
+  expect(kept({ days: 1000 }, 0)[0]).toBe(undefined);
+});
