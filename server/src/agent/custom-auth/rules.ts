@@ -78,6 +78,10 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "POST /threads/:thread_id/stream/events": ASKS_ITSELF,
   "GET /threads/:thread_id/stream/events": ASKS_ITSELF,
 
+  "POST /mcp": ASKS_ITSELF,
+  "GET /mcp": ASKS_ITSELF,
+  "DELETE /mcp": ASKS_ITSELF,
+
   "POST /runs": ASKS_ITSELF,
   "POST /runs/stream": ASKS_ITSELF,
   "POST /runs/wait": ASKS_ITSELF,
@@ -125,6 +129,11 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "POST /store/namespaces": [
     search("store:list_namespaces", [["namespace", "prefix"], "suffix", "max_depth", "limit", "offset"]),
   ],
+
+  // of a delivery the metadata of its run's thread counts, as it was at the run's end
+  "GET /webhooks/deliveries": ASKS_ITSELF,
+  "GET /webhooks/deliveries/:delivery_id": ASKS_ITSELF,
+  "POST /webhooks/deliveries/:delivery_id/replay": ASKS_ITSELF,
 
   "POST /runs/crons": ASKS_ITSELF,
   "POST /threads/:thread_id/runs/crons": ASKS_ITSELF,

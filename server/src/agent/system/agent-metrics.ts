@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { AgentDeps } from "../deps.ts";
+import { countDeliveries } from "../webhooks/sql.ts";
 import { selectQueueDepth } from "./sql.ts";
 
 const HOST_STATES = ["starting", "ready", "draining", "dead"] as const;
@@ -20,7 +21,7 @@ export function runDurations(registry: Registry): (graphId: string, outcome: str
 /** Gauges that are read when somebody asks; between scrapes they cost nothing. */
 export function registerAgentMetrics(
   registry: Registry,
-  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log">,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons">,
 ): void {
   const registers = [registry];
 
@@ -63,6 +64,47 @@ export function registerAgentMetrics(
     collect() {
       this.reset();
       for (const [event, count] of Object.entries(deps.queue.counts)) this.inc({ event }, count);
+    },
+  });
+  const paused = new Gauge({
+    name: "heddle_webhook_receivers_paused",
+    help: "Receivers of webhooks that are left alone for a while because they failed, over all servers.",
+    registers,
+  });
+  void new Gauge({
+    name: "heddle_webhooks_pending",
+    help: "Webhooks that wait to be delivered, over all servers.",
+    registers,
+    async collect() {
+      this.reset();
+      paused.reset();
+      try {
+        const counts = await countDeliveries(deps.sql);
+        this.set(counts.pending);
+        paused.set(counts.paused_receivers);
+      } catch (error) {
+        deps.log.warn({ err: error }, "the webhooks that wait cannot be counted");
+      }
+    },
+  });
+  void new Counter({
+    name: "heddle_webhook_attempts_total",
+    help: "Attempts of this server to deliver webhooks by what came of them.",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(deps.webhooks.counts)) this.inc({ outcome }, count);
+    },
+  });
+  void new Counter({
+    name: "heddle_cron_occurrences_total",
+    help: "Occurrences of crons that this server decided: created a run, or passed without one.",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(deps.crons.counts)) this.inc({ outcome }, count);
     },
   });
   void new Gauge({

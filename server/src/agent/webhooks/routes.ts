@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -14,6 +15,10 @@ const unknownDelivery = (id: string) => notFound(`Webhook delivery ${id} not fou
 /** The log of deliveries: Heddle's own, peers have none. */
 export function webhookRoutes(deps: AgentDeps): Route[] {
   const { sql } = deps;
+
+  /** A delivery is seen by whoever sees the thread of its run. */
+  const seen = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
+
   return [
     route({
       ...shared,
@@ -23,9 +28,9 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       summary: "List deliveries of webhooks, newest first",
       query: schema.deliveriesQuery,
       out: { 200: z.array(schema.delivery) },
-      async handler({ query, c }) {
+      async handler({ query, c, principal }) {
         const { run_id: runId, ...rest } = query;
-        const rows = await selectDeliveries(sql, { runId, ...rest });
+        const rows = await selectDeliveries(sql, { runId, ...rest, sees: await seen(principal) });
         return c.json(rows.map(wireOf));
       },
     }),
@@ -37,9 +42,10 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       summary: "Get a delivery with its attempts",
       params: schema.deliveryParams,
       out: { 200: schema.deliveryWithLog },
-      async handler({ params, c }) {
+      async handler({ params, c, principal }) {
         const { delivery_id: id } = params;
-        const [row, message] = await Promise.all([selectDelivery(sql, id), selectMessage(sql, id)]);
+        const sees = await seen(principal);
+        const [row, message] = await Promise.all([selectDelivery(sql, id, sees), selectMessage(sql, id)]);
         if (!row || message === undefined) throw unknownDelivery(id);
         return c.json({ ...wireOf(row), log: row.log, payload: masked(JSON.parse(message)) });
       },
@@ -53,12 +59,14 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       summary: "Send a webhook once more, with the same id and content",
       params: schema.deliveryParams,
       out: { 202: schema.delivery },
-      async handler({ params, c }) {
+      async handler({ params, c, principal }) {
         const { delivery_id: id } = params;
-        if (!(await requeueDelivery(sql, id))) throw unknownDelivery(id);
+        const row = await selectDelivery(sql, id, await seen(principal));
+        if (!row || !(await requeueDelivery(sql, id))) throw unknownDelivery(id);
         deps.webhooks.expect();
         deps.webhooks.wake();
-        return c.json(wireOf((await selectDelivery(sql, id))!), 202);
+        const queued = { status: "pending", next_attempt_at: new Date(), finished_at: null } as const;
+        return c.json(wireOf({ ...row, ...queued }), 202);
       },
     }),
   ];

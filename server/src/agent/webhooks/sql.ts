@@ -1,5 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { contains } from "../../base/db/containment.ts";
+import type { AccessCondition } from "../../base/auth/principal.ts";
+import { permits } from "../custom-auth/conditions.ts";
 
 export interface DueReceiver {
   receiver: string;
@@ -107,8 +108,8 @@ export interface DeliveryRow {
 export interface DeliveryFilter {
   runId?: string | undefined;
   status?: DeliveryRow["status"] | undefined;
-  /** Contained in the metadata of the run's thread. */
-  threadMetadata?: Record<string, unknown> | undefined;
+  /** Borne by the metadata of the run's thread. */
+  sees: readonly AccessCondition[];
   limit: number;
   offset: number;
 }
@@ -121,7 +122,7 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
     from webhook_deliveries
     where ${filter.runId ? sql`run_id = ${filter.runId}` : sql`true`}
       and ${filter.status ? sql`status = ${filter.status}` : sql`true`}
-      and ${contains(sql, "thread_metadata", filter.threadMetadata)}
+      and ${permits(sql, "thread_metadata", filter.sees)}
     order by created_at desc, delivery_id limit ${filter.limit} offset ${filter.offset}`;
 }
 
@@ -136,11 +137,12 @@ export interface AttemptRow {
 export async function selectDelivery(
   sql: Sql,
   id: string,
-): Promise<(DeliveryRow & { log: AttemptRow[]; thread_metadata: Record<string, unknown> }) | undefined> {
-  const [row] = await sql<(DeliveryRow & { thread_metadata: Record<string, unknown> })[]>`
-    select delivery_id, run_id, thread_id, run_status, url, status, attempts, created_at, finished_at, thread_metadata,
+  sees: readonly AccessCondition[],
+): Promise<(DeliveryRow & { log: AttemptRow[] }) | undefined> {
+  const [row] = await sql<DeliveryRow[]>`
+    select delivery_id, run_id, thread_id, run_status, url, status, attempts, created_at, finished_at,
            case when status = 'pending' then available_at end as next_attempt_at
-    from webhook_deliveries where delivery_id = ${id}`;
+    from webhook_deliveries where delivery_id = ${id} and ${permits(sql, "thread_metadata", sees)}`;
   if (!row) return undefined;
   const log = await sql<AttemptRow[]>`
     select attempt, started_at, duration_ms, status_code, error from webhook_attempts

@@ -1,0 +1,219 @@
+/** Receivers that are dead, slow or hostile delay no run and no other receiver; nothing is lost with a server. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+
+import { type Answerer, receiver } from "../../../test/receiver.ts";
+import { testDatabase, type TestDatabase } from "../../../test/db.ts";
+import { readOptions } from "../../base/config/options.ts";
+import { createFaultPoint } from "../../base/fault-point.ts";
+import { createLog } from "../../base/log.ts";
+import { createOutbound } from "../../base/outbound/outbound.ts";
+import { readPolicy } from "../../base/outbound/policy.ts";
+import { agentOptions } from "../settings.ts";
+import { readWebhookRules } from "./config.ts";
+import { WebhookSender } from "./webhook-sender.ts";
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await testDatabase();
+});
+
+const senders: WebhookSender[] = [];
+afterEach(async () => {
+  await Promise.all(senders.splice(0).map((sender) => sender.stop()));
+});
+
+/** Names lead where `names` says, 127.0.0.1 otherwise; that stands for the internet here. */
+function sender(env: Record<string, string> = {}, names: Record<string, string> = {}): WebhookSender {
+  const settings = readOptions(agentOptions, {
+    HEDDLE_WEBHOOK_RETRY_MS: "100",
+    HEDDLE_WEBHOOK_TIMEOUT_MS: "1000",
+    HEDDLE_LOG_LEVEL: "silent",
+    ...env,
+  });
+  const resolve = (host: string) => Promise.resolve([{ address: names[host] ?? "127.0.0.1", family: 4 as const }]);
+  const outbound = createOutbound(readPolicy("127.0.0.1", false), { resolve });
+  const rules = { ...readWebhookRules(null, false, {}), allowedPorts: ANY_PORT };
+  const made = new WebhookSender({
+    sql: db.sql,
+    log: createLog("silent"),
+    settings,
+    outbound,
+    fault: createFaultPoint(undefined),
+    rules: () => rules,
+    answer: () => Promise.resolve(new Response()),
+  });
+  made.expect();
+  senders.push(made);
+  afterAll(() => outbound.close());
+  return made;
+}
+const ANY_PORT = Array.from({ length: 65_535 }, (_, n) => n + 1);
+
+async function enqueue(url: string, count = 1): Promise<void> {
+  await db.sql`
+    insert into webhook_deliveries (run_id, thread_id, run_status, url, receiver, payload)
+    select gen_random_uuid(), gen_random_uuid(), 'success', ${url},
+           lower(substring(${url}::text from '^[A-Za-z]+://[^/?#]+')), '{"run_id":"x"}'
+    from generate_series(1, ${count}::int)`;
+}
+const rowsOf = (url: string) => db.sql<{ status: string; attempts: number; error: string | null }[]>`
+  select d.status, d.attempts, (select error from webhook_attempts a where a.delivery_id = d.delivery_id
+                                order by attempt desc limit 1) as error
+  from webhook_deliveries d where url = ${url}`;
+const waitFor = <T>(what: () => T | Promise<T>, timeout = 8000) => vi.waitFor(what, { timeout, interval: 20 });
+
+const HOSTILE: Record<string, Answerer> = {
+  "never answers": () => {},
+  "sends headers without end": (response) => {
+    const { socket } = response;
+    socket?.write("HTTP/1.1 200 OK\r\n");
+    const drip = setInterval(() => socket?.write(`x-${Math.random()}: ${"y".repeat(500)}\r\n`), 5);
+    socket?.on("close", () => clearInterval(drip));
+    socket?.on("error", () => {});
+  },
+  "is no HTTP": (response) => void response.socket?.end("220 mail.example ESMTP\r\n"),
+  "hangs up": (response) => void response.socket?.destroy(),
+};
+
+test("dead, slow and hostile receivers with hundreds of messages do not delay the message of a good one", async () => {
+  const urls: string[] = [];
+  for (const answer of Object.values(HOSTILE)) urls.push((await receiver(answer)).url);
+  const dead = createServer().listen(0, "127.0.0.1");
+  await once(dead, "listening");
+  urls.push(`http://127.0.0.1:${(dead.address() as AddressInfo).port}`);
+  dead.close();
+  for (const url of urls) await enqueue(`${url}/x`, 200);
+  const one = sender();
+  one.start();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+
+  const good = await receiver();
+  const began = Date.now();
+  await enqueue(`${good.url}/good`, 40);
+  await waitFor(() => expect(good.received.length).toBe(40));
+  // a look or two; the hostile ones would take a second each
+  expect(Date.now() - began).toBeLessThan(2000);
+
+  // what they cost is bounded: after five failures one attempt a pause
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  const attempts = await db.sql<{ receiver: string; n: number }[]>`
+    select receiver, sum(attempts)::int as n from webhook_deliveries where url like '%/x' group by 1`;
+  for (const { n } of attempts) expect(n).toBeLessThan(20);
+  await one.stop();
+  await db.sql`delete from webhook_deliveries`;
+  await db.sql`delete from webhook_receivers`;
+});
+
+test("an answer without an end has answered all the same, and is cut off", async () => {
+  let cut = false;
+  const endless = await receiver((response) => {
+    response.writeHead(200);
+    const pour = setInterval(() => response.write("x".repeat(10_000)), 5);
+    response.on("close", () => {
+      cut = true;
+      clearInterval(pour);
+    });
+  });
+  const silent = await receiver((response) => void response.writeHead(200).write("x"));
+  await enqueue(`${endless.url}/endless`);
+  await enqueue(`${silent.url}/silent`);
+  sender().start();
+  await waitFor(async () => expect((await rowsOf(`${endless.url}/endless`))[0]?.status).toBe("delivered"));
+  await waitFor(async () => expect((await rowsOf(`${silent.url}/silent`))[0]?.status).toBe("delivered"));
+  expect(cut).toBe(true);
+  expect(endless.received).toHaveLength(1);
+  expect(silent.received).toHaveLength(1);
+});
+
+test("a name that leads inside is not called, and not tried again; the message does not tell where it led", async () => {
+  const inside = await receiver();
+  const names = { "evil.example": "10.1.2.3", "meta.example": "169.254.169.254" };
+  await enqueue("http://evil.example/x");
+  await enqueue("http://meta.example/x");
+  sender({}, names).start();
+  for (const [url, why] of [
+    ["http://evil.example/x", "a private address"],
+    ["http://meta.example/x", "a metadata service"],
+  ] as const) {
+    await waitFor(async () => expect((await rowsOf(url))[0]).toMatchObject({ status: "failed", attempts: 1 }));
+    const [row] = await rowsOf(url);
+    expect(row!.error).toContain(why);
+    expect(row!.error).not.toMatch(/10\.1\.2\.3|169\.254/);
+  }
+  expect(inside.received).toHaveLength(0);
+});
+
+test("a receiver that comes back gets what has waited", async () => {
+  const first = await receiver();
+  const { port, url } = first;
+  await first.close();
+  await enqueue(`${url}/back`, 12);
+  sender().start();
+  await waitFor(async () => {
+    const [row] = await db.sql<{ failures: number }[]>`select failures from webhook_receivers where receiver = ${url}`;
+    expect(row?.failures).toBeGreaterThanOrEqual(5);
+  });
+  const back = await receiver((response) => response.end(), port);
+  await waitFor(() => expect(back.received.length).toBe(12), 15_000);
+  await waitFor(async () => {
+    expect((await rowsOf(`${url}/back`)).every((row) => row.status === "delivered")).toBe(true);
+    expect(await db.sql`select 1 from webhook_receivers where receiver = ${url}`).toHaveLength(0);
+  });
+});
+
+test("attempts come to an end", async () => {
+  const never = await receiver((response) => response.writeHead(404).end());
+  await enqueue(`${never.url}/never`);
+  sender({ HEDDLE_WEBHOOK_MAX_ATTEMPTS: "3", HEDDLE_WEBHOOK_RETRY_MS: "20" }).start();
+  await waitFor(async () =>
+    expect((await rowsOf(`${never.url}/never`))[0]).toMatchObject({ status: "failed", attempts: 3 }),
+  );
+  expect(never.received).toHaveLength(3);
+  // a 404 says that it lives
+  expect(await db.sql`select 1 from webhook_receivers where receiver = ${never.url}`).toHaveLength(0);
+});
+
+test("three senders on one database send each message once", async () => {
+  const good = await receiver();
+  await enqueue(`${good.url}/once`, 150);
+  for (let n = 0; n < 3; n++) sender().start();
+  await waitFor(
+    async () => expect((await rowsOf(`${good.url}/once`)).every((row) => row.status === "delivered")).toBe(true),
+    15_000,
+  );
+  expect(good.received).toHaveLength(150);
+  expect(new Set(good.received.map((one) => one.headers["webhook-id"])).size).toBe(150);
+});
+
+test("what a killed server had in its hands is sent when its lease is over", async () => {
+  const good = await receiver();
+  await enqueue(`${good.url}/leased`);
+  await db.sql`
+    update webhook_deliveries set attempts = 1, tries = 1, available_at = now() + interval '700 ms' where url = ${`${good.url}/leased`}`;
+  sender().start();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(good.received).toHaveLength(0);
+  await waitFor(() => expect(good.received).toHaveLength(1));
+  await waitFor(async () =>
+    expect((await rowsOf(`${good.url}/leased`))[0]).toMatchObject({ status: "delivered", attempts: 2 }),
+  );
+});
+
+test("old rows go, and what waits for a receiver that never came back is given up", async () => {
+  await db.sql`
+    insert into webhook_deliveries (run_id, thread_id, run_status, url, receiver, payload, status, created_at, queued_at, finished_at)
+    select gen_random_uuid(), gen_random_uuid(), 'success', 'http://old.example/' || s, 'http://old.example', '{}', s, t, t,
+           case when s = 'pending' then null else t end
+    from unnest(array['delivered', 'failed', 'pending']) s, (select now() - interval '10 days' as t) x`;
+  await db.sql`insert into webhook_receivers (receiver, failures, paused_until) values ('http://old.example', 9, now() + interval '1 h')`;
+  sender().start();
+  await waitFor(async () => {
+    const left = await db.sql<{ url: string; status: string }[]>`
+      select url, status from webhook_deliveries where url like 'http://old.example/%'`;
+    expect([...left]).toEqual([{ url: "http://old.example/pending", status: "failed" }]);
+  });
+});
