@@ -1,4 +1,6 @@
 /** Feedback links end to end: asked for with the run, told by the stream and the result, used by anybody, read on the trace. */
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Feedback } from "langsmith/schemas";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -14,6 +16,14 @@ beforeAll(async () => {
   server = await startTracedServer();
   agents = connectTo("1.12.4", server.url);
   traces = connect({ apiUrl: server.tracesUrl });
+  // a request waits for it, but not for as long as a busy machine may take
+  while (
+    !(await fetch(`${server.tracesUrl}/ok`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  )
+    await sleep(200);
 }, 60_000);
 afterAll(() => server.stop());
 

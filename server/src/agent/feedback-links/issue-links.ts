@@ -14,6 +14,8 @@ import { AppError, unavailable, unprocessable } from "../../base/errors.ts";
 export type FeedbackLinks = Record<string, string>;
 
 const LIMIT_MS = 10_000;
+/** What a trace platform that starts on a busy machine may take. */
+const START_MS = 20_000;
 
 /** What LangSmith's API answers too, by which a platform may be another one. */
 const answer = z.array(z.object({ feedback_key: z.string().nullish(), url: z.url() }).loose());
@@ -29,7 +31,7 @@ export async function issueFeedbackLinks(
   runId: string,
   keys: string[],
   minutes: number,
-  patienceMs = LIMIT_MS,
+  patienceMs = START_MS,
 ): Promise<FeedbackLinks> {
   const to = await settled(destination, patienceMs);
   if (to.state === "waiting")
