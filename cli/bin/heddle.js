@@ -11,7 +11,7 @@ const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
 
 if (existsSync(source)) {
   // Ahead of tsx, whose hook looks at each module of them. The server imports them again, for nothing.
-  if (/^(dev|serve)$/.test(process.argv[2] ?? ""))
+  if (/^(dev|up|serve)$/.test(process.argv[2] ?? ""))
     await Promise.allSettled(SERVER_PACKAGES.map((name) => import(name)));
   const { register } = await import("tsx/esm/api");
   // Not the tsconfig.json of whatever directory we were started in.

@@ -68,7 +68,10 @@ function namesOf(schema: z.ZodType | undefined): string[] {
 }
 
 /** What some routes cannot do without. No run is started: that would be thousands. */
-const GOOD: Record<string, unknown> = { namespace: ["a"], key: "k", value: {}, graph_id: "trail", name: "n" };
+const GOOD: Record<string, unknown> = {
+  ...{ namespace: ["a"], key: "k", value: {}, graph_id: "trail", name: "n" },
+  ...{ source: "internal_source", source_config: {}, source_revision_config: {}, secrets: [] },
+};
 const good = (names: string[]) => Object.fromEntries(Object.entries(GOOD).filter(([name]) => names.includes(name)));
 
 /** `%00` and the like: as bytes on the wire, also of what is no proper text. */
@@ -98,7 +101,7 @@ for (const space of all) {
   test(`nothing that is sent to the ${space.name} space is its error`, { timeout: 60_000 }, async () => {
     const app = space.mount(guard);
     const wrong: string[] = [];
-    let [count, accepted] = [0, 0];
+    let [count, accepted, known] = [0, 0, 0];
     for (const route of space.routes) {
       for (const { path, body } of requestsTo(route)) {
         count += 1;
@@ -106,6 +109,7 @@ for (const space of all) {
         const headers = { ...key, "content-type": "application/json", "x-hostile": "\u00e9\u00ff", prefer: "\u00ff" };
         const answer = await app.request(path, { method: route.method, headers, ...(body !== undefined && { body }) });
         if (answer.status < 300) accepted += 1;
+        if (answer.status !== 401 && answer.status !== 403) known += 1;
         const text = answer.status >= 500 ? await answer.text() : await answer.body?.cancel();
         if (answer.status >= 500) {
           wrong.push(`${route.method} ${path.slice(0, 200)} ${body?.slice(0, 200)}: ${answer.status} ${text}`);
@@ -116,7 +120,9 @@ for (const space of all) {
     expect(wrong).toEqual([]);
     expect(count).toBeGreaterThan(500);
     // the key works to the end, or all of this was a test of 401
-    expect(accepted).toBeGreaterThan(50);
+    expect(known).toBeGreaterThan(count / 2);
+    // most of what the control plane has is behind ids that there are not
+    if (space.name !== "control") expect(accepted).toBeGreaterThan(50);
   });
 }
 
@@ -132,7 +138,7 @@ test("credentials that are no text, too long or made of something else are refus
   ];
   for (const space of all) {
     const app = space.mount(guard);
-    const path = space.name === "agent" ? "/store/items?key=x" : "/api/v1/workspaces";
+    const path = { agent: "/store/items?key=x", control: "/v2/deployments" }[space.name] ?? "/api/v1/workspaces";
     for (const value of hostile) {
       for (const headers of [
         { "x-api-key": value },

@@ -18,6 +18,7 @@ const { a, b, unknown } = await testTenants(db);
 /** The agent server is about workspace A; the trace platform is about all. */
 const guards: Record<string, Guard> = {
   trace: await testGuard(db),
+  control: await testGuard(db),
   agent: await testGuard(db, { HEDDLE_WORKSPACE_ID: a.workspaceId }, { ofOneWorkspace: true }),
 };
 const spaces = all.map((space) => ({ ...space, app: space.mount(guards[space.name]!) }));

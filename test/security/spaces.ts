@@ -2,9 +2,11 @@ import type { Hono } from "hono";
 
 import { agentRoutes } from "../../server/src/agent/index.ts";
 import * as app from "../../server/src/app.ts";
+import { controlRoutes } from "../../server/src/control/index.ts";
 import type { Guard, Route } from "../../server/src/base/http/route.ts";
 import { traceRoutes } from "../../server/src/trace/index.ts";
 import { testAgentServer } from "../../server/test/agent-server.ts";
+import { testControlPlane } from "../../server/test/control-plane.ts";
 import { type TestDatabase, testDatabase } from "../../server/test/db.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 
@@ -29,6 +31,7 @@ export async function startSpaces(): Promise<Spaces> {
   const db = await testDatabase();
   const { agent } = await testAgentServer({}, undefined, { db });
   const { platform } = await testTracePlatform({}, { db });
+  const { control } = await testControlPlane({}, { db });
   const all: Space[] = [
     {
       name: "agent",
@@ -41,6 +44,12 @@ export async function startSpaces(): Promise<Spaces> {
       creator: "createTraceApp",
       routes: traceRoutes(platform.deps, { record: () => Promise.resolve() }),
       mount: (guard) => app.createTraceApp(platform.deps, guard),
+    },
+    {
+      name: "control",
+      creator: "createControlApp",
+      routes: controlRoutes(control.deps),
+      mount: (guard) => app.createControlApp(control.deps, guard),
     },
   ];
   return { db, all };

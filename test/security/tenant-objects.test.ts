@@ -10,19 +10,32 @@ import { z } from "zod";
 import type { Route } from "../../server/src/base/http/route.ts";
 import { testGuard, testTenants } from "../../server/test/identity.ts";
 import { startSpaces } from "./spaces.ts";
-import { fillTenant, MARK } from "./tenant-things.ts";
+import { fillDeployments, fillTenant, MARK } from "./tenant-things.ts";
 import { changedTables, tableStates } from "./table-states.ts";
 
 const { db, all } = await startSpaces();
 const { a, b } = await testTenants(db);
-const trace = all.find((space) => space.name === "trace")!;
-const app: Hono = trace.mount(await testGuard(db));
-const things = await fillTenant(app, { "x-api-key": a.org, "x-tenant-id": a.workspaceId }, a.workspaceId);
+const guard = await testGuard(db);
+/** The spaces that serve all workspaces. */
+const shared = all.filter((space) => space.name === "trace" || space.name === "control");
+const apps = new Map<Route, Hono>(
+  shared.flatMap((space) => {
+    const app = space.mount(guard);
+    return space.routes.map((route) => [route, app] as const);
+  }),
+);
+const appOf = (name: string): Hono => apps.get(shared.find((space) => space.name === name)!.routes[0]!)!;
+const asOwner = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
+const things = {
+  ...(await fillTenant(appOf("trace"), asOwner, a.workspaceId)),
+  ...(await fillDeployments(appOf("control"), asOwner)),
+};
 const ids = [...new Set(Object.values(things).flat())];
 
 const asB = { "x-api-key": b.org, "x-tenant-id": b.workspaceId, "content-type": "application/json" };
 /** What only reads goes first: B may make things of its own under ids that A has, and would then be shown those. */
-const routes = trace.routes
+const routes = shared
+  .flatMap((space) => space.routes)
   .filter((route) => route.permission !== "public")
   .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
 const parametersOf = (route: Route): string[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
@@ -78,7 +91,7 @@ test("B sees and changes nothing of A's, whatever ids B has", { timeout: 60_000 
   for (const route of routes) {
     for (const { path, body } of requestsTo(route)) {
       asked += 1;
-      const answer = await app.request(path, {
+      const answer = await apps.get(route)!.request(path, {
         method: route.method,
         headers: asB,
         ...(body !== undefined && { body }),
@@ -102,7 +115,7 @@ test("A sees them all, or the test above would pass for the wrong reason", async
   let seen = 0;
   for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
     const [{ path }] = [...requestsTo(route)] as [{ path: string }];
-    const answer = await app.request(path, { headers: asA });
+    const answer = await apps.get(route)!.request(path, { headers: asA });
     await answer.body?.cancel();
     if (answer.ok) seen += 1;
   }

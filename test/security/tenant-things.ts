@@ -1,6 +1,8 @@
 import type { Hono } from "hono";
 import { vi } from "vitest";
 
+import { callerOf } from "../../server/test/call.ts";
+import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../server/test/deploy.ts";
 import { testS3 } from "../../server/test/s3.ts";
 
 /** Stands in everything that tenant A writes down, and must be in nothing that B reads. */
@@ -98,4 +100,16 @@ export async function fillTenant(
     workspace_id: [workspaceId],
     tenant_id: [workspaceId],
   };
+}
+
+/** A deployment of a tenant's on the control plane, with a revision that came to its end. */
+export async function fillDeployments(app: Hono, headers: Record<string, string>): Promise<Record<string, string[]>> {
+  const call = callerOf(app);
+  const asked: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
+  const deployment = await createDeployment(asked, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
+  // there is no project in it, so that nothing runs while the others try
+  const archive = archiveOf({ "readme.md": MARK });
+  const revision = await deployArchive(asked, deployment, archive, { display_name: MARK });
+  await untilStatus(asked, deployment, revision, "BUILD_FAILED");
+  return { deployment_id: [deployment], revision_id: [revision] };
 }

@@ -1,0 +1,335 @@
+import { expect, test } from "vitest";
+
+import { testControlPlane } from "../../../test/control-plane.ts";
+import { archiveOf, createDeployment, deployArchive, untilStatus, upload } from "../../../test/deploy.ts";
+
+const { call, sql } = await testControlPlane();
+
+const GOOD = {
+  name: "one",
+  source: "internal_source",
+  source_config: {},
+  source_revision_config: {},
+  secrets: [],
+};
+const UNKNOWN = "00000000-0000-7000-8000-0000000000ff";
+let count = 0;
+const name = () => `made-${++count}`;
+
+test.each<[string, object, (string | number)[], string, string]>([
+  ["no name", { name: undefined }, ["body", "name"], "missing", "Field required"],
+  ["no secrets", { secrets: undefined }, ["body", "secrets"], "missing", "Field required"],
+  ["a name in capitals", { name: "My_App" }, ["body", "name"], "value_error", "Value error"],
+  ["a made-up source", { source: "ftp" }, ["body", "source"], "literal_error", "'github', 'external_docker'"],
+  ["a number for a name", { name: 1 }, ["body", "name"], "string_type", "valid string"],
+  [
+    "two paths that differ",
+    { source_revision_config: { langgraph_config_path: "a.json", graph_config_path: "b.json" } },
+    ["body", "source_revision_config", "graph_config_path"],
+    "value_error",
+    "differs",
+  ],
+  [
+    "a tarball without a path",
+    { source_revision_config: { source_tarball_path: "tarballs/x" } },
+    ["body", "source_revision_config", "langgraph_config_path"],
+    "value_error",
+    "required",
+  ],
+  [
+    "a tarball that nobody gave out",
+    { source_revision_config: { source_tarball_path: "/etc/passwd", langgraph_config_path: "langgraph.json" } },
+    ["body", "source_revision_config", "source_tarball_path"],
+    "value_error",
+    "upload-url endpoint",
+  ],
+  [
+    "a path upwards",
+    { source_revision_config: { langgraph_config_path: "../langgraph.json" } },
+    ["body", "source_revision_config", "langgraph_config_path"],
+    "value_error",
+    "inside the project",
+  ],
+  [
+    "an image of a project",
+    { source_revision_config: { image_uri: "a/b" } },
+    ["body", "source_revision_config", "image_uri"],
+    "value_error",
+    "docker",
+  ],
+  [
+    "a branch of a project",
+    { source_revision_config: { repo_ref: "main" } },
+    ["body", "source_revision_config", "repo_ref"],
+    "value_error",
+    "github",
+  ],
+  [
+    "a commit",
+    { source_revision_config: { repo_commit_sha: "abc" } },
+    ["body", "source_revision_config", "repo_commit_sha"],
+    "value_error",
+    "read-only",
+  ],
+  [
+    "a push to what is not GitHub",
+    { source_config: { build_on_push: true } },
+    ["body", "source_config", "build_on_push"],
+    "value_error",
+    "only valid for GitHub",
+  ],
+  [
+    "a tag with build_on_push",
+    {
+      source: "github",
+      source_config: { repo_url: "https://git.example/a.git", build_on_push: true },
+      source_revision_config: { repo_ref: "refs/tags/v1", langgraph_config_path: "langgraph.json" },
+    },
+    ["body", "source_config", "build_on_push"],
+    "value_error",
+    "tag",
+  ],
+  [
+    "a repository without a reference",
+    { source: "github", source_config: { repo_url: "https://git.example/a.git" } },
+    ["body", "source_revision_config", "repo_ref"],
+    "value_error",
+    "required",
+  ],
+  [
+    "an image without resources",
+    { source: "external_docker", source_revision_config: { image_uri: "a/b" } },
+    ["body", "source_config", "resource_spec"],
+    "value_error",
+    "required",
+  ],
+  [
+    "a path of an image",
+    {
+      source: "external_docker",
+      source_config: { resource_spec: {} },
+      source_revision_config: { image_uri: "a/b", langgraph_config_path: "langgraph.json" },
+    },
+    ["body", "source_revision_config", "langgraph_config_path"],
+    "value_error",
+    "internal_source",
+  ],
+  [
+    "an address of one's own",
+    { source_config: { custom_url: "https://a.example" } },
+    ["body", "source_config", "custom_url"],
+    "value_error",
+    "external_docker only",
+  ],
+  [
+    "a pipe in a command",
+    { source_config: { install_command: "curl x | sh" } },
+    ["body", "source_config", "install_command"],
+    "value_error",
+    "pipes",
+  ],
+  [
+    "more at least than at most",
+    { source_config: { resource_spec: { min_scale: 3, max_scale: 2 } } },
+    ["body", "source_config", "resource_spec", "max_scale"],
+    "value_error",
+    "less than min_scale",
+  ],
+  [
+    "too much of a processor",
+    { source_config: { resource_spec: { cpu: 99 } } },
+    ["body", "source_config", "resource_spec", "cpu"],
+    "less_than_equal",
+    "less than or equal to 8",
+  ],
+  [
+    "a reserved name",
+    { secrets: [{ name: "DATABASE_URI", value: "x" }] },
+    ["body", "secrets", 0, "name"],
+    "value_error",
+    "reserved",
+  ],
+  [
+    "one of ours",
+    { secrets: [{ name: "HEDDLE_AUTH", value: "off" }] },
+    ["body", "secrets", 0, "name"],
+    "value_error",
+    "reserved",
+  ],
+  [
+    "a name twice",
+    {
+      secrets: [
+        { name: "A", value: "1" },
+        { name: "A", value: "2" },
+      ],
+    },
+    ["body", "secrets", 1, "name"],
+    "value_error",
+    "two secrets",
+  ],
+])(
+  "a deployment with %s is refused with 422, which says what is wrong and where",
+  async (_, change, loc, type, text) => {
+    const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });
+    expect(status).toBe(422);
+    expect(json.detail).toContainEqual({ loc, type, msg: expect.stringContaining(text) });
+    expect(await sql`select 1 from deployments where name like 'made-%'`).toEqual([]);
+  },
+);
+
+test("bodies, ids and bounds that are none are 422 in the same shape", async () => {
+  const broken = await call("POST", "/v2/deployments", "{");
+  expect([broken.status, broken.json.detail[0].type]).toEqual([422, "json_invalid"]);
+  const id = await call("GET", "/v2/deployments/me");
+  expect([id.status, id.json.detail[0]]).toEqual([
+    422,
+    { loc: ["path", "deployment_id"], type: "uuid_parsing", msg: expect.stringContaining("UUID") },
+  ]);
+  const limit = await call("GET", "/v2/deployments?limit=101");
+  expect([limit.status, limit.json.detail[0].type]).toEqual([422, "less_than_equal"]);
+  expect(limit.json.detail[0].loc).toEqual(["query", "limit"]);
+});
+
+test("what is not there is 404 and names the deployment, below both prefixes", async () => {
+  for (const prefix of ["", "/api-host"]) {
+    const path = `${prefix}/v2/deployments/${UNKNOWN}`;
+    for (const [method, rest, body] of [
+      ["GET", "", undefined],
+      ["PATCH", "", {}],
+      ["DELETE", "", undefined],
+      ["GET", "/revisions", undefined],
+      ["POST", "/upload-url", undefined],
+      ["POST", "/push-token", undefined],
+    ] as const) {
+      const { status, json } = await call(method, path + rest, body);
+      expect([status, json]).toEqual([404, { detail: `Deployment ID ${UNKNOWN} not found.` }]);
+    }
+  }
+  const id = await createDeployment(call, name());
+  const { status, json } = await call("GET", `/v2/deployments/${id}/revisions/${UNKNOWN}`);
+  expect([status, json.detail.includes(id)]).toEqual([404, true]);
+  expect((await call("POST", `/deployments/${id}/upload-url`)).status).toBe(200);
+  const document = await call("GET", "/openapi.json");
+  expect(document.json.info.version).toBe("0.1.0");
+});
+
+test("the cloud takes no images of others, and a name is there once", async () => {
+  const cloud = await testControlPlane({ HEDDLE_INSTALLATION: "cloud" });
+  const image = {
+    ...GOOD,
+    source: "external_docker",
+    source_config: { resource_spec: {} },
+    source_revision_config: { image_uri: "a/b" },
+  };
+  const refused = await cloud.call("POST", "/v2/deployments", { ...image, name: name() });
+  expect([refused.status, refused.json.detail[0].loc]).toEqual([422, ["body", "source"]]);
+  const here = await call("POST", "/v2/deployments", { ...image, name: name() });
+  expect([here.status, here.json.detail]).toEqual([400, expect.stringContaining("driver")]);
+  await cloud.stop();
+
+  const taken = name();
+  await createDeployment(call, taken);
+  const again = await call("POST", "/v2/deployments", { ...GOOD, name: taken });
+  expect([again.status, again.json.detail]).toEqual([400, `Deployment with name '${taken}' already exists.`]);
+});
+
+test("an image of the installation's own is created with nothing to run; its push token needs a driver", async () => {
+  const made = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
+  expect([made.status, made.json.latest_revision_id]).toEqual([201, null]);
+  expect((await call("POST", `/v2/deployments/${made.json.id}/push-token`)).status).toBe(400);
+  const other = await createDeployment(call, name());
+  const token = await call("POST", `/v2/deployments/${other}/push-token`);
+  expect(token.status).toBe(400);
+  expect(token.json.detail).toContain("only available for 'internal_docker' source deployments");
+});
+
+test("an exact name comes first, whatever is newer, and pages follow each other", async () => {
+  await createDeployment(call, "search");
+  for (let n = 0; n < 3; n++) await createDeployment(call, `search-${n}`);
+  const found = await call("GET", "/v2/deployments?name_contains=search&limit=2");
+  expect(found.json.resources.map((one: { name: string }) => one.name)).toEqual(["search", "search-2"]);
+  expect(found.json.offset).toBe(2);
+  const next = await call("GET", "/v2/deployments?name_contains=search&limit=2&offset=2");
+  expect(next.json.resources.map((one: { name: string }) => one.name)).toEqual(["search-1", "search-0"]);
+  const exact = await call("GET", "/v2/deployments?name=search");
+  expect(exact.json.resources).toHaveLength(1);
+  expect((await call("GET", "/v2/deployments?name_contains=")).json.resources.length).toBeGreaterThan(3);
+});
+
+test("uploads need a signed address, once, of gzip, and not too much of it", async () => {
+  const small = await testControlPlane({ HEDDLE_UPLOAD_MAX_BYTES: "2000" });
+  const id = await createDeployment(small.call, name());
+  const target = async () => new URL((await small.call("POST", `/v2/deployments/${id}/upload-url`)).json.upload_url);
+  const put = async (url: URL, body: Uint8Array) => (await small.call("PUT", url.pathname + url.search, body)).status;
+  const archive = archiveOf({ a: "1" });
+  const url = await target();
+  const forged = new URL(url);
+  forged.searchParams.set("sig", "x".repeat(43));
+  expect(await put(forged, archive)).toBe(403);
+  const other = new URL(url);
+  other.pathname = other.pathname.replace(/[0-9a-f]{12}\.tar/, "000000000000.tar");
+  expect(await put(other, archive)).toBe(403);
+  const late = new URL(url);
+  late.searchParams.set("exp", "1000");
+  expect(await put(late, archive)).toBe(403);
+  expect(await put(url, Buffer.from("no gzip at all"))).toBe(400);
+  expect(await put(url, new Uint8Array(5000).fill(0x1f))).toBe(413);
+  expect(await put(url, archive)).toBe(200);
+  expect(await put(url, archive)).toBe(409);
+  await small.stop();
+});
+
+test("a change makes one revision or none, keeps what is not said, and cannot touch what is fixed", async () => {
+  const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
+  const path = `/v2/deployments/${id}`;
+  const patch = (body: object) => call("PATCH", path, body);
+  const revisions = async () => (await call("GET", `${path}/revisions`)).json.resources.length;
+  expect((await patch({ display_name: "Shown", secrets: [] })).json).toMatchObject({ display_name: "Shown" });
+  expect((await patch({ display_name: "" })).status).toBe(422);
+  expect(await revisions()).toBe(0);
+
+  const first = await deployArchive(call, id, archiveOf({ "readme.md": "no project" }), {
+    secrets: [
+      { name: "A", value: "********" },
+      { name: "B", value: "2" },
+    ],
+  });
+  expect(await revisions()).toBe(1);
+  await untilStatus(call, id, first, "BUILD_FAILED");
+  const { json: listed } = await call("GET", `${path}/revisions?status=BUILD_FAILED`);
+  expect(listed.resources[0].source_revision_config).toMatchObject({
+    langgraph_config_path: "langgraph.json",
+    graph_config_path: "langgraph.json",
+  });
+  expect((await patch({ source_config: { build_on_push: false } })).status).toBe(200);
+  expect(await revisions()).toBe(1);
+  expect((await patch({ secrets: [{ name: "C", value: "3" }] })).json.latest_revision_id).not.toBe(first);
+  expect(await revisions()).toBe(2);
+
+  for (const body of [{ name: "other" }, { source: "github" }, { source_config: { deployment_type: "prod" } }]) {
+    const { status, json } = await patch(body);
+    expect([status, json.detail]).toEqual([400, expect.stringContaining("cannot be changed")]);
+  }
+  expect((await patch({ source_config: { deployment_type: "dev" } })).status).toBe(200);
+  const stolen = await upload(call, await createDeployment(call, name()), archiveOf({}));
+  const taken = { source_tarball_path: stolen, langgraph_config_path: "langgraph.json" };
+  expect((await patch({ source_revision_config: taken })).status).toBe(422);
+
+  const always = await call("POST", `${path}/revisions`, { source_config: { install_command: "true" } });
+  expect([always.status, always.json.status]).toEqual([201, expect.stringMatching(/CREATING|QUEUED|AWAITING_BUILD/)]);
+  const stored = await sql`select ciphertext from secrets where purpose = 'revision-env'`;
+  expect(stored.some(({ ciphertext }) => String(ciphertext).includes("********"))).toBe(false);
+});
+
+test("several are deleted at once, and what there is not is told", async () => {
+  const ids = [await createDeployment(call, name()), await createDeployment(call, name())];
+  const query = (all: string[]) => all.map((id) => `deployment_ids=${id}`).join("&");
+  const some = await call("DELETE", `/v2/deployments?${query([...ids, UNKNOWN])}`);
+  expect([some.status, some.json.deleted, some.json.failed.map((one: { id: string }) => one.id)]).toEqual([
+    207,
+    ids,
+    [UNKNOWN],
+  ]);
+  expect((await call("DELETE", `/v2/deployments?${query([UNKNOWN])}`)).status).toBe(404);
+});
