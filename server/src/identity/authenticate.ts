@@ -40,11 +40,13 @@ export interface AuthenticatorOptions {
   local: () => Principal | null;
   /** The only workspace that this server is about, if it is about one. */
   onlyWorkspace: string | null;
+  /** Where the database does not know the keys. */
+  findKeys?: (wanted: WantedKey[]) => Promise<Finding[]>;
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
-  const keys = new GroupCommit<WantedKey, Finding>((wanted) => findKeys(sql, wanted), BATCH);
+  const keys = new GroupCommit<WantedKey, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), BATCH);
 
   function authenticate(credentials: Credentials): Principal | Promise<Principal> {
     const { headers, method } = credentials;
@@ -130,7 +132,7 @@ const unnamed = (): AppError =>
 
 const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server is of another workspace.");
 
-async function findKeys(sql: Sql, wanted: WantedKey[]): Promise<Finding[]> {
+export async function findKeys(sql: Sql, wanted: WantedKey[]): Promise<Finding[]> {
   const rows = await selectKeyGrants(sql, wanted);
   return rows.map(({ version, key }) => {
     if (!key) return { version, verdict: "unknown" };

@@ -9,7 +9,7 @@ import { createAuthenticator } from "./authenticate.ts";
 import { createKey } from "./api-keys/create-key.ts";
 import { newKey } from "./api-keys/key-text.ts";
 import { LastUsed } from "./api-keys/last-used.ts";
-import { IdentityCache } from "./identity-cache.ts";
+import { databaseSource, IdentityCache } from "./identity-cache.ts";
 import { BUILT_IN_ROLES } from "./roles/built-in.ts";
 
 const db = await testDatabase();
@@ -58,7 +58,7 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
     },
   });
   const log = createLog("error");
-  const cache = new IdentityCache(sql, log, () => {});
+  const cache = new IdentityCache(databaseSource(sql), log, () => {});
   const server = createAuthenticator({
     sql,
     cache,

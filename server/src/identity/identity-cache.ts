@@ -30,8 +30,33 @@ export interface Finding {
   version: string;
 }
 
+/** Where keys are known: the database, or another server. */
+export interface IdentitySource {
+  version(): Promise<string>;
+  /** `onSeen`: the version, and when the look at it began. */
+  listen(
+    onChange: () => void,
+    onSeen: (version: string, began: number) => void,
+  ): Promise<{ unlisten(): Promise<void> }>;
+}
+
+/** How old the last sight of the version may be, and when it is looked for again. Milliseconds. */
+interface Ages {
+  maxMs: number;
+  refreshMs: number;
+}
+
+const DATABASE_AGES: Ages = { maxMs: MAX_AGE_MS, refreshMs: REFRESH_MS };
+
+export const databaseSource = (sql: Sql): IdentitySource => ({
+  version: () => selectIdentityVersion(sql),
+  // on every new connection too: what was announced meanwhile is lost
+  listen: (onChange) => sql.listen("heddle_identity", onChange, onChange),
+});
+
 export class IdentityCache {
-  readonly #sql: Sql;
+  readonly #source: IdentitySource;
+  readonly #ages: Ages;
   readonly #log: Log;
   /** Told of every announcement. */
   readonly #onChange: () => void;
@@ -46,8 +71,9 @@ export class IdentityCache {
   #era = 0;
   #listening: { unlisten(): Promise<void> } | undefined;
 
-  constructor(sql: Sql, log: Log, onChange: () => void) {
-    this.#sql = sql;
+  constructor(source: IdentitySource, log: Log, onChange: () => void, ages: Ages = DATABASE_AGES) {
+    this.#source = source;
+    this.#ages = ages;
     this.#log = log;
     this.#onChange = onChange;
   }
@@ -57,8 +83,7 @@ export class IdentityCache {
       this.forget();
       this.#onChange();
     };
-    // on every new connection too: what was announced meanwhile is lost
-    this.#listening = await this.#sql.listen("heddle_identity", forget, forget);
+    this.#listening = await this.#source.listen(forget, (version, began) => this.#see(version, began));
   }
 
   async stop(): Promise<void> {
@@ -68,8 +93,8 @@ export class IdentityCache {
   /** What is known for certain, without waiting. */
   get(key: string): Verdict | undefined {
     const age = performance.now() - this.#confirmedAt;
-    if (age > REFRESH_MS && this.#version !== undefined) void this.#confirm().catch(() => {});
-    return age > MAX_AGE_MS ? undefined : this.#peek(key);
+    if (age > this.#ages.refreshMs && this.#version !== undefined) void this.#confirm().catch(() => {});
+    return age > this.#ages.maxMs ? undefined : this.#peek(key);
   }
 
   /** What is known, or what `look` finds; one look a key at a time. */
@@ -95,7 +120,7 @@ export class IdentityCache {
     if (this.#peek(key) !== undefined) {
       await this.#confirm();
       // that one may have begun long before this request; a second one has not
-      if (performance.now() - this.#confirmedAt > MAX_AGE_MS) await this.#confirm();
+      if (performance.now() - this.#confirmedAt > this.#ages.maxMs) await this.#confirm();
       const known = this.#peek(key);
       if (known !== undefined) return known;
     }
@@ -125,7 +150,7 @@ export class IdentityCache {
   async #askVersion(): Promise<void> {
     const began = performance.now();
     try {
-      this.#see(await selectIdentityVersion(this.#sql), began);
+      this.#see(await this.#source.version(), began);
     } catch (error) {
       this.#log.debug({ err: error }, "the identity version cannot be read");
       throw error;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
+import { ConfigError } from "../base/config/options.ts";
 import type { Principal } from "../base/auth/principal.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Guard } from "../base/http/route.ts";
@@ -12,7 +13,9 @@ import { type AuditLog, createAuditLog } from "./audit/audit-log.ts";
 import type { SealKey } from "./audit/seal.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
-import { IdentityCache } from "./identity-cache.ts";
+import { databaseSource, IdentityCache } from "./identity-cache.ts";
+import { PlatformKeys } from "./key-verification/platform-keys.ts";
+import type { SessionSource } from "./session-source.ts";
 import { type IdentitySettings, needsKeys } from "./settings.ts";
 import { createSessionSource } from "./sign-in/session-source.ts";
 import { withTracingKey } from "./tracing-key.ts";
@@ -46,12 +49,13 @@ export interface Identity {
 /** The database must be migrated. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { sql, log, settings } = options;
+  if (settings.authUrl !== undefined && options.ofOneWorkspace) return openRemoteIdentity(options, settings.authUrl);
   const keysNeeded = needsKeys(settings.auth, options.host);
   const first = await ensureWorkspace(sql, settings.workspaceId);
   const workspace = await servedWorkspace(sql, settings.workspaceId, first);
   let local = keysNeeded ? null : localPrincipal(workspace);
 
-  const cache = new IdentityCache(sql, log, () => {
+  const cache = new IdentityCache(databaseSource(sql), log, () => {
     // its plan may have changed
     if (local) void refreshLocal().catch((error: unknown) => log.warn({ err: error }, "the workspace was not read"));
   });
@@ -107,6 +111,48 @@ function recordFirstKey(audit: AuditLog, workspace: WorkspaceRow, key: string): 
     status: 200,
   });
 }
+
+/** Of a server whose keys another one knows: its own database holds none, and nobody gets in without. */
+async function openRemoteIdentity(options: IdentityOptions, url: string): Promise<Identity> {
+  const { sql, log, settings } = options;
+  if (settings.authKey === undefined) throw new ConfigError("HEDDLE_AUTH_URL needs HEDDLE_AUTH_KEY beside it.");
+  const maxAgeMs = settings.authMaxAgeSecs * 1000;
+  const platform = new PlatformKeys({ url, key: settings.authKey, maxAgeMs, log });
+  const own = await platform.self();
+  if (settings.workspaceId !== undefined && settings.workspaceId !== own.workspaceId) {
+    throw new ConfigError(`HEDDLE_AUTH_KEY is of workspace ${own.workspaceId}, HEDDLE_WORKSPACE_ID names another.`);
+  }
+  const cache = new IdentityCache(platform, log, () => {}, { maxMs: maxAgeMs, refreshMs: maxAgeMs / 2 });
+  await cache.start();
+  const lastUsed = new LastUsed(sql, log);
+  const authenticator = createAuthenticator({
+    sql,
+    cache,
+    lastUsed,
+    sessions: NO_SESSIONS,
+    local: () => null,
+    onlyWorkspace: own.workspaceId,
+    findKeys: (wanted) => platform.findKeys(wanted),
+  });
+  const audit = createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays, sealKey: options.sealKey });
+  return {
+    guard: { authenticator, audit, auditsData: settings.auditsData, served: () => own },
+    workspaceId: own.workspaceId,
+    keysNeeded: true,
+    firstKey: null,
+    async stop() {
+      await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);
+      await Promise.race([audit.stop(), sleep(2000, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** People sign in elsewhere. */
+const NO_SESSIONS: SessionSource = {
+  cookieOf: () => undefined,
+  refuseForgery: () => {},
+  find: () => Promise.resolve(undefined),
+};
 
 /** Whoever reaches a server that listens on loopback without keys. */
 function localPrincipal(workspace: WorkspaceRow): Principal {

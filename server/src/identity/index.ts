@@ -1,6 +1,7 @@
 import type { Route } from "../base/http/route.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { IdentityDeps } from "./deps.ts";
+import { keyVerificationRoutes } from "./key-verification/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { roleRoutes } from "./roles/routes.ts";
@@ -10,6 +11,7 @@ import { workspaceRoutes } from "./workspaces/routes.ts";
 export function identityRoutes(deps: IdentityDeps): Route[] {
   return [
     ...apiKeyRoutes(deps),
+    ...keyVerificationRoutes(deps),
     // before /workspaces/:workspace_id, which would take "current" for an id
     ...memberRoutes(deps),
     ...workspaceRoutes(deps),

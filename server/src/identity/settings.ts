@@ -1,4 +1,4 @@
-import { choice, ConfigError, type Options, type OptionSpec } from "../base/config/options.ts";
+import { choice, ConfigError, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { isUuid } from "../base/ids.ts";
 import { auditOptions } from "./audit/settings.ts";
 import { signInOptions } from "./sign-in/settings.ts";
@@ -22,9 +22,34 @@ export const identityOptions = {
     description: "Whether requests need a key: auto asks for one unless the server listens on loopback only.",
   }),
   workspaceId,
+  authUrl: {
+    env: ["HEDDLE_AUTH_URL"],
+    default: undefined,
+    description:
+      "A Heddle platform that knows the keys of this agent server, which then keeps none: deployments ask there.",
+    parse: parseUrl,
+  } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
+  authKey: text<string | undefined>({
+    env: ["HEDDLE_AUTH_KEY"],
+    default: undefined,
+    secret: true,
+    description: "This server's own key at HEDDLE_AUTH_URL, of the workspace that it is about; any role will do.",
+  }),
+  authMaxAgeSecs: integer({
+    env: ["HEDDLE_AUTH_MAX_AGE_SECS"],
+    default: 60,
+    min: 1,
+    max: 3600,
+    description: "How long keys are trusted while HEDDLE_AUTH_URL does not answer; a revocation there counts at once.",
+  }),
   ...signInOptions,
   ...auditOptions,
 };
+
+function parseUrl(value: string): string {
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new ConfigError(`must be a URL, not "${value}"`);
+  return value.replace(/\/+$/, "");
+}
 
 export type IdentitySettings = Options<typeof identityOptions>;
 

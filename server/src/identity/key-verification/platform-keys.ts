@@ -1,0 +1,149 @@
+/**
+ * Keys that another server knows (HEDDLE_AUTH_URL): it is asked once for each, and tells by a long poll when
+ * something has changed. What is remembered counts for as long as an answer of it is younger than
+ * HEDDLE_AUTH_MAX_AGE_SECS; after that requests get 503 instead of being trusted.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { z } from "zod";
+
+import type { Principal } from "../../base/auth/principal.ts";
+import { ConfigError } from "../../base/config/options.ts";
+import { unavailable } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { WantedKey } from "../api-keys/sql.ts";
+import type { Grant } from "../grant.ts";
+import type { Finding, IdentitySource, Verdict } from "../identity-cache.ts";
+import { changesAnswer, type PrincipalWire, selfAnswer, verifyAnswer, type VerdictWire } from "./schema.ts";
+
+const TIMEOUT_MS = 5000;
+/** How long a server that starts waits for the other. */
+const START_MS = 30_000;
+
+export interface PlatformKeysOptions {
+  url: string;
+  /** Of this server, at the other. */
+  key: string;
+  maxAgeMs: number;
+  log: Log;
+}
+
+export type OwnWorkspace = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
+
+export class PlatformKeys implements IdentitySource {
+  readonly #o: PlatformKeysOptions;
+  readonly #stopped = new AbortController();
+
+  constructor(options: PlatformKeysOptions) {
+    this.#o = options;
+  }
+
+  /** Whose server this is. Waits for the platform a while. @throws ConfigError when it refuses this server's key */
+  async self(): Promise<OwnWorkspace> {
+    const until = performance.now() + START_MS;
+    for (;;) {
+      try {
+        const self = await this.#ask(selfAnswer, "self");
+        return { organizationId: self.organization_id, workspaceId: self.workspace_id, plan: self.plan };
+      } catch (error) {
+        if (error instanceof ConfigError || performance.now() > until) throw error;
+        await sleep(500);
+      }
+    }
+  }
+
+  async findKeys(wanted: WantedKey[]): Promise<Finding[]> {
+    const body = JSON.stringify({ keys: wanted.map((one) => one.key_hash) });
+    const { version, verdicts } = await this.#trusted(() => this.#ask(verifyAnswer, "keys", { method: "POST", body }));
+    return verdicts.map((wire) => ({ version, verdict: toVerdict(wire) }));
+  }
+
+  async version(): Promise<string> {
+    return (await this.#trusted(() => this.#ask(changesAnswer, "changes"))).version;
+  }
+
+  /** A server whose own key is not good any more knows nobody. */
+  async #trusted<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.#o.log.error({ err: error }, "this server's own key is refused");
+      throw unavailable("The server that knows the keys refuses this one.", 10);
+    }
+  }
+
+  listen(
+    onChange: () => void,
+    onSeen: (version: string, began: number) => void,
+  ): Promise<{ unlisten(): Promise<void> }> {
+    const following = this.#follow(onChange, onSeen);
+    return Promise.resolve({
+      unlisten: () => {
+        this.#stopped.abort();
+        return following;
+      },
+    });
+  }
+
+  async #follow(onChange: () => void, onSeen: (version: string, began: number) => void): Promise<void> {
+    const { signal } = this.#stopped;
+    const wait = Math.min(20, this.#o.maxAgeMs / 3000);
+    let known: string | undefined;
+    while (!signal.aborted) {
+      // what a poll finds was true when the platform answered, and that was later than this
+      const began = performance.now();
+      try {
+        const since = known === undefined ? "" : `?version=${encodeURIComponent(known)}&wait=${wait}`;
+        const { version } = await this.#ask(changesAnswer, `changes${since}`, {}, wait * 1000 + TIMEOUT_MS);
+        if (known !== undefined && version !== known) onChange();
+        known = version;
+        onSeen(version, began);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#o.log.warn({ err: error }, "the platform that knows the keys does not answer");
+        await sleep(1000, undefined, { signal, ref: false }).catch(() => {});
+      }
+    }
+  }
+
+  async #ask<S extends z.ZodType>(
+    schema: S,
+    path: string,
+    init: RequestInit = {},
+    ms = TIMEOUT_MS,
+  ): Promise<z.output<S>> {
+    const { url, key } = this.#o;
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(ms)]);
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
+      text = await answer.text();
+    } catch (error) {
+      throw Object.assign(unavailable("The server that knows the keys does not answer."), { cause: error });
+    }
+    if (answer.status === 401 || answer.status === 403) {
+      throw new ConfigError(`${url} refuses the key in HEDDLE_AUTH_KEY: ${text.slice(0, 200)}`);
+    }
+    if (!answer.ok) throw unavailable(`The server that knows the keys answered ${answer.status}.`);
+    return schema.parse(JSON.parse(text));
+  }
+}
+
+function toVerdict(wire: VerdictWire): Verdict {
+  if (wire.status === "unknown" || wire.status === "revoked") return wire.status;
+  const inWorkspace = wire.status === "known" ? readPrincipal(wire.principal) : "elsewhere";
+  const expiresAt = wire.status === "known" && wire.expires_at !== null ? Date.parse(wire.expires_at) : Infinity;
+  // when a key was last used, its own server notes
+  return { keyId: null, expiresAt, inWorkspace, inOrganization: inWorkspace } satisfies Grant;
+}
+
+const readPrincipal = ({ actor, permissions, plan, ...wire }: PrincipalWire): Principal => ({
+  actor: { kind: actor.kind, id: actor.id, name: actor.name, userId: actor.user_id },
+  organizationId: wire.organization_id,
+  workspaceId: wire.workspace_id,
+  plan,
+  permissions: new Set(permissions),
+});
