@@ -105,6 +105,13 @@ test("both roles in one process trace as well, and stop in order", SLOW, async (
   await expect.poll(() => call(`${api}/ok`, undefined).then(({ status }) => status)).toBe(200);
   const id = await run(api, firstKey);
   await expect.poll(() => traceStatus(traces, firstKey, id), { timeout: 15_000 }).toBe("success");
+
+  const asked = { assistant_id: "trail", input: {}, feedback_keys: ["thumbs"] };
+  const { json } = await call(`${api}/runs/wait`, firstKey, asked);
+  const { thumbs } = json["__feedback__"] as { thumbs: string };
+  // the link is its own credential
+  expect(await call(`${thumbs}?score=1`, undefined)).toMatchObject({ status: 200 });
+  expect(thumbs.startsWith(traces)).toBe(true);
   server.child.kill("SIGTERM");
   expect(await server.exited).toBe(0);
 });
