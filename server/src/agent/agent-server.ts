@@ -112,6 +112,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     internalUrl: options.internalUrl,
     onLost: () => queue.loseAll(),
     onReleased: () => queue.wake(),
+    onLostTrace: (trace) => hosts.closeTrace(trace),
   });
   const durations = runDurations(metrics.registry);
   const queue: RunQueue = new RunQueue({

@@ -18,6 +18,7 @@ import type {
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
 
+const CLOSE_MS = 20_000;
 const TICK_MS = 250;
 /** How long the last traces may hold up the end of the server. */
 const FLUSH_MS = 1500;
@@ -126,7 +127,15 @@ export class HostPool {
 
   /** Has the end of a run told that no host can tell any more which ran it. Best effort. */
   closeTrace(trace: LostTrace): void {
-    if (this.traces) this.#idlest()?.closeTrace(trace);
+    if (!this.traces) return;
+    const host = this.#idlest();
+    if (host) host.closeTrace(trace);
+    // what a server finds when it starts, it finds before its hosts are ready
+    else
+      void this.#untilUsable(CLOSE_MS).then(
+        (one) => one.closeTrace(trace),
+        () => {},
+      );
   }
 
   /**

@@ -1,22 +1,41 @@
 import type { LostTrace, RunKwargs } from "../../../../graph-host/src/protocol.ts";
 import type { ActiveRun } from "./active-run.ts";
 
+/** A run that was traced by a process which is gone. */
+export interface TracedRun {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string | null;
+  attempt: number;
+  /** A RunKwargs as JSON text. */
+  kwargs: string;
+  /** ISO 8601 in UTC: when its last attempt began. */
+  started_at: string;
+}
+
 /** What a host has to tell the trace platform of a run that ended with the host that had traced it. */
 export function lostTrace(run: ActiveRun, error: string | null): LostTrace {
+  const started_at = new Date(performance.timeOrigin + run.claimedAt).toISOString();
+  return traceOf({ ...run.start, kwargs: run.kwargs, started_at }, error);
+}
+
+/** The same of one that ended with its whole server. */
+export function traceOf(run: TracedRun, error: string | null): LostTrace {
   const { config, input } = JSON.parse(run.kwargs) as RunKwargs;
-  const configurable = config.configurable ?? {};
+  const configurable = config?.configurable ?? {};
   const { langsmith_project: project } = configurable;
-  const { run_id, thread_id, assistant_id, graph_id, attempt } = run.start;
+  const { run_id, thread_id, assistant_id, graph_id, attempt } = run;
   return {
     run_id,
-    name: typeof config.run_name === "string" ? config.run_name : "LangGraph",
-    start_time: new Date(performance.timeOrigin + run.claimedAt).toISOString(),
+    name: typeof config?.run_name === "string" ? config.run_name : "LangGraph",
+    start_time: run.started_at,
     inputs: input,
     error,
     ...(typeof project === "string" && { project }),
     metadata: {
       ...plain(configurable),
-      ...config.metadata,
+      ...config?.metadata,
       run_id,
       thread_id,
       assistant_id,

@@ -17,6 +17,7 @@ import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { answerOf } from "./answer.ts";
+import { traceOf } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
 import {
@@ -30,6 +31,7 @@ import {
   notifyQueue,
   selectCancellable,
   selectNextDue,
+  selectRetried,
 } from "./sql.ts";
 import { takeOverStreams } from "./stream-sql.ts";
 
@@ -131,7 +133,10 @@ export class RunQueue {
 
   /** Asks for a run's end. `cancelled`: it had not started; `signalled`: it will end soon, see its stream. */
   async cancel(threadId: string, runId: string, action: CancelAction, reason: string | null) {
+    const retried = this.#hosts.traces ? await selectRetried(this.#o.sql, runId) : undefined;
     const { outcome } = await cancelRunRow(this.#o.sql, { runId, threadId, action, reason });
+    // an attempt was traced, and no other comes that would end what it has begun
+    if (retried && outcome === "cancelled") this.#hosts.closeTrace(traceOf(retried, reason));
     if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId);
     return outcome;
   }

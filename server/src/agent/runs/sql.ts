@@ -2,6 +2,7 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
+import type { TracedRun } from "./close-trace.ts";
 
 export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
@@ -259,8 +260,20 @@ export async function selectCancelRequest(
 }
 
 /** Running runs whose server has no row. */
-export function selectOrphans(sql: Sql): Promise<{ run_id: string; attempt: number }[]> {
-  return sql<{ run_id: string; attempt: number }[]>`
-    select run_id, attempt from runs r
-    where status = 'running' and not exists (select 1 from servers s where s.server_id = r.server_id) limit 1000`;
+export function selectOrphans(sql: Sql): Promise<TracedRun[]> {
+  return sql<TracedRun[]>`
+    select ${sql.unsafe(TRACED)} from runs r left join assistants a on a.assistant_id = r.assistant_id
+    where r.status = 'running' and not exists (select 1 from servers s where s.server_id = r.server_id) limit 1000`;
 }
+
+/** A run that waits for another attempt; undefined for one that has had none. */
+export async function selectRetried(sql: Sql, runId: string): Promise<TracedRun | undefined> {
+  const [row] = await sql<TracedRun[]>`
+    select ${sql.unsafe(TRACED)} from runs r left join assistants a on a.assistant_id = r.assistant_id
+    where r.run_id = ${runId} and r.status = 'pending' and r.attempt > 0`;
+  return row;
+}
+
+/** What the end of a trace is made of (close-trace.ts). */
+const TRACED = `r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.attempt, r.kwargs::text as kwargs,
+  to_char(coalesce(r.started_at, r.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as started_at`;

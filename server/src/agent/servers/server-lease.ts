@@ -11,15 +11,20 @@
  */
 import { hostname } from "node:os";
 
+import type { LostTrace } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { identifyProcess, processLives, type ProcessIdentity } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { traceOf } from "../runs/close-trace.ts";
 import { releaseRun, selectOrphans } from "../runs/sql.ts";
 import { deleteServer, selectOtherServers, updateHeartbeat, upsertServer } from "./sql.ts";
 
 /** Runs that were lost with so many servers in a row end as error. */
 const MAX_ATTEMPTS = 25;
+
+const LOST_TOO_OFTEN = "The server that executed it was lost too often.";
+const LOST = "The server that executed it was lost while it was being cancelled.";
 
 export interface ServerLeaseOptions {
   sql: Sql;
@@ -32,6 +37,8 @@ export interface ServerLeaseOptions {
   onLost(): void;
   /** Runs were put back into the queue. */
   onReleased(): void;
+  /** A run ended with the server that had traced it. */
+  onLostTrace(trace: LostTrace): void;
 }
 
 export class ServerLease {
@@ -101,15 +108,19 @@ export class ServerLease {
     }
     // also those whose server's row is gone since a sweep that died half-way
     const orphans = await selectOrphans(sql);
-    for (const { run_id, attempt } of orphans) {
-      await releaseRun(sql, {
+    for (const orphan of orphans) {
+      const { run_id, attempt } = orphan;
+      const { outcome } = await releaseRun(sql, {
         runId: run_id,
         attempt,
         blame: attempt >= MAX_ATTEMPTS,
         maxFailures: attempt >= MAX_ATTEMPTS ? 1 : this.#o.maxFailures,
-        reason: "The server that executed it was lost too often.",
+        reason: LOST_TOO_OFTEN,
         notify: !this.alone,
       });
+      // one that goes on is traced on; a cancelled one, and one that was lost too often, are not
+      if (outcome === "pending" || outcome === "lost") continue;
+      this.#o.onLostTrace(traceOf(orphan, outcome === "error" ? LOST_TOO_OFTEN : LOST));
     }
     if (orphans.length > 0 || gone.length > 0) this.#o.onReleased();
   }
