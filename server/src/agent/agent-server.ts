@@ -39,6 +39,8 @@ import { ServerLease } from "./servers/server-lease.ts";
 import type { AgentSettings } from "./settings.ts";
 import { runStoreOperations } from "./store/run-operations.ts";
 import { StoreRules } from "./store/store-rules.ts";
+import { ThreadWatch } from "./thread-stream/thread-watch.ts";
+import { UiBundles } from "./ui/ui-bundles.ts";
 import { registerAgentMetrics, runDurations } from "./system/agent-metrics.ts";
 import { WebhookSender } from "./webhooks/webhook-sender.ts";
 
@@ -101,6 +103,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const alone = () => lease.alone;
   const isActive = (runId: string) => queue.has(runId);
   const follower = new RunFollower({ sql, streams, log, serverId, keeper, live, isActive, alone });
+  const threadWatch = new ThreadWatch(sql, log);
   const streamSweeper = new StreamSweeper(sql, log, settings.streamTtlSecs);
   const protocol = new ProtocolLog({ sql, log, ttlSecs: settings.streamTtlSecs, alone });
   const lease: ServerLease = new ServerLease({
@@ -127,6 +130,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     protocol,
     fault,
     alone,
+    onBegun: (threadId) => threadWatch.touch(threadId),
     onEnded: (...ended) => {
       durations(...ended);
       webhooks.wake();
@@ -185,10 +189,12 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     queue,
     streams,
     follower,
+    threadWatch,
     protocol,
     metrics,
     access: new Access(),
     customApp: null,
+    ui: new UiBundles(),
     outbound,
     webhooks,
     crons,
@@ -250,6 +256,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       await outbound.close();
       follower.stop();
       streamSweeper.stop();
+      threadWatch.stop();
       await protocol.stop();
       await keeper.stop();
       await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>

@@ -12,9 +12,11 @@ import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./runs/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
 import type { RunStreams } from "./runs/run-streams.ts";
+import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
+import type { UiBundles } from "./ui/ui-bundles.ts";
 
 /** What the agent server's slices are made of; built once in `app.ts`. */
 export interface AgentDeps {
@@ -29,10 +31,12 @@ export interface AgentDeps {
   queue: RunQueue;
   streams: RunStreams;
   follower: RunFollower;
+  threadWatch: ThreadWatch;
   protocol: ProtocolLog;
   metrics: Metrics;
   /** What the project's own rules leave to a caller. */
   access: Access;
+  ui: UiBundles;
   /** The project's own HTTP app. */
   customApp: CustomApp | null;
   /** The way out, for whatever calls others. */

@@ -1,14 +1,18 @@
 import type { Route } from "../base/http/route.ts";
+import { a2aRoutes } from "./a2a/routes.ts";
 import { assistantRoutes } from "./assistants/routes.ts";
 import { enabledRoutes } from "./custom-app/enabled-routes.ts";
 import { guardRoutes } from "./custom-auth/guard-routes.ts";
 import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
+import { threadStreamRoutes } from "./thread-stream/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { uiRoutes } from "./ui/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** Whether it lives, and its figures. */
@@ -24,8 +28,12 @@ export function agentRoutes(deps: AgentDeps): Route[] {
     ...assistantRoutes(deps),
     ...threadRoutes(deps),
     ...protocolRoutes(deps),
+    ...threadStreamRoutes(deps),
+    ...mcpRoutes(deps),
+    ...a2aRoutes(deps),
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
+    ...uiRoutes(deps),
   ];
   const { http } = deps.project.config;
   const routes = enabledRoutes(all, http);

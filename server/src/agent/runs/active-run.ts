@@ -45,6 +45,8 @@ export interface RunQueueOptions {
   fault: FaultPoint;
   /** True when no other server shares the database: nobody needs to be told of anything. */
   alone(): boolean;
+  /** Told of every run that begins here. */
+  onBegun(threadId: string): void;
   /** Told of every run that ended here, for the metrics; seconds since its claim. */
   onEnded(graphId: string, outcome: string, seconds: number): void;
 }

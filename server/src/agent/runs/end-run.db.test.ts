@@ -50,6 +50,7 @@ const endings = new RunEndings({
   protocol,
   fault: createFaultPoint(""),
   alone: () => true,
+  onBegun: () => {},
   onEnded: () => {},
   counts: { started: 0, finished: 0, released: 0, lost: 0 },
   hosts: () => {

@@ -304,6 +304,7 @@ export class RunQueue {
     this.#active.set(run.runId, run);
     const stream = this.#o.streams.open(run.runId);
     stream.execution = { threadId: row.thread_id, attempt: row.attempt };
+    this.#o.onBegun(row.thread_id);
     if (kept && !stream.keeping && stream.log.appended < kept) {
       // the frames of the attempts before come first
       const caughtUp = this.#o.follower.catchUp(stream, kept);

@@ -1,4 +1,5 @@
 import type { AgentDeps } from "../deps.ts";
+import { deleteThreadStreams } from "../runs/stream-sql.ts";
 import { deleteThreadRows, threadExists } from "./sql.ts";
 
 /** Stops the thread's runs, then deletes it and all that belongs to it. @returns false when there is none */
@@ -6,5 +7,6 @@ export async function deleteThread(deps: Pick<AgentDeps, "sql" | "queue">, threa
   if (!(await threadExists(deps.sql, threadId))) return false;
   await deps.queue.stopThread(threadId);
   await deleteThreadRows(deps.sql, threadId);
+  await deleteThreadStreams(deps.sql, threadId);
   return true;
 }

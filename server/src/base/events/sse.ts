@@ -41,6 +41,41 @@ export const SSE_HEADERS: Record<string, string> = {
   "X-Accel-Buffering": "no",
 };
 
+/**
+ * What an iterable yields as a response body: one piece when the socket has taken the last, a comment after
+ * `heartbeatMs` of silence. `onLeave` is called once, when the client leaves or the iterable ends.
+ */
+export function textBody(
+  pieces: AsyncIterator<Uint8Array>,
+  { heartbeatMs = 5000, onLeave }: { heartbeatMs?: number; onLeave: () => void },
+): ReadableStream<Uint8Array> {
+  let next: Promise<IteratorResult<Uint8Array>> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // one wait outlives any number of heartbeats
+        next ??= pieces.next();
+        const silence = new Promise<"silence">((resolve) => {
+          timer = setTimeout(resolve, heartbeatMs, "silence");
+        });
+        const got = await Promise.race([next, silence]);
+        clearTimeout(timer);
+        if (got === "silence") return controller.enqueue(HEARTBEAT);
+        next = undefined;
+        if (!got.done) return controller.enqueue(got.value);
+        onLeave();
+        controller.close();
+      },
+      cancel() {
+        clearTimeout(timer);
+        onLeave();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
 export interface SseOptions {
   /** Number of the first frame to send. */
   from: number;

@@ -1,0 +1,61 @@
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { SSE_HEADERS, textBody } from "../../base/events/sse.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { isUuid } from "../../base/ids.ts";
+import type { AgentDeps } from "../deps.ts";
+import { threadParams } from "../runs/schema.ts";
+import { type ThreadStreamMode, threadStreamQuery } from "./schema.ts";
+import { frameWithId, openThreadFrames, type ThreadFrame, type ThreadFramesOptions } from "./thread-frames.ts";
+
+export function threadStreamRoutes(deps: AgentDeps): Route[] {
+  return [
+    route({
+      tag: "Threads",
+      method: "GET",
+      path: "/threads/:thread_id/stream",
+      permission: "runs:read",
+      aliases: ["/thread/:thread_id/stream"],
+      summary: "Follow all runs of a thread, until the client leaves",
+      params: threadParams,
+      query: threadStreamQuery,
+      out: { 200: "text/event-stream" },
+      async handler({ params, query, c }) {
+        const threadId = params.thread_id;
+        const from = positionOf(c.req.header("last-event-id"));
+        const modes = query.stream_mode ?? query.stream_modes ?? ["run_modes"];
+        const leave = new AbortController();
+        const options = { threadId, from, states: modes.includes("state_update"), signal: leave.signal };
+        const frames = await openThreadFrames(deps, options);
+        if (!frames) throw notFound(`Thread with ID ${threadId} not found`);
+        const body = textBody(asText(frames, modes), { onLeave: () => leave.abort() });
+        return new Response(body, { headers: SSE_HEADERS });
+      },
+    }),
+  ];
+}
+
+/** `Last-Event-ID`: none: what comes; `-`: all that is kept; `<run id>:<number>`: what follows that frame. */
+function positionOf(id: string | undefined): ThreadFramesOptions["from"] {
+  if (id === undefined) return "now";
+  if (id === "-" || id === "-1") return "start";
+  const [runId, number, ...more] = id.split(":");
+  if (runId && isUuid(runId) && number && /^\d{1,9}$/.test(number) && more.length === 0) {
+    return { runId, number: Number(number) };
+  }
+  throw unprocessable('Last-Event-ID must be "-" or the id of a frame of a thread stream, such as "<run id>:12".');
+}
+
+async function* asText(frames: AsyncIterable<ThreadFrame>, modes: ThreadStreamMode[]): AsyncGenerator<Buffer> {
+  const runs = modes.includes("run_modes");
+  const life = runs || modes.includes("lifecycle");
+  for await (const one of frames) {
+    if (one.kind === "state") yield Buffer.from(`event: state_update\ndata: ${one.state}\n\n`);
+    else if (one.kind === "end") {
+      if (!life) continue;
+      const data = JSON.stringify({ run_id: one.runId, status: "run_done" });
+      yield Buffer.from(`event: metadata\ndata: ${data}\nid: ${one.runId}:${one.number}\n\n`);
+    } else if (runs || (life && one.name === "metadata")) {
+      yield frameWithId(one.name, one.frame, `${one.runId}:${one.number}`);
+    }
+  }
+}

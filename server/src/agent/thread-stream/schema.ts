@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
+export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
+
+/** One, several as a JSON array or with commas, or the parameter several times. */
+const modes = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .transform((given, context) => {
+    if (given === undefined || given === "") return undefined;
+    const parsed = z.array(z.enum(THREAD_STREAM_MODES)).safeParse(typeof given === "string" ? parseList(given) : given);
+    if (parsed.success) return parsed.data;
+    context.addIssue({ code: "custom", message: `must be of ${THREAD_STREAM_MODES.join(", ")}` });
+    return z.NEVER;
+  });
+
+/** Clients send `stream_mode`, the peers' document says `stream_modes`. */
+export const threadStreamQuery = z.object({ stream_mode: modes, stream_modes: modes });
+
+function parseList(text: string): unknown {
+  if (!text.startsWith("[")) return text.split(",");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

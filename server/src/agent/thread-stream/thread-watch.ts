@@ -1,0 +1,100 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { deferred, type Deferred } from "../../base/deferred.ts";
+import type { Log } from "../../base/log.ts";
+import { selectThreadSigns, type ThreadSign } from "./sql.ts";
+
+const POLL_MS = 500;
+
+interface Watched {
+  /** undefined: the thread is gone. */
+  sign: ThreadSign | undefined;
+  changed: Deferred<void>;
+  readers: number;
+}
+
+/**
+ * Tells when a run begins on a thread, or its state changes, on whichever server: one query for all threads that
+ * somebody watches here, twice a second, and at once for what this server begins itself.
+ */
+export class ThreadWatch {
+  readonly #sql: Sql;
+  readonly #log: Log;
+  #threads = new Map<string, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  constructor(sql: Sql, log: Log) {
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  /** Readers that wait come to an end. */
+  stop(): void {
+    clearInterval(this.#timer);
+    const all = [...this.#threads.values()];
+    this.#threads.clear();
+    for (const watched of all) wake(watched);
+  }
+
+  /** Resolves with the thread's sign when it is another than `known`; undefined: the thread is gone. */
+  async next(threadId: string, known: ThreadSign, signal: AbortSignal): Promise<ThreadSign | undefined> {
+    let watched = this.#threads.get(threadId);
+    if (!watched) {
+      watched = { sign: known, changed: deferred(), readers: 0 };
+      this.#threads.set(threadId, watched);
+    }
+    watched.readers += 1;
+    this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
+    const leave = () => wake(watched);
+    signal.addEventListener("abort", leave);
+    try {
+      while (!signal.aborted && watched.sign && same(watched.sign, known) && this.#threads.get(threadId) === watched) {
+        await watched.changed.promise;
+      }
+      return this.#threads.get(threadId) === watched ? watched.sign : undefined;
+    } finally {
+      signal.removeEventListener("abort", leave);
+      watched.readers -= 1;
+      if (watched.readers === 0 && this.#threads.get(threadId) === watched) this.#threads.delete(threadId);
+    }
+  }
+
+  /** A run begins here. */
+  touch(threadId: string): void {
+    if (this.#threads.has(threadId)) void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const ids = [...this.#threads.keys()];
+      const signs = ids.length > 0 ? await selectThreadSigns(this.#sql, ids) : [];
+      const found = new Map(signs.map((sign) => [sign.thread_id, sign]));
+      for (const id of ids) {
+        const watched = this.#threads.get(id);
+        const sign = found.get(id);
+        if (!watched || (sign && same(sign, watched.sign))) continue;
+        watched.sign = sign;
+        wake(watched);
+      }
+    } catch (error) {
+      if (!isDatabaseAway(error)) this.#log.error({ err: error }, "threads could not be watched");
+    } finally {
+      this.#looking = false;
+      if (this.#threads.size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+    }
+  }
+}
+
+function wake(watched: Watched): void {
+  const { changed } = watched;
+  watched.changed = deferred();
+  changed.resolve();
+}
+
+const same = (a: ThreadSign, b: ThreadSign | undefined): boolean => a.runs === b?.runs && a.state === b.state;
