@@ -78,6 +78,8 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "POST /threads/:thread_id/stream/events": ASKS_ITSELF,
   "GET /threads/:thread_id/stream/events": ASKS_ITSELF,
 
+  "POST /a2a/:assistant_id": ASKS_ITSELF,
+  "GET /.well-known/agent-card.json": ASKS_ITSELF,
   "POST /mcp": ASKS_ITSELF,
   "GET /mcp": ASKS_ITSELF,
   "DELETE /mcp": ASKS_ITSELF,
@@ -134,6 +136,9 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "GET /webhooks/deliveries": ASKS_ITSELF,
   "GET /webhooks/deliveries/:delivery_id": ASKS_ITSELF,
   "POST /webhooks/deliveries/:delivery_id/replay": ASKS_ITSELF,
+
+  // code for browsers: the same for everybody
+  "POST /ui/:agent": ASKS_ITSELF,
 
   "POST /runs/crons": ASKS_ITSELF,
   "POST /threads/:thread_id/runs/crons": ASKS_ITSELF,

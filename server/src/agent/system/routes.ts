@@ -5,6 +5,7 @@ import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
+import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
 import { checkHealth } from "./health.ts";
 import * as schema from "./schema.ts";
@@ -65,7 +66,9 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
         const info = { title: "Heddle agent server", version, description };
         const manners = { errors: deps.settings.errors, limited: false };
-        document ??= JSON.stringify(openApiDocument([...others, ...routes], info, manners));
+        document ??= JSON.stringify(
+          withProjectAuth(openApiDocument([...others, ...routes], info, manners), deps.project.config.auth?.openapi),
+        );
         return rawJson(document);
       },
     }),

@@ -1,0 +1,96 @@
+/**
+ * Bundles of generative UI (contract §12): a project's components, built by esbuild, without the packages that the
+ * page has already. The page's SDK hands these out by `LGUI_REQUIRE` and takes components by `LGUI_EXT_STORE`.
+ */
+import { createRequire } from "node:module";
+import { dirname, extname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { ConfigError } from "../../base/config/options.ts";
+
+/** What the page has, as the SDK provides it. */
+const SHARED = [
+  "react",
+  "react-dom",
+  "react/jsx-runtime",
+  "@langchain/langgraph-sdk/react",
+  "@langchain/langgraph-sdk/react-ui",
+];
+
+export interface BundleOrder {
+  /** The project's directory. */
+  dir: string;
+  agent: string;
+  /** Relative to it; its default export holds components by name. */
+  entry: string;
+  /** Further packages that the page provides (`ui_config.shared`). */
+  shared: string[];
+}
+
+/** Of esbuild, which comes with the project or with tsx, what is needed here. */
+interface Esbuild {
+  build(options: object): Promise<{ outputFiles: { path: string; contents: Uint8Array }[] }>;
+}
+
+interface PluginBuild {
+  onResolve(options: { filter: RegExp }, callback: (args: { path: string }) => object | undefined): void;
+  onLoad(options: { filter: RegExp; namespace: string }, callback: (args: { path: string }) => object): void;
+}
+
+/** @throws ConfigError when there is no esbuild */
+export async function loadBundler(dir: string): Promise<Esbuild> {
+  const places = [join(dir, "langgraph.json"), fileURLToPath(import.meta.resolve("tsx"))];
+  for (const place of places) {
+    try {
+      return createRequire(place)("esbuild") as Esbuild;
+    } catch {
+      // the next place
+    }
+  }
+  throw new ConfigError(`ui: esbuild is needed to build it. Install it in the project:\n  npm install -D esbuild`);
+}
+
+/** Under which global the bundle is found. */
+export const globalName = (agent: string): string => `__LGUI_${agent.replaceAll(/[^a-zA-Z0-9]/g, "_")}`;
+
+/** @returns files by name: `entrypoint.js`, and `entrypoint.css` where components import styles. Rejects with esbuild's message */
+export async function bundle(bundler: Esbuild, order: BundleOrder): Promise<Map<string, Uint8Array>> {
+  const entry = resolve(order.dir, order.entry);
+  const contents = `
+    import components from ${JSON.stringify(entry)};
+    export function render(name, shadowRootId) {
+      const root = document.getElementById(shadowRootId).shadowRoot;
+      const target = root.appendChild(document.createElement("div"));
+      globalThis[Symbol.for("LGUI_EXT_STORE")].respond(shadowRootId, components[name], target);
+    }`;
+  const { outputFiles } = await bundler.build({
+    stdin: { contents, resolveDir: dirname(entry), sourcefile: "entrypoint.js", loader: "js" },
+    outfile: join(order.dir, "entrypoint.js"),
+    absWorkingDir: order.dir,
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: globalName(order.agent),
+    platform: "browser",
+    target: "es2022",
+    jsx: "automatic",
+    minify: true,
+    logLevel: "silent",
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [fromPage([...SHARED, ...order.shared])],
+  });
+  return new Map(outputFiles.map(({ path, contents: bytes }) => [`entrypoint${extname(path)}`, bytes]));
+}
+
+const fromPage = (names: string[]) => ({
+  name: "from-page",
+  setup(build: PluginBuild) {
+    build.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      names.includes(path) ? { path, namespace: "from-page" } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: "from-page" }, ({ path }) => ({
+      contents: `module.exports = globalThis[Symbol.for("LGUI_REQUIRE")](${JSON.stringify(path)});`,
+      loader: "js",
+    }));
+  },
+});

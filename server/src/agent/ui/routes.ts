@@ -1,0 +1,81 @@
+import { extname } from "node:path";
+
+import { z } from "zod";
+
+import { AppError, notFound } from "../../base/errors.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import { globalName } from "./bundle.ts";
+
+const TYPES: Record<string, string> = { ".js": "text/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
+const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/;
+const agentParams = z.object({ agent: z.string() });
+
+/** Contract §12. Only where langgraph.json has `ui`. */
+export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "log">): Route[] {
+  const { config } = deps.project;
+  if (!config.ui || Object.keys(config.ui).length === 0) return [];
+  const prefix = deps.settings.mountPrefix ?? config.http.mount_prefix ?? "";
+
+  async function filesOf(agent: string): Promise<Map<string, Uint8Array>> {
+    const building = deps.ui.of(agent);
+    if (!building) throw notFound(`UI not found for agent "${agent}"`);
+    try {
+      return await building;
+    } catch (error) {
+      deps.log.error(`The UI of "${agent}" cannot be built: ${(error as Error).message}`);
+      throw new AppError(500, `The UI of "${agent}" cannot be built; the server's log says why.`, { cause: error });
+    }
+  }
+
+  return [
+    route({
+      tag: "Generative UI",
+      method: "POST",
+      path: "/ui/:agent",
+      permission: "assistants:read",
+      audit: "none",
+      summary: "A piece of HTML that loads a component of an agent",
+      params: agentParams,
+      body: z.object({ name: z.string().min(1).max(200) }),
+      out: { 200: "text/html" },
+      errors: [400],
+      async handler({ params: { agent }, body: { name }, c }) {
+        const files = await filesOf(agent);
+        const host = c.req.header("host") ?? new URL(c.req.url).host;
+        if (!HOST.test(host)) throw new AppError(400, "The header Host is no host.");
+        const protocol = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? "http:" : "";
+        const base = `${protocol}//${host}${prefix}/ui/${encodeURIComponent(agent)}`;
+        const styles = [...files.keys()].filter((file) => file.endsWith(".css"));
+        const links = styles.map((file) => `<link rel="stylesheet" href="${base}/${file}" />`);
+        const call = `${globalName(agent)}.render(${attribute(JSON.stringify(name))}, "{{shadowRootId}}")`;
+        const script = `<script src="${base}/entrypoint.js" onload='${call}'></script>`;
+        return c.body([...links, script].join("\n"), 200, { "Content-Type": "text/html; charset=UTF-8" });
+      },
+    }),
+    route({
+      tag: "Generative UI",
+      method: "GET",
+      path: "/ui/:agent/:file",
+      permission: "public",
+      publicBecause: "a page loads scripts and styles without a key; it is code for browsers, and holds no data",
+      summary: "A file of an agent's components",
+      params: agentParams.extend({ file: z.string() }),
+      out: { 200: ["text/javascript", "text/css"] },
+      async handler({ params: { agent, file }, c }) {
+        const bytes = (await filesOf(agent)).get(file);
+        if (!bytes) throw notFound(`There is no ${file} in the UI of agent "${agent}"`);
+        return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
+          "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
+          "Cache-Control": "no-cache",
+          // pages of other origins are who loads it
+          "Cross-Origin-Resource-Policy": "cross-origin",
+        });
+      },
+    }),
+  ];
+}
+
+/** Text within an attribute in single quotes. */
+const attribute = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("'", "&#39;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

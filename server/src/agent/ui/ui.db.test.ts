@@ -1,0 +1,95 @@
+import { fileURLToPath } from "node:url";
+import { createContext, runInContext } from "node:vm";
+
+import { createElement } from "react";
+import * as JsxRuntime from "react/jsx-runtime";
+import * as React from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+import { callerOf } from "../../../test/call.ts";
+import { openGuard } from "../../../test/principal.ts";
+import { createAgentApp } from "../../app.ts";
+import { unauthorized } from "../../base/errors.ts";
+import { readProject } from "../project/read-project.ts";
+import { UiBundles } from "./ui-bundles.ts";
+
+const PROJECT = fileURLToPath(new URL("../../../test/fixtures/ui-project/langgraph.json", import.meta.url));
+const { call, agent } = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, PROJECT);
+
+test("a component is told by a piece of HTML, which names script and styles at the host that was asked", async () => {
+  const answer = await call("POST", "/ui/weather", { name: "it's" }, { host: "localhost:2024" });
+  expect(answer.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+  expect(answer.text).toBe(
+    `<link rel="stylesheet" href="http://localhost:2024/ui/weather/entrypoint.css" />\n` +
+      `<script src="http://localhost:2024/ui/weather/entrypoint.js" ` +
+      `onload='__LGUI_weather.render("it&#39;s", "{{shadowRootId}}")'></script>`,
+  );
+  expect((await call("POST", "/ui/weather", { name: "w" }, { host: "agents.example" })).text).toContain(
+    `src="//agents.example/ui/`,
+  );
+  expect((await call("POST", "/ui/weather", { name: "w" }, { host: `a"><script>` })).status).toBe(400);
+  expect((await call("POST", "/ui/weather", {})).status).toBe(422);
+});
+
+test("the script hands the component to the page, with the page's own React", async () => {
+  const { text } = await call("GET", "/ui/weather/entrypoint.js");
+  const required: string[] = [];
+  const responded: [string, React.FC<{ city: string }>][] = [];
+  const modules: Record<string, unknown> = {
+    react: React,
+    "react/jsx-runtime": JsxRuntime,
+    "the-page-has-it": { word: "Hello" },
+  };
+  const page = createContext({
+    document: {
+      getElementById: () => ({ shadowRoot: { appendChild: (one: unknown) => one } }),
+      createElement: () => ({}),
+    },
+    [Symbol.for("LGUI_REQUIRE")]: (name: string) => {
+      required.push(name);
+      return modules[name];
+    },
+    [Symbol.for("LGUI_EXT_STORE")]: {
+      respond: (id: string, component: React.FC<{ city: string }>) => void responded.push([id, component]),
+    },
+  });
+  runInContext(`${text}; __LGUI_weather.render("weather", "root-1");`, page);
+  const [[id, Weather]] = responded as [[string, React.FC<{ city: string }>]];
+  expect(id).toBe("root-1");
+  expect(renderToStaticMarkup(createElement(Weather, { city: "Berlin" }))).toBe(`<p class="weather">Hello, Berlin</p>`);
+  expect(required.toSorted()).toEqual(["react", "react/jsx-runtime", "the-page-has-it"]);
+  // React itself is not in it
+  expect(text.length).toBeLessThan(5000);
+});
+
+test("files are for every page, without a key; only those that were built", async () => {
+  const closed = callerOf(
+    createAgentApp(agent.deps, {
+      ...openGuard,
+      authenticator: { authenticate: () => Promise.reject(unauthorized("nobody gets in")) },
+    }),
+  );
+  const style = await closed("GET", "/ui/weather/entrypoint.css");
+  expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=UTF-8"]);
+  expect(style.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
+  expect(style.text).toContain(".weather");
+  expect((await closed("POST", "/ui/weather", { name: "weather" })).status).toBe(401);
+  for (const file of ["ui.tsx", "..%2flanggraph.json", "entrypoint.map"]) {
+    expect((await closed("GET", `/ui/weather/${file}`)).status).toBe(404);
+  }
+});
+
+test("an unknown agent is 404, and what cannot be built is said in the log", async () => {
+  const unknown = await call("POST", "/ui/nobody", { name: "weather" });
+  expect([unknown.status, unknown.text]).toEqual([404, `UI not found for agent "nobody"`]);
+  expect((await call("POST", "/ui/constructor", { name: "x" })).status).toBe(404);
+  expect((await call("POST", "/ui/broken", { name: "x" })).status).toBe(500);
+});
+
+test("an entry that is not there stops the start, by name", async () => {
+  const project = await readProject(PROJECT);
+  project.config.ui = { weather: "./nowhere.tsx" };
+  await expect(new UiBundles().configure(project)).rejects.toThrow(/ui\.weather: there is no file .*nowhere\.tsx/);
+});
