@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 interface Entry {
   pid: number;
@@ -18,7 +19,34 @@ function processTable(): Entry[] {
 /** Resident memory in bytes: of the process itself, and of it with everything below it. */
 export function residentMemory(pid: number): { own: number; tree: number; largest: number } {
   const table = processTable();
-  const members = new Set([pid]);
+  const members = below(table, [pid]);
+  const sizes = table.filter((entry) => members.has(entry.pid));
+  return {
+    own: sizes.find((entry) => entry.pid === pid)?.rss ?? 0,
+    tree: sizes.reduce((sum, entry) => sum + entry.rss, 0),
+    largest: Math.max(0, ...sizes.map((entry) => entry.rss)),
+  };
+}
+
+/** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
+const TICK_MS = 10;
+
+/** Milliseconds, user and system, of these processes and all below them, ended ones included. */
+export function processorTimeOf(roots: number[]): number {
+  let ticks = 0;
+  for (const pid of below(processTable(), roots)) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+      ticks += [11, 12, 13, 14].reduce((sum, n) => sum + Number(fields[n]), 0);
+    } catch {
+      // it has just ended, and is in its parent's sum
+    }
+  }
+  return ticks * TICK_MS;
+}
+
+function below(table: Entry[], roots: number[]): Set<number> {
+  const members = new Set(roots);
   for (let grown = true; grown;) {
     grown = false;
     for (const entry of table) {
@@ -28,10 +56,5 @@ export function residentMemory(pid: number): { own: number; tree: number; larges
       }
     }
   }
-  const sizes = table.filter((entry) => members.has(entry.pid));
-  return {
-    own: sizes.find((entry) => entry.pid === pid)?.rss ?? 0,
-    tree: sizes.reduce((sum, entry) => sum + entry.rss, 0),
-    largest: Math.max(0, ...sizes.map((entry) => entry.rss)),
-  };
+  return members;
 }

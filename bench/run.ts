@@ -26,6 +26,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   export: () => import("./export.ts"),
   query: () => import("./query.ts"),
   tracing: () => import("./tracing.ts"),
+  webhooks: () => import("./webhooks.ts"),
 };
 const other = OTHERS[process.argv[2] ?? ""];
 if (other) {

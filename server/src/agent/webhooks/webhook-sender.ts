@@ -140,7 +140,7 @@ export class WebhookSender {
     this.#lastUse = Date.now();
     const claims = this.#allot(due);
     if (claims.length === 0) return;
-    const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 10_000);
+    const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 5_000);
     if (this.#stopping) {
       await returnDeliveries(
         sql,
