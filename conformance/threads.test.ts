@@ -244,10 +244,9 @@ describe("pruning over SDK 1.12.4", () => {
     const { status, json } = await request("GET", `/threads/${thread_id}/storage`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ thread_id, runs: { count: 1 } });
-    const { checkpoints, channel_values, total_bytes } = json as Record<string, never>;
-    expect((checkpoints as { count: number }).count).toBeGreaterThan(0);
-    expect((channel_values as { by_channel: object }).by_channel).toHaveProperty("messages");
-    expect(total_bytes).toBeGreaterThan(0);
+    expect(json.checkpoints.count).toBeGreaterThan(0);
+    expect(json.channel_values.by_channel).toHaveProperty("messages");
+    expect(json.total_bytes).toBeGreaterThan(0);
   });
 
   test("pruned threads are gone, and unknown ids are not counted", async () => {

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Project } from "../project/read-project.ts";
 import { loadEmbedder } from "./load-embedder.ts";
 import { findVectorSchema, installVector, type ItemKey, type ItemPut } from "./sql.ts";
-import { StoreIndex } from "./store-index.ts";
+import { SemanticIndex } from "./semantic-index.ts";
 
 export interface NewItem extends ItemKey {
   /** null deletes. */
@@ -17,7 +17,7 @@ export interface NewItem extends ItemKey {
 /** What langgraph.json says of the store. One for a server; it changes with the project. */
 export class StoreRules {
   /** Absent: nothing is found by meaning. */
-  index: StoreIndex | null = null;
+  index: SemanticIndex | null = null;
   /** Minutes, of items that are put without a time to live. */
   #defaultTtl: number | null = null;
   refreshOnRead = true;
@@ -47,7 +47,7 @@ export class StoreRules {
 
 type IndexConfig = NonNullable<NonNullable<Project["config"]["store"]>["index"]>;
 
-async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: Log): Promise<StoreIndex> {
+async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: Log): Promise<SemanticIndex> {
   const { embed: model, dims } = config;
   const embedder = await loadEmbedder(project, model);
   let vectorSchema = await findVectorSchema(sql);
@@ -60,7 +60,7 @@ async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: L
   // pgvector's type ends here
   if (dims > 16_000) vectorSchema = null;
   try {
-    return new StoreIndex({ embedder, model, dims, fields: config.fields ?? ["$"], vectorSchema });
+    return new SemanticIndex({ embedder, model, dims, fields: config.fields ?? ["$"], vectorSchema });
   } catch (error) {
     throw new ConfigError(`store.index.fields: ${(error as Error).message}`);
   }

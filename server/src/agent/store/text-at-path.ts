@@ -2,7 +2,10 @@
  * Which texts of an item are embedded. Paths as LangGraph's stores read them: `a.b`, `tags[0]`, `tags[-1]`,
  * `sections[*].title`, `$` for the whole value.
  */
-export type Path = (string | number | "*")[];
+export type Path = (string | number | typeof EACH)[];
+
+/** Of an array or object. */
+const EACH = Symbol("each");
 
 const STEP = /^(?:\.?([^.[\]]+)|\[(\*|-?\d{1,9})\])/;
 
@@ -15,7 +18,7 @@ export function parsePath(name: string): Path {
     const found = STEP.exec(rest);
     if (!found || (steps.length === 0 && rest.startsWith("."))) throw new Error(`"${name}" is no path like a.b[*].c`);
     const [all, label, index] = found;
-    steps.push(label !== undefined ? label : index === "*" ? "*" : Number(index));
+    steps.push(label !== undefined ? label : index === "*" ? EACH : Number(index));
     rest = rest.slice(all.length);
   }
   if (steps.length === 0) throw new Error("a path is empty");
@@ -30,9 +33,9 @@ export function textsAt(value: unknown, path: Path): string[] {
     .filter((text) => text !== "");
 }
 
-function follow(value: unknown, step: string | number): unknown[] {
+function follow(value: unknown, step: Path[number]): unknown[] {
   if (value === null || typeof value !== "object") return [];
-  if (step === "*") return Object.values(value);
+  if (step === EACH) return Object.values(value);
   if (typeof step === "number") {
     const one: unknown = Array.isArray(value) ? value.at(step) : undefined;
     return one === undefined ? [] : [one];

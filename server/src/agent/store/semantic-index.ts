@@ -7,7 +7,7 @@ import { parsePath, type Path, textsAt } from "./text-at-path.ts";
 /** The project's code may call a service that hangs. */
 const EMBED_LIMIT_MS = 30_000;
 
-export interface StoreIndexOptions {
+export interface SemanticIndexOptions {
   embedder: Embedder;
   /** `embed` of langgraph.json: what names the vectors' kind. */
   model: string;
@@ -19,12 +19,12 @@ export interface StoreIndexOptions {
 }
 
 /** Finds items by meaning: makes vectors of what is put, and of what is asked. */
-export class StoreIndex {
-  readonly #o: StoreIndexOptions;
+export class SemanticIndex {
+  readonly #o: SemanticIndexOptions;
   readonly #paths: Path[];
 
   /** @throws Error for a field that is no path */
-  constructor(options: StoreIndexOptions) {
+  constructor(options: SemanticIndexOptions) {
     this.#o = options;
     this.#paths = options.fields.map(parsePath);
   }
