@@ -1,0 +1,41 @@
+import type { z } from "zod";
+
+import { readVersion } from "../../base/version.ts";
+import type { agentCard } from "./schema.ts";
+
+interface Assistant {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+}
+
+const version = readVersion();
+
+/** What both generations of clients find their way by. @param base the server's address, without a slash at its end */
+export function cardOf(
+  assistant: Assistant,
+  about: string | null | undefined,
+  base: string,
+): z.input<typeof agentCard> {
+  const { assistant_id: id, graph_id } = assistant;
+  const name = assistant.name || graph_id;
+  const description = assistant.description ?? about ?? `${name}, an assistant of the graph ${graph_id}.`;
+  const url = `${base}/a2a/${id}`;
+  return {
+    name,
+    description,
+    url,
+    version,
+    protocolVersion: "0.3.0",
+    preferredTransport: "JSONRPC",
+    supportedInterfaces: [
+      { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+    ],
+    capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
+    defaultInputModes: ["text/plain", "application/json"],
+    defaultOutputModes: ["text/plain", "application/json"],
+    skills: [{ id: graph_id, name, description, tags: ["langgraph"] }],
+  };
+}

@@ -1,0 +1,231 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+
+import { coerceError, forbidden, notFound, unprocessable } from "../../base/errors.ts";
+import { describeIssues } from "../../base/http/errors.ts";
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  isInternal,
+  METHOD_NOT_FOUND,
+  readRpc,
+  rpcAnswer,
+  RpcError,
+  rpcFailure,
+  type RpcId,
+  rpcResult,
+} from "../../base/http/json-rpc.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { slowJson } from "../../base/http/slow-json.ts";
+import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { findAssistant } from "../assistants/sql.ts";
+import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
+import type { AgentDeps } from "../deps.ts";
+import type { Principal } from "../../base/auth/principal.ts";
+import { acceptedStream } from "../runs/read-run.ts";
+import { cardOf } from "./agent-card.ts";
+import { notCancelable } from "./errors.ts";
+import { findTask } from "./find-task.ts";
+import { type Generation, printSent, printTask } from "./generation.ts";
+import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
+import { type Asker, sendMessage } from "./send-message.ts";
+import { callOff, selectTasks } from "./sql.ts";
+import { streamTask } from "./stream-task.ts";
+import { type History, stateOf, taskOf } from "./task.ts";
+
+/** Names of methods in both generations; what is not here is -32601. */
+const METHODS: Record<string, { does: string; generation: Generation }> = {
+  SendMessage: { does: "send", generation: "1.0" },
+  SendStreamingMessage: { does: "stream", generation: "1.0" },
+  GetTask: { does: "get", generation: "1.0" },
+  CancelTask: { does: "cancel", generation: "1.0" },
+  ListTasks: { does: "list", generation: "1.0" },
+  GetExtendedAgentCard: { does: "card", generation: "1.0" },
+  "message/send": { does: "send", generation: "0.3" },
+  "message/stream": { does: "stream", generation: "0.3" },
+  "tasks/get": { does: "get", generation: "0.3" },
+  "tasks/cancel": { does: "cancel", generation: "0.3" },
+  "tasks/list": { does: "list", generation: "0.3" },
+  "agent/getAuthenticatedExtendedCard": { does: "card", generation: "0.3" },
+};
+
+const PAGE = 50;
+const SSE = "text/event-stream";
+
+interface Assistant {
+  assistant_id: string;
+  graph_id: string;
+  name: string;
+  description: string | null;
+}
+
+/** Agent to agent, over JSON-RPC, for each assistant (contract agent-server §14). */
+export function a2aRoutes(deps: AgentDeps): Route[] {
+  async function assistantOf(id: string, principal: Principal): Promise<Assistant> {
+    const assistantId = resolveAssistantId(deps.project, id);
+    const found = assistantId === undefined ? undefined : await findAssistant(deps.sql, assistantId);
+    if (found === undefined || !(await mayUseAssistant(deps, principal, assistantId!))) {
+      throw notFound("Assistant not found");
+    }
+    return JSON.parse(found) as Assistant;
+  }
+
+  const prefix = deps.settings.mountPrefix ?? deps.project.config.http.mount_prefix ?? "";
+  const card = (c: Context, assistant: Assistant) =>
+    cardOf(assistant, deps.project.graphs[assistant.graph_id]?.description, new URL(c.req.url).origin + prefix);
+
+  async function answer(c: Context, assistant: Assistant, principal: Principal): Promise<Response> {
+    let id: RpcId = null;
+    try {
+      const request = await readRpc(c);
+      if (request.method === undefined || request.id === undefined) {
+        throw new RpcError(INVALID_REQUEST, "A request needs an id.");
+      }
+      id = request.id;
+      const known = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined;
+      if (!known) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
+      const { assistant_id: assistantId, graph_id: graphId } = assistant;
+      const asker = { assistantId, graphId, principal, headers: c.req.raw.headers };
+      const call = { id, generation: known.generation, params: request.params, asker, c };
+      if (known.does === "card") return rawJson(rpcResult(id, card(c, assistant)));
+      return await HANDLERS[known.does]!(deps, call);
+    } catch (error) {
+      if (isInternal(error)) deps.log.error({ err: coerceError(error) }, "an A2A request failed");
+      return rawJson(rpcFailure(id, error), {}, id === null && error instanceof RpcError ? 400 : 200);
+    }
+  }
+
+  return [
+    route({
+      tag: "A2A",
+      method: "POST",
+      path: "/a2a/:assistant_id",
+      permission: "runs:read",
+      audit: "data",
+      summary: "One A2A request to an assistant",
+      params: assistantParams,
+      reads: ["application/json"],
+      out: { 200: [rpcAnswer, SSE], 400: rpcAnswer },
+      errors: [404, 413],
+      handler: async ({ params, principal, c }) =>
+        answer(c, await assistantOf(params.assistant_id, principal), principal),
+    }),
+    route({
+      tag: "A2A",
+      method: "GET",
+      path: "/.well-known/agent-card.json",
+      permission: "assistants:read",
+      summary: "An assistant's agent card",
+      query: cardQuery,
+      out: { 200: agentCard },
+      errors: [404],
+      async handler({ query, principal, c }) {
+        const graphs = Object.keys(deps.project.graphs);
+        const id = query.assistant_id ?? (graphs.length === 1 ? graphs[0]! : undefined);
+        if (id === undefined) throw unprocessable(`assistant_id is needed, such as ?assistant_id=${graphs[0]}`);
+        return c.json(card(c, await assistantOf(id, principal)));
+      },
+    }),
+  ];
+}
+
+interface Call {
+  id: RpcId;
+  generation: Generation;
+  params: unknown;
+  asker: Asker;
+  c: Context;
+}
+
+const HANDLERS: Record<string, (deps: AgentDeps, call: Call) => Promise<Response>> = {
+  send,
+  stream: sendAndStream,
+  get,
+  cancel,
+  list,
+};
+
+async function send(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+  const sending = parse(sendParams, params);
+  const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
+  const { taskId, run } = await sendMessage(deps, asker, sending);
+  const result = async () => rpcResult(id, printSent(generation, taskOf(await findTask(deps, asker, taskId), history)));
+  const { blocking, returnImmediately } = sending.configuration ?? {};
+  if (blocking === false || returnImmediately === true) return rawJson(await result());
+  const text = acceptedStream(deps, run).done.promise.then(result);
+  return slowJson(
+    text.catch((error: unknown) => rpcFailure(id, error)),
+    // the task goes on and can be asked for
+    () => {},
+  );
+}
+
+async function sendAndStream(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+  if (!(c.req.header("accept") ?? "").includes(SSE)) {
+    throw new RpcError(INVALID_REQUEST, `Accept must name ${SSE}.`);
+  }
+  const sending = parse(sendParams, params);
+  const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
+  const { taskId, run } = await sendMessage(deps, asker, sending);
+  const stream = acceptedStream(deps, run);
+  const task = async () => taskOf(await findTask(deps, asker, taskId), history);
+  const begun = { ...(await task()), artifacts: [] };
+  begun.status = { state: "submitted", timestamp: begun.status.timestamp };
+  return streamTask({ id, generation, begun, stream, ended: task });
+}
+
+async function get(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+  const asked = parse(taskParams, params);
+  const task = taskOf(await findTask(deps, asker, asked.id), historyOf(c, asked));
+  return rawJson(rpcResult(id, printTask(generation, task)));
+}
+
+async function cancel(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+  const asked = parse(taskParams, params);
+  if (!asker.principal.permissions.has("runs:create")) {
+    throw forbidden("Forbidden: this needs the permission runs:create.");
+  }
+  const row = await findTask(deps, asker, asked.id);
+  const state = stateOf(row);
+  if (state === "input-required") await callOff(deps.sql, row.run_id);
+  else if (state === "submitted" || state === "working") {
+    const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
+    const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled by A2A");
+    if (outcome === "signalled") await ended;
+  } else throw notCancelable(asked.id, state);
+  const task = taskOf(await findTask(deps, asker, asked.id), historyOf(c, asked));
+  return rawJson(rpcResult(id, printTask(generation, task)));
+}
+
+async function list(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+  const asked = parse(listParams, params);
+  const offset = asked.pageToken ? Number(asked.pageToken) : 0;
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken: not one of ours");
+  const sees = await deps.access.ask(asker.principal, "threads:search", { metadata: {} });
+  const pageSize = asked.pageSize ?? PAGE;
+  const contextId = asked.contextId || undefined;
+  const search = { assistantId: asker.assistantId, contextId, sees, limit: pageSize + 1, offset };
+  const rows = await selectTasks(deps.sql, search);
+  const page = rows.slice(0, pageSize).filter((row) => asked.status === undefined || stateOf(row) === asked.status);
+  const history = historyOf(c, asked);
+  const tasks = page.map((row) => printTask(generation, taskOf(row, history, asked.includeArtifacts ?? false)));
+  const nextPageToken = rows.length > pageSize ? String(offset + pageSize) : "";
+  return rawJson(rpcResult(id, { tasks, nextPageToken, pageSize, totalSize: tasks.length }));
+}
+
+function historyOf(
+  c: Context,
+  asked: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
+): History {
+  const scope = asked.historyScope ?? c.req.header("langgraph-a2a-history-scope") ?? "context";
+  if (scope !== "context" && scope !== "task") {
+    throw new RpcError(INVALID_PARAMS, `historyScope must be context or task, not "${scope}"`);
+  }
+  return { length: asked.historyLength ?? 0, scope };
+}
+
+function parse<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const parsed = schema.safeParse(params ?? {});
+  if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
+  return parsed.data;
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+
+import { jsonObject } from "../../base/http/fields.ts";
+import { type Part, stateFrom } from "./generation.ts";
+
+export const assistantParams = z.object({ assistant_id: z.string().max(500) });
+export const cardQuery = z.object({
+  assistant_id: z.string().max(500).optional().describe("Needed where there is more than one graph."),
+});
+
+const text = z.string();
+const file = z.object({
+  uri: text.optional(),
+  bytes: text.optional(),
+  name: text.optional(),
+  mimeType: text.optional(),
+});
+
+/** A part of either generation. */
+const part = z
+  .object({
+    kind: text.optional(),
+    text: text.optional(),
+    data: z.unknown().optional(),
+    file: file.optional(),
+    url: text.optional(),
+    raw: text.optional(),
+    filename: text.optional(),
+    mediaType: text.optional(),
+  })
+  .transform((given, context): Part => {
+    if (given.text !== undefined) return { kind: "text", text: given.text };
+    if (given.data !== undefined) return { kind: "data", data: given.data };
+    if (given.file !== undefined) return { kind: "file", file: given.file as { uri?: string; bytes?: string } };
+    if (given.url !== undefined || given.raw !== undefined) {
+      const { url: uri, raw: bytes, filename: name, mediaType: mimeType } = given;
+      return {
+        kind: "file",
+        file: {
+          ...(uri !== undefined ? { uri } : { bytes: bytes! }),
+          ...(name && { name }),
+          ...(mimeType && { mimeType }),
+        },
+      };
+    }
+    context.addIssue({ code: "custom", message: "is neither text nor data nor a file" });
+    return z.NEVER;
+  });
+
+const historyLength = z.int().min(0).max(10).nullish();
+const historyScope = z.enum(["context", "task"]).nullish();
+
+export const sendParams = z
+  .object({
+    message: z.object({
+      role: z
+        .enum(["user", "agent", "ROLE_USER", "ROLE_AGENT"])
+        .transform((role) => role.replace("ROLE_", "").toLowerCase()),
+      parts: z.array(part).min(1).max(1000),
+      messageId: text.min(1),
+      contextId: text.nullish(),
+      taskId: text.nullish(),
+    }),
+    configuration: z
+      .object({
+        blocking: z.boolean().nullish(),
+        returnImmediately: z.boolean().nullish(),
+        historyLength,
+      })
+      .nullish(),
+    metadata: jsonObject.nullish(),
+    historyScope,
+  })
+  .loose();
+export type Sending = z.output<typeof sendParams>;
+
+export const taskParams = z.object({ id: z.string(), historyLength, historyScope }).loose();
+
+export const listParams = z
+  .object({
+    contextId: z.uuid().or(z.literal("")).nullish(),
+    status: z
+      .string()
+      .nullish()
+      .transform((given, context) => {
+        if (!given || given === "TASK_STATE_UNSPECIFIED") return undefined;
+        const state = stateFrom(given);
+        if (state === undefined) context.addIssue({ code: "custom", message: `is no state: "${given}"` });
+        return state;
+      }),
+    pageSize: z.int().min(1).max(100).nullish(),
+    pageToken: z.string().nullish(),
+    historyLength,
+    historyScope,
+    includeArtifacts: z.boolean().nullish(),
+  })
+  .loose();
+
+export const agentCard = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    url: z.string(),
+    version: z.string(),
+    protocolVersion: z.string(),
+    preferredTransport: z.string(),
+    supportedInterfaces: z.array(
+      z.object({ url: z.string(), protocolBinding: z.string(), protocolVersion: z.string() }),
+    ),
+    capabilities: jsonObject,
+    defaultInputModes: z.array(z.string()),
+    defaultOutputModes: z.array(z.string()),
+    skills: z.array(z.object({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) })),
+  })
+  .meta({ id: "AgentCard" });

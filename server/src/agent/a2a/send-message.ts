@@ -1,0 +1,121 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import { forbidden } from "../../base/errors.ts";
+import { INVALID_PARAMS, RpcError } from "../../base/http/json-rpc.ts";
+import { isUuid, uuid7 } from "../../base/ids.ts";
+import type { AgentDeps } from "../deps.ts";
+import { type AcceptedRun, createRun } from "../runs/create-run.ts";
+import { runBody } from "../runs/schema.ts";
+import { unsupported } from "./errors.ts";
+import { findTask } from "./find-task.ts";
+import type { Part } from "./generation.ts";
+import type { Sending } from "./schema.ts";
+import { interruptsOf, stateOf } from "./task.ts";
+
+export interface Asker {
+  assistantId: string;
+  graphId: string;
+  principal: Principal;
+  headers: Headers;
+}
+
+export interface Sent {
+  taskId: string;
+  run: AcceptedRun;
+}
+
+/** Starts a task, or answers what one asks, by a run of the assistant. */
+export async function sendMessage(deps: AgentDeps, asker: Asker, sending: Sending): Promise<Sent> {
+  if (!asker.principal.permissions.has("runs:create")) {
+    throw forbidden("Forbidden: this needs the permission runs:create.");
+  }
+  const { taskId, contextId } = sending.message;
+  const begun = taskId ? await resumption(deps, asker, taskId, sending) : undefined;
+  const threadId = begun?.threadId ?? contextIdOf(contextId);
+  const body = runBody.parse({
+    assistant_id: asker.assistantId,
+    ...(begun ? { command: { resume: begun.resume } } : { input: await inputOf(deps, asker, sending) }),
+    metadata: { ...sending.metadata, source: "a2a", ...(begun && { a2a_task_id: taskId }) },
+    stream_mode: ["messages-tuple", "values"],
+    if_not_exists: "create",
+  });
+  const { principal, headers } = asker;
+  const run = await createRun(deps, { threadId, body, principal, headers });
+  return { taskId: taskId ? taskId : run.runId, run };
+}
+
+function contextIdOf(contextId: string | null | undefined): string {
+  if (!contextId) return uuid7();
+  if (!isUuid(contextId)) throw new RpcError(INVALID_PARAMS, `contextId must be a UUID, not "${contextId}".`);
+  return contextId;
+}
+
+/** A message for a task is the answer to what the task asks; nothing else can be told to one. */
+async function resumption(deps: AgentDeps, asker: Asker, taskId: string, { message }: Sending) {
+  const row = await findTask(deps, asker, taskId);
+  if (message.contextId && message.contextId !== row.thread_id) {
+    throw new RpcError(INVALID_PARAMS, `Task ${taskId} is not of the context ${message.contextId}.`);
+  }
+  const state = stateOf(row);
+  if (state !== "input-required") throw unsupported(`Task ${taskId} is ${state} and takes no messages.`);
+  return { threadId: row.thread_id, resume: answerOf(message.parts, interruptsOf(row)) };
+}
+
+/** `{resume: [{id, value}]}` answers several; otherwise data, or else the text, is the answer. */
+function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
+  const data = parts.find((part) => part.kind === "data")?.data;
+  const several = (data as { resume?: unknown } | null | undefined)?.resume;
+  if (Array.isArray(several)) {
+    const entries = several.map((one: { id?: unknown; value?: unknown } | null) => {
+      const known = interrupts.some(({ id }) => id === one?.id);
+      if (!known) throw new RpcError(INVALID_PARAMS, `resume names no pending interrupt: ${JSON.stringify(one?.id)}`);
+      return [one!.id as string, one!.value ?? null];
+    });
+    return Object.fromEntries(entries) as object;
+  }
+  if (interrupts.length > 1) {
+    const ids = interrupts.map(({ id }) => id).join(", ");
+    throw new RpcError(
+      INVALID_PARAMS,
+      `Several interrupts wait: send a data part {"resume": [{"id", "value"}]} for ${ids}.`,
+    );
+  }
+  // by its id, so that an answer of nothing counts too
+  return { [interrupts[0]!.id]: data === undefined ? textOf(parts) : data };
+}
+
+const textOf = (parts: Part[]): string => parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+
+/** Text and files become a message, which the graph has to take; data parts are fields of the input. */
+async function inputOf(deps: AgentDeps, { graphId }: Asker, { message }: Sending): Promise<Record<string, unknown>> {
+  const input: Record<string, unknown> = {};
+  for (const part of message.parts) {
+    if (part.kind !== "data") continue;
+    if (part.data === null || typeof part.data !== "object" || Array.isArray(part.data)) {
+      throw new RpcError(INVALID_PARAMS, "A data part has to be an object: its fields go into the input.");
+    }
+    Object.assign(input, part.data);
+  }
+  const spoken = message.parts.filter((part) => part.kind !== "data");
+  if (spoken.length === 0) return input;
+  if (!(await takesMessages(deps, graphId))) {
+    throw new RpcError(INVALID_PARAMS, 'This assistant takes no text: its input has no "messages". Send a data part.');
+  }
+  const content = spoken.every((part) => part.kind === "text") ? textOf(spoken) : spoken.map(blockOf);
+  const before = Array.isArray(input["messages"]) ? (input["messages"] as unknown[]) : [];
+  const role = message.role === "agent" ? "assistant" : "user";
+  return { ...input, messages: [...before, { role, content, id: message.messageId }] };
+}
+
+function blockOf(part: Part): object {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  const { uri, bytes, mimeType } = (part as Extract<Part, { kind: "file" }>).file;
+  const type = /^(image|audio|video)\//.exec(mimeType ?? "")?.[1] ?? "file";
+  return { type, ...(uri === undefined ? { data: bytes } : { url: uri }), ...(mimeType && { mime_type: mimeType }) };
+}
+
+async function takesMessages(deps: AgentDeps, graphId: string): Promise<boolean> {
+  const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+  const { input_schema } = JSON.parse(answer.toString()) as { input_schema?: { properties?: object } | null };
+  // a graph that does not say what it takes may take it
+  return !input_schema?.properties || "messages" in input_schema.properties;
+}

@@ -1,0 +1,64 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { permits } from "../custom-auth/conditions.ts";
+import type { RunStatus } from "../runs/sql.ts";
+
+/** A task is a run, and the runs that answered what it asked: they name it in `metadata.a2a_task_id`. */
+export interface TaskRow {
+  task_id: string;
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  status: RunStatus;
+  error: { message?: string } | null;
+  input: unknown;
+  /** Cancelled while it waited for an answer. */
+  called_off: boolean;
+  /** It is the thread's last run: what the thread holds is of its making. */
+  is_last: boolean;
+  updated_at: Date;
+  values: Record<string, unknown> | null;
+  interrupts: Record<string, { id?: string; value?: unknown }[]>;
+}
+
+const columns = (sql: Sql) => sql`
+  coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text) as task_id, r.run_id, r.thread_id, r.assistant_id, r.status,
+  r.error, r.kwargs -> 'input' as input, coalesce(r.metadata ->> 'a2a_called_off', '') = 'true' as called_off,
+  not exists (select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq) as is_last, r.updated_at,
+  t.values, coalesce(t.interrupts, '{}') as interrupts`;
+
+/** The newest run of a task. runs_by_thread serves the second step. */
+export async function selectTask(sql: Sql, assistantId: string, taskId: string): Promise<TaskRow | undefined> {
+  const [row] = await sql<TaskRow[]>`
+    select ${columns(sql)} from runs r join threads t on t.thread_id = r.thread_id
+    where r.thread_id = (select thread_id from runs where run_id = ${taskId} and assistant_id = ${assistantId})
+      and (r.run_id = ${taskId} or r.metadata ->> 'a2a_task_id' = ${taskId}::text)
+    order by r.seq desc limit 1`;
+  return row;
+}
+
+export interface TaskSearch {
+  assistantId: string;
+  contextId: string | undefined;
+  sees: readonly AccessCondition[];
+  limit: number;
+  offset: number;
+}
+
+/** Tasks that came by A2A, newest first; each by its newest run. runs_by_assistant, or runs_by_thread. */
+export async function selectTasks(sql: Sql, search: TaskSearch): Promise<TaskRow[]> {
+  return sql<TaskRow[]>`
+    select ${columns(sql)} from runs r join threads t on t.thread_id = r.thread_id
+    where r.assistant_id = ${search.assistantId} and r.metadata ->> 'source' = 'a2a'
+      and ${search.contextId === undefined ? sql`true` : sql`r.thread_id = ${search.contextId}`}
+      and ${permits(sql, "t.metadata", search.sees)}
+      and not exists (
+        select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq
+          and n.metadata ->> 'a2a_task_id' = coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text))
+    order by r.seq desc limit ${search.limit} offset ${search.offset}`;
+}
+
+/** The run has ended with a question that nobody shall answer any more. */
+export async function callOff(sql: Sql, runId: string): Promise<void> {
+  await sql`update runs set metadata = metadata || '{"a2a_called_off": true}' where run_id = ${runId}`;
+}

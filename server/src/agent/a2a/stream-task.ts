@@ -1,0 +1,89 @@
+import { frameData, SSE_HEADERS, splitFrames, textBody } from "../../base/events/sse.ts";
+import { type RpcId, rpcResult } from "../../base/http/json-rpc.ts";
+import type { RunStream } from "../runs/run-streams.ts";
+import { type Generation, printEvent, type StreamEvent, type Task } from "./generation.ts";
+import { artifactId, textOf } from "./task.ts";
+
+const encoder = new TextEncoder();
+
+export interface TaskStream {
+  id: RpcId;
+  generation: Generation;
+  /** As it is when the stream begins. */
+  begun: Task;
+  stream: RunStream;
+  /** As it is when the run has ended. */
+  ended(): Promise<Task>;
+}
+
+/** A task's events until its run has ended. The client may leave; the run goes on. */
+export function streamTask(task: TaskStream): Response {
+  return new Response(textBody(printed(task), { onLeave: () => {} }), { headers: SSE_HEADERS });
+}
+
+async function* printed(task: TaskStream): AsyncGenerator<Uint8Array, undefined> {
+  for await (const event of eventsOf(task)) {
+    yield encoder.encode(`data: ${rpcResult(task.id, printEvent(task.generation, event))}\n\n`);
+  }
+  return undefined;
+}
+
+async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<StreamEvent, undefined> {
+  const { id: taskId, contextId } = begun;
+  const now = () => new Date().toISOString();
+  yield begun;
+  yield {
+    kind: "status-update",
+    taskId,
+    contextId,
+    status: { state: "working", timestamp: now() },
+    final: false,
+  };
+  const artifact = { artifactId: artifactId(stream.runId), name: "Assistant Response" };
+  let spoken = false;
+  for await (const text of textsOf(stream)) {
+    const parts = [{ kind: "text" as const, text }];
+    yield {
+      kind: "artifact-update",
+      taskId,
+      contextId,
+      artifact: { ...artifact, parts },
+      append: spoken,
+      lastChunk: false,
+    };
+    spoken = true;
+  }
+  await stream.done.promise;
+  const { artifacts, status } = await ended();
+  // what was told token by token may hold more than the answer, such as what was said between calls of tools
+  for (const whole of artifacts) {
+    yield { kind: "artifact-update", taskId, contextId, artifact: whole, append: false, lastChunk: true };
+  }
+  yield { kind: "status-update", taskId, contextId, status, final: true };
+  return undefined;
+}
+
+/** What models say, as they say it. */
+async function* textsOf({ log }: RunStream): AsyncGenerator<string> {
+  log.acquire();
+  try {
+    for (let at = 0; ;) {
+      await log.waitFor(at);
+      if (at >= log.count) return;
+      const { bytes, next } = await log.read(at, (name) => name === "messages");
+      if (next === at) return;
+      at = next;
+      if (!bytes) continue;
+      const texts = splitFrames(bytes).map(({ frame }) => tokenOf(frameData(frame).toString()));
+      const text = texts.join("");
+      if (text !== "") yield text;
+    }
+  } finally {
+    log.release();
+  }
+}
+
+function tokenOf(data: string): string {
+  const [message] = JSON.parse(data) as [{ type?: string; content?: unknown }];
+  return message.type === "ai" || message.type === "AIMessageChunk" ? textOf(message.content) : "";
+}

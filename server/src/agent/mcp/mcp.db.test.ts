@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+
+const { call, sql } = await testAgentServer();
+const BOTH = { Accept: "application/json, text/event-stream" };
+const rpc = async (method: string, params?: object) =>
+  (await call("POST", "/mcp", { jsonrpc: "2.0", id: 1, method, params }, BOTH)).json;
+
+test("versions: the client's where it is known, else the newest", async () => {
+  for (const [asked, given] of [
+    ["2024-11-05", "2024-11-05"],
+    ["2025-06-18", "2025-06-18"],
+    ["1999-01-01", "2025-11-25"],
+  ]) {
+    expect(await rpc("initialize", { protocolVersion: asked })).toMatchObject({
+      jsonrpc: "2.0",
+      id: 1,
+      result: { protocolVersion: given, serverInfo: { name: "heddle" }, capabilities: { tools: {} } },
+    });
+  }
+});
+
+test("every assistant is a tool, each under a name of its own; graphs that do not load too", async () => {
+  const made: { assistant_id: string }[] = [];
+  for (const name of ["trail", "Écrit à la main", "same", "same"]) {
+    made.push((await call("POST", "/assistants", { graph_id: "trail", name, description: `about ${name}` })).json);
+  }
+  const { tools } = (await rpc("tools/list")).result;
+  const names = tools.map(({ name }: { name: string }) => name);
+  const ending = (i: number) => made[i]!.assistant_id.slice(-12);
+  expect(names.slice(-4)).toEqual([`trail_${ending(0)}`, "_crit_la_main", "same", `same_${ending(3)}`]);
+  expect(new Set(names).size).toBe(names.length);
+  expect(tools.find(({ name }: { name: string }) => name === "trail")).toMatchObject({
+    description: "Notes each step.",
+    inputSchema: { type: "object", properties: { topic: expect.anything() } },
+  });
+  expect(tools.find(({ name }: { name: string }) => name === "broken")).toEqual({
+    name: "broken",
+    inputSchema: { type: "object" },
+  });
+});
+
+test("a call is a stateless run, its values the text; what fails is an error of the tool's", async () => {
+  const called = await rpc("tools/call", { name: "trail", arguments: { topic: "tea" } });
+  const [{ type, text }] = called.result.content;
+  expect([called.result.isError, type, JSON.parse(text)]).toEqual([
+    false,
+    "text",
+    { topic: "tea", log: ["first:tea", "second"] },
+  ]);
+  expect(await sql`select 1 from runs where status <> 'success' or temporary`).toHaveLength(0);
+  const config = { recursion_limit: 1 };
+  await call("POST", "/assistants", { graph_id: "trail", name: "hasty", config });
+  const failed = await rpc("tools/call", { name: "hasty", arguments: { topic: "tea" } });
+  expect(failed.result.content[0].text).toMatch(/^GraphRecursionError: /);
+  expect(failed.result.isError).toBe(true);
+});
+
+test("lists come in pages", async () => {
+  await Promise.all(
+    Array.from({ length: 60 }, (_, i) => call("POST", "/assistants", { graph_id: "trail", name: `many ${i}` })),
+  );
+  const first = (await rpc("tools/list")).result;
+  expect(first.tools).toHaveLength(50);
+  const second = (await rpc("tools/list", { cursor: first.nextCursor })).result;
+  expect(second.nextCursor).toBeUndefined();
+  const names = [...first.tools, ...second.tools].map(({ name }: { name: string }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect((await rpc("tools/list", { cursor: "x" })).error.code).toBe(-32602);
+});
+
+test("what is wrong is said in JSON-RPC's numbers", async () => {
+  const post = async (body: unknown, headers: Record<string, string> = BOTH) => {
+    const { status, json } = await call("POST", "/mcp", body, headers);
+    return [status, json?.error?.code];
+  };
+  const message = { jsonrpc: "2.0", id: 1, method: "ping" };
+  expect(await post(message)).toEqual([200, undefined]);
+  expect(await post("{")).toEqual([400, -32700]);
+  expect(await post([message])).toEqual([400, -32600]);
+  expect(await post({ id: 1, method: "ping" })).toEqual([400, -32600]);
+  expect(await post({ jsonrpc: "2.0", id: 1 })).toEqual([400, -32600]);
+  expect(await post({ jsonrpc: "2.0", id: {}, method: "ping" })).toEqual([400, -32600]);
+  expect(await post(message, { Accept: "application/json" })).toEqual([400, -32600]);
+  expect(await post(message, { ...BOTH, "MCP-Protocol-Version": "1999" })).toEqual([400, -32600]);
+  expect(await post({ ...message, method: "resources/list" })).toEqual([200, -32601]);
+  expect(await post({ ...message, method: "initialize" })).toEqual([200, -32602]);
+  const calls = { ...message, method: "tools/call" };
+  expect(await post({ ...calls, params: { name: "nothing" } })).toEqual([200, -32602]);
+  expect(await post({ ...calls, params: { name: "trail", arguments: [] } })).toEqual([200, -32602]);
+  expect(await post({ jsonrpc: "2.0", method: "notifications/initialized" })).toEqual([202, undefined]);
+  expect(await post({ jsonrpc: "2.0", id: 7, result: {} })).toEqual([202, undefined]);
+  const get = await call("GET", "/mcp/", undefined, BOTH);
+  expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
+  expect((await call("DELETE", "/mcp")).status).toBe(404);
+});

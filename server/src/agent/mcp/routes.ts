@@ -1,0 +1,130 @@
+import type { Context } from "hono";
+
+import type { Principal } from "../../base/auth/principal.ts";
+import { AppError, coerceError, forbidden, notFound } from "../../base/errors.ts";
+import {
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  isInternal,
+  METHOD_NOT_FOUND,
+  readRpc,
+  rpcAnswer,
+  RpcError,
+  rpcFailure,
+  type RpcId,
+  rpcResult,
+} from "../../base/http/json-rpc.ts";
+import { describeIssues } from "../../base/http/errors.ts";
+import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { slowJson } from "../../base/http/slow-json.ts";
+import { readVersion } from "../../base/version.ts";
+import type { AgentDeps } from "../deps.ts";
+import { callParams, initializeParams, listParams } from "./schema.ts";
+import { type Asker, callTool, listTools } from "./tools.ts";
+import type { z } from "zod";
+
+/** Newest first: what a client that asks for another version is offered. */
+const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const JSON_TYPE = "application/json";
+const SSE = "text/event-stream";
+
+/** The Model Context Protocol over streamable HTTP, without sessions (contract agent-server §13). */
+export function mcpRoutes(deps: AgentDeps): Route[] {
+  const base = { tag: "MCP", path: "/mcp", aliases: ["/mcp/"], permission: "assistants:read" as const };
+  const version = readVersion();
+
+  async function answer(c: Context, principal: Principal): Promise<Response> {
+    let id: RpcId = null;
+    try {
+      checkHeaders(c);
+      const request = await readRpc(c);
+      // notifications and answers: there is nothing that they could change
+      if (request.method === undefined || request.id === undefined) return c.body(null, 202);
+      id = request.id;
+      return await call(id, request.method, request.params, { principal, headers: c.req.raw.headers });
+    } catch (error) {
+      if (isInternal(error)) deps.log.error({ err: coerceError(error) }, "an MCP request failed");
+      const isMalformed = id === null && error instanceof RpcError;
+      return rawJson(rpcFailure(id, error), {}, isMalformed ? 400 : 200);
+    }
+  }
+
+  async function call(id: RpcId, method: string, params: unknown, asker: Asker): Promise<Response> {
+    switch (method) {
+      case "initialize": {
+        const { protocolVersion: asked } = parse(initializeParams, params);
+        const protocolVersion = VERSIONS.includes(asked) ? asked : VERSIONS[0];
+        const serverInfo = { name: "heddle", version };
+        return rawJson(rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo }));
+      }
+      case "ping":
+        return rawJson(rpcResult(id, {}));
+      case "tools/list":
+        return rawJson(rpcResult(id, await listTools(deps, asker, parse(listParams, params).cursor)));
+      case "tools/call": {
+        const { name, arguments: input } = parse(callParams, params);
+        if (!asker.principal.permissions.has("runs:create")) {
+          throw forbidden("Forbidden: this needs the permission runs:create.");
+        }
+        const { result, cancel } = await callTool(deps, asker, name, input ?? {});
+        return slowJson(
+          result.then((value) => rpcResult(id, value)),
+          cancel,
+        );
+      }
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+    }
+  }
+
+  return [
+    route({
+      ...base,
+      method: "POST",
+      audit: "data",
+      summary: "One message of the Model Context Protocol: every assistant is a tool",
+      reads: [JSON_TYPE],
+      out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
+      errors: [413],
+      handler: ({ c, principal }) => answer(c, principal),
+    }),
+    route({
+      ...base,
+      method: "GET",
+      summary: "There is no stream of the server's own messages",
+      out: {},
+      errors: [405],
+      handler() {
+        throw new AppError(405, "Method Not Allowed: POST messages here.", { headers: { Allow: "POST" } });
+      },
+    }),
+    route({
+      ...base,
+      method: "DELETE",
+      audit: "none",
+      summary: "There are no sessions to end",
+      out: {},
+      errors: [404],
+      handler() {
+        throw notFound("There are no sessions here.");
+      },
+    }),
+  ];
+}
+
+function checkHeaders(c: Context): void {
+  const accepted = c.req.header("accept") ?? "";
+  if (!accepted.includes(JSON_TYPE) || !accepted.includes(SSE)) {
+    throw new RpcError(INVALID_REQUEST, `Accept must name both ${JSON_TYPE} and ${SSE}.`);
+  }
+  const version = c.req.header("mcp-protocol-version");
+  if (version !== undefined && !VERSIONS.includes(version)) {
+    throw new RpcError(INVALID_REQUEST, `Unsupported protocol version "${version}": ${VERSIONS.join(", ")}.`);
+  }
+}
+
+function parse<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const parsed = schema.safeParse(params ?? {});
+  if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
+  return parsed.data;
+}

@@ -1,0 +1,43 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import { permits } from "../custom-auth/conditions.ts";
+
+export interface ToolRow {
+  assistant_id: string;
+  graph_id: string;
+  tool: string;
+  description: string | null;
+}
+
+/** What tells one tool from the others: default assistants, which are everybody's, and what the caller may see. */
+export interface ToolSearch {
+  defaults: string[];
+  sees: readonly AccessCondition[];
+  /** Only the tool of this name. */
+  tool?: string;
+  limit: number;
+  offset: number;
+}
+
+/**
+ * Assistants as tools, oldest first. A tool's name is the assistant's with what MCP does not allow replaced; where
+ * several would have the same, the oldest has it, defaults before others, and the rest end with a part of their ids.
+ */
+export async function selectTools(sql: Sql, search: ToolSearch): Promise<ToolRow[]> {
+  return sql<ToolRow[]>`
+    with plain as (
+      select a.assistant_id, a.graph_id, a.description, a.created_at,
+             a.assistant_id = any(${search.defaults}::uuid[]) as is_default,
+             left(regexp_replace(coalesce(nullif(a.name, ''), a.graph_id), '[^A-Za-z0-9_.-]+', '_', 'g'), 50) as name
+      from assistants a
+      where a.assistant_id = any(${search.defaults}::uuid[]) or ${permits(sql, "a.metadata", search.sees)}
+    ), named as (
+      select *, case
+          when row_number() over (partition by name order by is_default desc, created_at, assistant_id) = 1 then name
+          else name || '_' || right(assistant_id::text, 12) end as tool
+      from plain
+    )
+    select assistant_id, graph_id, tool, description from named
+    where ${search.tool === undefined ? sql`true` : sql`tool = ${search.tool}`}
+    order by created_at, assistant_id limit ${search.limit} offset ${search.offset}`;
+}

@@ -1,0 +1,89 @@
+/** Assistants as the tools of the Model Context Protocol. */
+import type { Principal } from "../../base/auth/principal.ts";
+import { AppError } from "../../base/errors.ts";
+import { INVALID_PARAMS, RpcError } from "../../base/http/json-rpc.ts";
+import { systemAssistantId } from "../assistants/assistant-id.ts";
+import type { AgentDeps } from "../deps.ts";
+import { createRun } from "../runs/create-run.ts";
+import { acceptedStream } from "../runs/read-run.ts";
+import { runBody } from "../runs/schema.ts";
+import { type ToolRow, selectTools } from "./sql.ts";
+
+const PAGE = 50;
+
+export interface Asker {
+  principal: Principal;
+  headers: Headers;
+}
+
+export async function listTools(deps: AgentDeps, asker: Asker, cursor: string | null | undefined): Promise<object> {
+  const offset = cursor ? Number(cursor) : 0;
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, `Invalid cursor "${cursor}".`);
+  const rows = await find(deps, asker, { limit: PAGE + 1, offset });
+  const page = rows.slice(0, PAGE);
+  const schemas = new Map<string, Promise<object>>();
+  const tools = page.map(async ({ graph_id, tool, description }) => {
+    if (!schemas.has(graph_id)) schemas.set(graph_id, inputSchema(deps, graph_id));
+    const about = description ?? deps.project.graphs[graph_id]?.description;
+    return { name: tool, ...(about && { description: about }), inputSchema: await schemas.get(graph_id)! };
+  });
+  const more = rows.length > PAGE && { nextCursor: String(offset + PAGE) };
+  return { tools: await Promise.all(tools), ...more };
+}
+
+async function find(
+  deps: AgentDeps,
+  { principal }: Asker,
+  search: { tool?: string; limit: number; offset: number },
+): Promise<ToolRow[]> {
+  const sees = await deps.access.ask(principal, "assistants:search", { metadata: {}, ...search });
+  const defaults = Object.keys(deps.project.graphs).map(systemAssistantId);
+  return selectTools(deps.sql, { ...search, defaults, sees });
+}
+
+/** Any object where the graph does not say, or cannot be loaded: calling it tells why. */
+async function inputSchema(deps: AgentDeps, graphId: string): Promise<object> {
+  try {
+    const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+    const { input_schema } = JSON.parse(answer.toString()) as { input_schema?: { type?: unknown } | null };
+    return input_schema?.type === "object" ? input_schema : { type: "object" };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { type: "object" };
+  }
+}
+
+export interface ToolCall {
+  /** Never rejects. */
+  result: Promise<object>;
+  cancel(): void;
+}
+
+/** A stateless run of the assistant; its values are the tool's output. */
+export async function callTool(
+  deps: AgentDeps,
+  asker: Asker,
+  name: string,
+  input: Record<string, unknown>,
+): Promise<ToolCall> {
+  const [tool] = await find(deps, asker, { tool: name, limit: 1, offset: 0 });
+  if (!tool) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`);
+  const body = runBody.parse({ assistant_id: tool.assistant_id, input });
+  const run = await createRun(deps, { threadId: null, body, ...asker });
+  const { runId, threadId } = run;
+  const result = acceptedStream(deps, run).done.promise.then(({ answer }) => toolResult(answer.toString()));
+  return {
+    result,
+    cancel: () =>
+      void deps.queue
+        .cancel(threadId, runId, "interrupt", "the client disconnected")
+        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled")),
+  };
+}
+
+function toolResult(answer: string): object {
+  const values = JSON.parse(answer) as { __error__?: { error: string; message: string } } | null;
+  const failed = values?.__error__;
+  const text = failed ? `${failed.error}: ${failed.message}` : answer;
+  return { content: [{ type: "text", text }], isError: failed !== undefined };
+}

@@ -1,0 +1,80 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { AppError } from "../errors.ts";
+import { readJson } from "./json-body.ts";
+
+/** JSON-RPC 2.0 §5.1. */
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+export type RpcId = string | number | null;
+
+/** For the document: what is answered, with either a result or an error. */
+export const rpcAnswer = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.number(), z.null()]),
+    result: z.unknown().optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+  })
+  .meta({ id: "JsonRpcAnswer" });
+
+/** What a method fails with; `code` as JSON-RPC and the protocol above it number them. */
+export class RpcError extends Error {
+  override name = "RpcError";
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface RpcRequest {
+  /** Undefined: a notification, which nobody answers. */
+  id: RpcId | undefined;
+  /** Undefined: an answer of the other side. */
+  method: string | undefined;
+  params: unknown;
+}
+
+/** One message. Throws RpcError for what is none. */
+export async function readRpc(c: Context): Promise<RpcRequest> {
+  let given: unknown;
+  try {
+    given = await readJson(c);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status === 413) throw error;
+    throw new RpcError(error.status === 400 ? PARSE_ERROR : INVALID_REQUEST, error.message);
+  }
+  if (Array.isArray(given)) throw new RpcError(INVALID_REQUEST, "Batches are not supported: send one message.");
+  const { jsonrpc, id, method, params, result, error } = given as Record<string, unknown>;
+  const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
+  if (jsonrpc !== "2.0" || !isId) throw new RpcError(INVALID_REQUEST, "This is no JSON-RPC 2.0 message.");
+  if (typeof method === "string") return { id: id as RpcId | undefined, method, params };
+  if (result === undefined && error === undefined) {
+    throw new RpcError(INVALID_REQUEST, "A JSON-RPC request needs a method.");
+  }
+  return { id: undefined, method: undefined, params };
+}
+
+export const rpcResult = (id: RpcId, result: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result });
+
+/** What the caller did wrong is told; anything else is not theirs to know. */
+export function rpcFailure(id: RpcId, thrown: unknown): string {
+  const error =
+    thrown instanceof RpcError
+      ? { code: thrown.code, message: thrown.message }
+      : thrown instanceof AppError && thrown.status < 500
+        ? { code: INVALID_PARAMS, message: thrown.message }
+        : { code: INTERNAL_ERROR, message: thrown instanceof AppError ? thrown.message : "Internal error" };
+  return JSON.stringify({ jsonrpc: "2.0", id, error });
+}
+
+/** Whether it is a bug or a failure of the server's, to be logged. */
+export const isInternal = (thrown: unknown): boolean =>
+  !(thrown instanceof RpcError) && !(thrown instanceof AppError && thrown.status < 500);
