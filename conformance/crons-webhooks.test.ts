@@ -1,0 +1,117 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { client, sdks } from "./clients.ts";
+import { UNKNOWN_ID } from "./frames.ts";
+
+interface Message {
+  path: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
+  json: any;
+}
+
+const messages: Message[] = [];
+const hook = createServer((request, response) => {
+  let text = "";
+  request.on("data", (part: Buffer) => (text += part.toString()));
+  request.on("end", () => {
+    messages.push({ path: request.url!, json: JSON.parse(text) as unknown });
+    response.end();
+  });
+});
+beforeAll(() => new Promise<void>((listening) => hook.listen(0, "127.0.0.1", listening)));
+afterAll(() => void hook.close());
+const hookUrl = (path: string) => `http://127.0.0.1:${(hook.address() as AddressInfo).port}${path}`;
+const told = (path: string, timeout = 10_000) =>
+  expect.poll(() => messages.find((one) => one.path === path)?.json, { timeout }).toBeDefined();
+const found = (path: string) => messages.find((one) => one.path === path)!.json;
+
+describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
+  test("runs of every kind tell their end", async () => {
+    const { thread_id } = await own.threads.create();
+    const payload = (kind: string) => ({ input: { text: "hello" }, webhook: hookUrl(`/${sdk}/${kind}?token=t`) });
+    await own.runs.wait(thread_id, "echo", payload("wait"));
+    await own.runs.create(thread_id, "echo", payload("create"));
+    for await (const _ of own.runs.stream(thread_id, "echo", payload("stream")));
+    await own.runs.wait(null, "echo", payload("stateless"));
+    for (const kind of ["wait", "create", "stream", "stateless"]) {
+      const path = `/${sdk}/${kind}?token=t`;
+      await told(path);
+      const { values, ...message } = found(path);
+      expect(message).toMatchObject({ status: "success", kwargs: { input: { text: "hello" } } });
+      if (kind === "stateless") expect(values).toBeUndefined();
+      else expect(values).toHaveProperty("seen");
+    }
+  });
+
+  test("what the policy forbids is refused", async () => {
+    for (const webhook of ["http://169.254.169.254/latest", "ftp://hooks.example/", "https://hooks.example:22/"]) {
+      await expect(own.runs.create(null, "echo", { input: {}, webhook })).rejects.toThrow("HTTP 422");
+    }
+  });
+});
+
+// 2.0.0 has create, delete and search only, in the same form
+describe("crons over SDK 1.12.4", () => {
+  test("a schedule is made, found, changed and deleted", async () => {
+    const mark = { conformance: crypto.randomUUID() };
+    const made = (await client.crons.create("echo", {
+      schedule: "30 9 * * 1-5",
+      timezone: "Europe/Berlin",
+      endTime: "2040-01-01T00:00:00Z",
+      input: { text: "hello" },
+      metadata: mark,
+      onRunCompleted: "keep",
+    })) as unknown as { cron_id: string };
+    expect(made).toMatchObject({ enabled: true, timezone: "Europe/Berlin", on_run_completed: "keep" });
+    const [one] = await client.crons.search({ metadata: mark });
+    expect(one).toMatchObject({ cron_id: made.cron_id, schedule: "30 9 * * 1-5", metadata: mark });
+    expect(new Date(one!.next_run_date!).getTime()).toBeGreaterThan(Date.now());
+    const changed = await client.crons.update(made.cron_id, {
+      enabled: false,
+      schedule: "0 0 * * *",
+      metadata: { b: 1 },
+    });
+    expect(changed).toMatchObject({ enabled: false, schedule: "0 0 * * *", metadata: { ...mark, b: 1 } });
+    expect(await client.crons.count({ metadata: mark } as never)).toBe(1);
+    expect(await client.crons.search({ metadata: mark, enabled: true })).toEqual([]);
+    await client.crons.delete(made.cron_id);
+    expect(await client.crons.search({ metadata: mark })).toEqual([]);
+    await expect(client.crons.delete(made.cron_id)).rejects.toThrow("HTTP 404");
+  });
+
+  test("impossible schedules, zones, threads and assistants are refused", async () => {
+    await expect(client.crons.create("echo", { schedule: "0 0 30 2 *" })).rejects.toThrow("HTTP 422");
+    await expect(client.crons.create("echo", { schedule: "soon" })).rejects.toThrow("HTTP 422");
+    await expect(client.crons.create("echo", { schedule: "0 0 * * *", timezone: "Moon/Crater" })).rejects.toThrow(
+      "HTTP 422",
+    );
+    await expect(client.crons.create("nobody", { schedule: "0 0 * * *" })).rejects.toThrow("HTTP 404");
+    await expect(client.crons.createForThread(UNKNOWN_ID, "echo", { schedule: "0 0 * * *" })).rejects.toThrow(
+      "HTTP 404",
+    );
+  });
+
+  test(
+    "a cron of every minute starts one run a minute on its thread, and its webhook tells",
+    { timeout: 80_000 },
+    async () => {
+      const { thread_id } = await client.threads.create();
+      const made = (await client.crons.createForThread(thread_id, "echo", {
+        schedule: "* * * * *",
+        input: { text: "each minute" },
+        webhook: hookUrl("/minute"),
+      })) as unknown as { cron_id: string };
+      await told("/minute", 70_000);
+      expect(found("/minute")).toMatchObject({
+        thread_id,
+        status: "success",
+        metadata: { cron_id: made.cron_id },
+        });
+      await client.crons.delete(made.cron_id);
+      expect(await client.runs.list(thread_id)).toHaveLength(1);
+    },
+  );
+});
