@@ -11,4 +11,5 @@ const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
 rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json")], { cwd: root, stdio: "inherit" });
 cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
+cpSync(join(root, "docs"), join(dist, "docs"), { recursive: true });
 cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));

@@ -29,6 +29,7 @@ import { runV2Routes } from "./runs/v2-routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
+import { guideRoutes } from "./system/guide-routes.ts";
 import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
@@ -64,6 +65,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
     ...workspaceSettingsRoutes(deps),
+    ...guideRoutes(),
     ...identityRoutes(deps),
     ...auditRoutes(deps),
     ...signInRoutes({ ...deps.signIn, audit }),

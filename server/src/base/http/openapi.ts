@@ -10,6 +10,8 @@ export interface ApiInfo {
   title: string;
   version: string;
   description: string;
+  /** Pages that explain more than endpoints. */
+  guides?: { title: string; url: string }[];
 }
 
 /** How a space answers, which is the same for all of its routes. */
@@ -31,7 +33,7 @@ const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [
  * The OpenAPI 3.1 document of the declared endpoints. Its schemas are the ones that requests are checked with;
  * those that bear an id become components.
  */
-export function openApiDocument(routes: Route[], info: ApiInfo, manners: ApiManners): Json {
+export function openApiDocument(routes: Route[], { guides, ...info }: ApiInfo, manners: ApiManners): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
@@ -45,7 +47,7 @@ export function openApiDocument(routes: Route[], info: ApiInfo, manners: ApiMann
   }
   const tags = [...new Set(routes.map((route) => route.tag))].map((name) => ({ name }));
   const components = { schemas, responses, securitySchemes: SECURITY_SCHEMES };
-  return { openapi: "3.1.0", info, tags, paths, components };
+  return { openapi: "3.1.0", info, tags, paths, components, ...(guides && { "x-guides": guides }) };
 }
 
 function operation(route: Route, errors: Json, schemas: Record<string, Json>): Json {

@@ -8,6 +8,7 @@ import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
 import type { TraceDeps } from "../deps.ts";
+import { GUIDES } from "./guide-routes.ts";
 import { checkHealth } from "./health.ts";
 import { API_LEVEL, health, info } from "./schema.ts";
 
@@ -86,7 +87,8 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
       handler() {
         const description =
           "Traces of runs, projects, feedback and datasets. Each endpoint also answers without its prefix /api/v1.";
-        const about = { title: "Heddle trace platform", version, description };
+        const guides = Object.entries(GUIDES).map(([name, title]) => ({ title, url: `/docs/${name}` }));
+        const about = { title: "Heddle trace platform", version, description, guides };
         const manners = { errors: deps.settings.errors, limited: deps.rateLimits.mode !== "off" };
         document ??= JSON.stringify(openApiDocument([...others, ...routes], about, manners));
         return rawJson(document);

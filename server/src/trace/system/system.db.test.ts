@@ -43,6 +43,18 @@ test("what was taken out of the interface is gone, not unknown", async () => {
   expect((await call("POST", "/feedback/formulas", {})).status).toBe(410);
 });
 
+test("the guides are pages that the document links to", async () => {
+  const { json } = await call("GET", "/openapi.json");
+  const guides = json["x-guides"] as { title: string; url: string }[];
+  expect(guides.map(({ url }) => url)).toContain("/docs/filter-language");
+  for (const { url } of guides) {
+    const page = await call("GET", url);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
+    expect(page.text).toMatch(/<h1 id="[\w-]+">/);
+  }
+  expect((await call("GET", "/docs/nothing")).status).toBe(404);
+});
+
 test("health tells of the stores when it is asked", async () => {
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
   const { json } = await call("GET", "/api/v1/ok?check_db=true");

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
+import { markdownToHtml } from "../../base/http/markdown.ts";
+import { route, type Route } from "../../base/http/route.ts";
+
+const DIRECTORY = fileURLToPath(new URL("../../../../docs", import.meta.url));
+
+/** The documents that are about this server, by their file's name. */
+export const GUIDES = {
+  "filter-language": "The filter language",
+  tracing: "How runs of graphs are traced",
+  "bulk-export": "Bulk export",
+  "export-permissions": "What an export's destination needs",
+  versions: "What stands for the hosted service's versions",
+} as const;
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto 4rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+pre { overflow: auto; padding: .6rem; border: 1px solid #8884; border-radius: 4px; } code { font: .88em ui-monospace, monospace; }
+table { border-collapse: collapse; display: block; overflow: auto; } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border: 1px solid #8884; }
+`;
+
+/** The documents as pages, so that a server that reaches no other network explains itself. */
+export function guideRoutes(): Route[] {
+  const links = Object.entries(GUIDES).map(([name, title]) => `<a href="/docs/${name}">${title}</a>`);
+  const page = (title: string, content: string): string =>
+    `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><style>${STYLE}</style><nav><a href="/docs">API</a> · ${links.join(" · ")}</nav><main>${content}</main></html>`;
+  const blocks = inlineBlocks(page("", ""));
+  return Object.entries(GUIDES).map(([name, title]) =>
+    route({
+      tag: "System",
+      method: "GET",
+      path: `/docs/${name}`,
+      permission: "public",
+      publicBecause: "it is what anybody can read in the repository, and holds no data",
+      summary: `A page: ${title}`,
+      out: { 200: "text/html" },
+      handler: async () =>
+        htmlPage(page(title, markdownToHtml(await readFile(join(DIRECTORY, `${name}.md`), "utf8"))), blocks),
+    }),
+  );
+}
