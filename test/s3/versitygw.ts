@@ -24,6 +24,8 @@ import { S3_SERVER } from "../../scripts/s3-server.mjs";
  */
 export interface PolicyServer {
   endpoint: string;
+  /** Buckets are directories in it, objects are files. */
+  directory: string;
   createBucket(name: string): Promise<void>;
   /** A user who may do nothing but what policies say. */
   createUser(): { access_key_id: string; secret_access_key: string };
@@ -60,6 +62,7 @@ export async function startPolicyServer(): Promise<PolicyServer> {
   const allowed = new Map<string, Map<string, string[]>>();
   return {
     endpoint,
+    directory: join(directory, "data"),
     async createBucket(name) {
       await client.send(new CreateBucketCommand({ Bucket: name }));
     },
