@@ -7,10 +7,12 @@ const BOUNDARY = "----LangSmithFormBoundary-bench";
 
 /** Text that compresses about as well as messages do, cut from a few hundred kilobytes made once. */
 const words = Array.from({ length: 4000 }, () => randomBytes(1 + Math.floor(Math.random() * 6)).toString("base64url"));
-const prose = Array.from({ length: 60_000 }, () => words[Math.floor(Math.random() ** 2 * words.length)]).join(" ");
+export const PROSE = Array.from({ length: 60_000 }, () => words[Math.floor(Math.random() ** 2 * words.length)]).join(
+  " ",
+);
 const text = (length: number): string => {
-  const from = Math.floor(Math.random() * (prose.length - length));
-  return prose.slice(from, from + length);
+  const from = Math.floor(Math.random() * (PROSE.length - length));
+  return PROSE.slice(from, from + length);
 };
 
 let clock = Date.now() * 1000;
