@@ -22,6 +22,10 @@ export interface RunningServer {
 export const startServer = (): Promise<RunningServer> =>
   start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"]);
 
+/** `heddle dev` on another project. */
+export const startProject = (config: string): Promise<RunningServer> =>
+  start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1" });
+
 /** The trace platform alone, with fresh data. */
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);

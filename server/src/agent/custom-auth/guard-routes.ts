@@ -74,6 +74,10 @@ async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Pr
 
 const pairs = ({ fields = [] }: Rule) => fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
 
+const NAMESPACES = new Set(["namespace", "namespace_prefix", "prefix"]);
+/** Handlers put identities in front, which may be e-mail addresses: with periods, which callers may not send. */
+const anyNamespace = z.array(z.string().min(1)).nullable();
+
 /**
  * What a handler wrote is stored, so it has to be what a caller could have sent. Fields that no handler sees are not
  * looked at: their schemas have transformed them, and would not take them again.
@@ -83,7 +87,11 @@ function recheck(route: Route, fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
       if (value === undefined) return [];
-      const parsed = shape?.[name] ? z.safeParse(shape[name], value) : { success: true as const, data: value };
+      const parsed = NAMESPACES.has(name)
+        ? z.safeParse(anyNamespace, value)
+        : shape?.[name]
+          ? z.safeParse(shape[name], value)
+          : { success: true as const, data: value };
       if (!parsed.success) throw new Error(`an auth handler left "${name}" unfit: ${parsed.error.message}`);
       return [[name, parsed.data]];
     }),

@@ -1,0 +1,118 @@
+/** A project with its own authentication, HTTP app and UI components, used by two people with the official clients. */
+import { Client as ClientV1 } from "langgraph-sdk-v1";
+import { Client as ClientV2 } from "langgraph-sdk-v2";
+import { afterAll, describe, expect, test } from "vitest";
+
+import type { Client } from "./clients.ts";
+import { startProject } from "./server.ts";
+
+const server = await startProject("conformance/custom-project/langgraph.json");
+afterAll(() => server.stop());
+
+const SDKS = [
+  ["1.12.4", ClientV1],
+  ["2.0.0", ClientV2],
+] as const;
+
+describe.each(SDKS)("over SDK %s", (version, Sdk) => {
+  const as = (user: string | null, headers: Record<string, string> = {}) =>
+    new Sdk({
+      apiUrl: server.url,
+      apiKey: null,
+      callerOptions: { maxRetries: 0 },
+      defaultHeaders: { ...(user && { authorization: `Bearer ${user}` }), ...headers },
+    }) as unknown as Client;
+  const [anna, ben] = [as(`anna-${version}`), as(`ben-${version}`)];
+  const input = { messages: [{ role: "human", content: "hello" }] };
+
+  test("nobody gets in without a token", async () => {
+    await expect(as(null).threads.search()).rejects.toThrow("HTTP 401: No token");
+  });
+
+  test("a thread and its runs are its owner's alone", async () => {
+    const thread = await anna.threads.create();
+    const id = thread.thread_id;
+    expect(thread.metadata).toMatchObject({ owner: `anna-${version}` });
+    const run = await anna.runs.create(id, "slow", { input });
+    expect((await anna.threads.search()).map((one) => one.thread_id)).toEqual([id]);
+    expect(await ben.threads.search()).toEqual([]);
+    const refused: [string, () => Promise<unknown>][] = [
+      ["get", () => ben.threads.get(id)],
+      ["update", () => ben.threads.update(id, { metadata: { owner: `ben-${version}` } })],
+      ["delete", () => ben.threads.delete(id)],
+      ["getState", () => ben.threads.getState(id)],
+      ["getHistory", () => ben.threads.getHistory(id)],
+      ["runs.list", () => ben.runs.list(id)],
+      ["runs.get", () => ben.runs.get(id, run.run_id)],
+      ["runs.create", () => ben.runs.create(id, "agent", { input, ifNotExists: "create" })],
+      ["runs.wait", () => ben.runs.wait(id, "agent", { input, multitaskStrategy: "rollback" })],
+      ["runs.join", () => ben.runs.join(id, run.run_id)],
+      ["runs.cancel", () => ben.runs.cancel(id, run.run_id)],
+      ["runs.delete", () => ben.runs.delete(id, run.run_id)],
+    ];
+    for (const [name, ask] of refused) await expect(ask(), name).rejects.toThrow("HTTP 404");
+    await expect(ben.threads.copy(id)).rejects.toThrow("HTTP 409");
+    await expect(ben.threads.updateState(id, { values: {} })).rejects.toThrow("HTTP 403");
+    const events = [];
+    for await (const event of ben.runs.joinStream(id, run.run_id)) events.push(event);
+    expect(events).toMatchObject([{ event: "error", data: { message: "404: Thread not found" } }]);
+    await anna.runs.cancel(id, run.run_id, true);
+    expect((await anna.runs.get(id, run.run_id)).status).toBe("interrupted");
+  });
+
+  test("a graph is told who runs it, and which headers it may see", async () => {
+    const anna2 = as(`anna-${version}`, { "x-one": "1", "x-private": "2" });
+    const values = (await anna2.runs.wait(null, "agent", { input })) as { messages: { content: string }[] };
+    expect(values.messages.at(-1)!.content).toBe(`anna-${version} of team blue, with x-one`);
+  });
+
+  test("assistants and schedules are their owner's alone", async () => {
+    const mine = await anna.assistants.create({ graphId: "agent", name: "mine" });
+    const cron = await anna.crons.create(mine.assistant_id, { schedule: "0 0 1 1 *", input });
+    await expect(ben.assistants.get(mine.assistant_id)).rejects.toThrow("HTTP 404");
+    await expect(ben.runs.wait(null, mine.assistant_id, { input })).rejects.toThrow("HTTP 404");
+    await expect(ben.crons.delete((cron as unknown as { cron_id: string }).cron_id)).rejects.toThrow("HTTP 404");
+    expect(await ben.assistants.search()).toEqual([]);
+    expect(await ben.crons.search()).toEqual([]);
+    expect((await anna.crons.search()).length).toBe(1);
+  });
+
+  test("what is remembered lies below a namespace of one's own", async () => {
+    await anna.store.putItem(["notes"], "one", { text: "anna's" });
+    expect((await anna.store.getItem(["notes"], "one"))!.namespace).toEqual([`anna-${version}`, "notes"]);
+    expect(await ben.store.getItem(["notes"], "one")).toBeNull();
+    expect((await ben.store.searchItems([])).items).toEqual([]);
+  });
+
+  test("components are loaded by the client's own call", async () => {
+    const html = await anna["~ui"].getComponent("agent", "hello");
+    expect(html).toContain(`__LGUI_agent.render("hello", "{{shadowRootId}}")`);
+    const script = await fetch(/src="([^"]+)"/.exec(html)![1]!);
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=UTF-8"]);
+  });
+});
+
+test("the project's app has its routes, its middleware around ours, and a client that needs no URL", async () => {
+  const headers = { authorization: "Bearer anna" };
+  const me = await fetch(`${server.url}/whoami`, { headers });
+  expect([me.headers.get("x-served-by"), ((await me.json()) as { identity: string }).identity]).toEqual([
+    "the project",
+    "anna",
+  ]);
+  expect((await fetch(`${server.url}/whoami`)).status).toBe(401);
+  expect((await fetch(`${server.url}/info`)).headers.get("x-served-by")).toBe("the project");
+  const asked = (await (await fetch(`${server.url}/ask`, { method: "POST", headers })).json()) as {
+    messages: { content: string }[];
+  };
+  expect(asked.messages[0]!.content).toContain("anna of team blue");
+});
+
+test("the document tells of the project's own authentication", async () => {
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    components: { securitySchemes: object };
+    paths: Record<string, Record<string, { security: object[] }>>;
+  };
+  expect(document.components.securitySchemes).toEqual({ Token: { type: "http", scheme: "bearer" } });
+  expect(document.paths["/threads"]!["post"]!.security).toEqual([{ Token: [] }]);
+  expect(document.paths["/ok"]!["get"]!.security).toEqual([]);
+});

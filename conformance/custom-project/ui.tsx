@@ -1,0 +1,3 @@
+const Hello = ({ name }: { name: string }) => <b>Hello, {name}</b>;
+
+export default { hello: Hello };
