@@ -122,7 +122,7 @@ for (const space of all) {
     // the key works to the end, or all of this was a test of 401
     expect(known).toBeGreaterThan(count / 2);
     // most of what the control plane has is behind ids that there are not
-    if (space.name !== "control") expect(accepted).toBeGreaterThan(50);
+    expect(accepted).toBeGreaterThan(space.name === "control" ? 0 : 50);
   });
 }
 

@@ -74,7 +74,7 @@ export async function unpack(
       }
     });
     entry.on("end", () => body.end());
-    await pipeline(body, createWriteStream(join(directory, path), { mode, flags: "w" }));
+    await pipeline(body, createWriteStream(join(directory, path), { mode }), { signal: stop.signal });
   }
 
   async function makeDirectory(path: string): Promise<void> {
@@ -112,8 +112,11 @@ export async function unpack(
     if (failure !== undefined) throw failure;
     return { entries, bytes };
   } catch (error) {
+    const first = failure ?? error;
+    // what is being written gets nothing more, and would wait for ever
+    stop.abort();
     await writing.catch(() => {});
-    throw explain(failure ?? error);
+    throw explain(first);
   }
 }
 

@@ -65,4 +65,6 @@ export interface Driver {
   readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
   /** Forgets an instance that has ended. */
   discard(instanceId: string): Promise<void>;
+  /** What there is of instances, alive or not, by their ids. */
+  listInstances(): Promise<string[]>;
 }

@@ -146,7 +146,10 @@ export class Gateway {
         answered.on("aborted", () => response.destroy());
       });
       upstream.on("error", (error: NodeJS.ErrnoException) => {
-        if (!hasBegun && error.code === "ECONNREFUSED") return resolve("refused");
+        if (!hasBegun && error.code === "ECONNREFUSED") {
+          response.off("close", onClose);
+          return resolve("refused");
+        }
         leave();
         if (response.destroyed || response.writableEnded) return resolve("done");
         if (response.headersSent) {
@@ -155,11 +158,12 @@ export class Gateway {
         }
         reject(new AppError(502, "The deployment ended the connection before it answered.", { cause: error }));
       });
-      response.once("close", () => {
+      const onClose = () => {
         leave();
-        if (hasBegun || response.destroyed) upstream.destroy();
+        upstream.destroy();
         resolve("done");
-      });
+      };
+      response.once("close", onClose);
     });
   }
 

@@ -38,6 +38,11 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
     log.info({ build }, "an old build is removed");
     await driver.deleteBuild(build);
   }
+  const alive = new Set(
+    (await sql<{ id: string }[]>`select id from instances where state <> 'ended'`).map(({ id }) => id),
+  );
+  // of which a crash came between their end and this
+  for (const id of await driver.listInstances()) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
   const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });
   while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);

@@ -9,6 +9,7 @@ interface Leftovers {
   held: number;
   alive: number;
   revisions: string[];
+  instances: string[];
   uploads: string[];
 }
 
@@ -17,6 +18,7 @@ async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
     select (select count(*)::int from revisions where deployment_id = ${id} and holder is not null) as held,
       (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended') as alive,
       (select coalesce(array_agg(id::text), '{}') from revisions where deployment_id = ${id}) as revisions,
+      (select coalesce(array_agg(id::text), '{}') from instances where deployment_id = ${id}) as instances,
       (select coalesce(array_agg(object_path), '{}') from uploads where deployment_id = ${id}) as uploads`;
   return row!;
 }
@@ -35,6 +37,7 @@ export async function removeDeployment(deps: WorkDeps, { id }: { id: string }): 
     await driver.deleteBuild(revision);
     await secrets.delete({ purpose: "revision-env", id: revision });
   }
+  for (const instance of left.instances) await driver.discard(instance);
   for (const upload of left.uploads) await rm(uploadFile(directory, upload), { force: true });
   await secrets.delete({ purpose: "deployment-env", id });
   await deleteDeploymentRow(sql, id);

@@ -28,7 +28,7 @@ import {
 } from "../driver.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { endGroup, groupUsage, isOurs, processLives } from "./process-group.ts";
-import { recoverProcess, spawnInstance } from "./spawn-instance.ts";
+import { abandoned, recoverProcess, spawnInstance } from "./spawn-instance.ts";
 
 const LOG_CHUNK = 256 * 1024;
 
@@ -190,6 +190,12 @@ export class ProcessDriver implements Driver {
 
   async discard(instanceId: string): Promise<void> {
     await rm(this.#instance(instanceId), { recursive: true, force: true });
+    await rm(abandoned(this.#instance(instanceId)), { recursive: true, force: true });
+  }
+
+  async listInstances(): Promise<string[]> {
+    const names = await readdir(join(this.#options.directory, "instances")).catch((): string[] => []);
+    return [...new Set(names.map((name) => name.split(".")[0]!))];
   }
 }
 

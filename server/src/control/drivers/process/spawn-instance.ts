@@ -45,12 +45,15 @@ export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess>
   return identity;
 }
 
+/** Where an instance's directory is moved to when nobody knows whether it was about to be started. */
+export const abandoned = (directory: string): string => `${directory}.abandoned`;
+
 /** Null: there is none, and there will be none. */
 export async function recoverProcess(directory: string, instanceId: string): Promise<InstanceProcess | null> {
   const file = (where: string) => join(where, "pid");
   if (!existsSync(directory)) return null;
   if (!existsSync(file(directory))) {
-    const away = `${directory}.abandoned`;
+    const away = abandoned(directory);
     renameSync(directory, away);
     // a shell that was just about to
     await sleep(50);

@@ -1,0 +1,114 @@
+/** What runs: it stays up, it is replaced without a break, and what does not become healthy replaces nothing. */
+import { expect, test, vi } from "vitest";
+
+import { testControlPlane } from "../../test/control-plane.ts";
+import { archiveOf, createDeployment, deployArchive, graphProject, logLines, untilStatus } from "../../test/deploy.ts";
+
+const { call, url, sql } = await testControlPlane({
+  HEDDLE_RESTART_MS: "50",
+  HEDDLE_DRAIN_SECONDS: "20",
+  HEDDLE_DEPLOY_READY_SECONDS: "25",
+});
+const id = await createDeployment(call, "alive");
+const first = await deployArchive(call, id, archiveOf(graphProject("first")));
+await untilStatus(call, id, first, "DEPLOYED", 50_000);
+
+const post = (path: string, body: unknown, signal?: AbortSignal) =>
+  fetch(`${url}/d/alive${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+const run = async (input: object = {}) =>
+  (await (await post("/runs/wait", { assistant_id: "echo", input })).json()) as { word: string };
+const pidOf = async (revision: string): Promise<number> => {
+  const [row] = await sql<{ pid: number }[]>`
+    select pid from instances where revision_id = ${revision} and state in ('starting', 'ready')`;
+  return row?.pid ?? 0;
+};
+
+test("a stream that began on a revision ends on it, while its successor takes over", async () => {
+  const streaming = await post("/runs/stream", {
+    assistant_id: "echo",
+    input: { wait: 4000 },
+    stream_mode: ["updates"],
+  });
+  const reader = streaming.body!.getReader();
+  const begun = new TextDecoder().decode((await reader.read()).value);
+  expect(begun).toContain("event: metadata");
+
+  const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+  const words: string[] = [];
+  let isOver = false;
+  const load = (async () => {
+    while (!isOver) words.push((await run()).word);
+  })();
+  await untilStatus(call, id, second, "DEPLOYED", 60_000);
+  words.push((await run()).word);
+  expect(words.at(-1)).toBe("second");
+  isOver = true;
+  await load;
+  // no request failed, and none went back to the old one
+  expect(words.filter((word) => word !== "first" && word !== "second")).toEqual([]);
+  const text = await rest(reader);
+  expect(text).toContain("two:first");
+  expect(text).not.toContain("second");
+  const draining = () => sql`select 1 from instances where revision_id = ${first} and state <> 'ended'`;
+  await vi.waitUntil(async () => (await draining()).length === 0, { timeout: 20_000 });
+}, 90_000);
+
+test("a revision whose graph does not load is not deployed, and the one before goes on", async () => {
+  const pid = await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id);
+  const project = { ...graphProject("third"), "graph.mjs": "export const graph = nothing(;" };
+  const third = await deployArchive(call, id, archiveOf(project));
+  await untilStatus(call, id, third, "DEPLOY_FAILED", 40_000);
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${third}`);
+  expect(json.status_message).toContain("echo");
+  expect((await logLines(call, id, third, "deploy")).join("\n")).toMatch(/does not load: SyntaxError/);
+  expect((await run()).word).toBe("second");
+  expect(await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id)).toBe(pid);
+  const left = () => sql`select 1 from instances where revision_id = ${third} and state <> 'ended'`;
+  await vi.waitUntil(async () => (await left()).length === 0, { timeout: 10_000 });
+}, 60_000);
+
+test("an instance that is killed comes back, and a request that comes meanwhile waits for it", async () => {
+  const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
+  const pid = await pidOf(active);
+  process.kill(-pid, "SIGKILL");
+  await vi.waitUntil(async () => (await fetch(`${url}/d/alive/ok`)).ok, { timeout: 20_000 });
+  expect((await run()).word).toBe("second");
+  expect(await pidOf(active)).not.toBe(pid);
+  const { json } = await call("GET", `/v2/deployments/${id}/instances`);
+  expect(json.resources.filter((one: { state: string }) => one.state === "ready")).toHaveLength(1);
+  expect(json.resources.some((one: { end_reason: string }) => one.end_reason === "It ended by itself.")).toBe(true);
+}, 40_000);
+
+test("logs can be searched, followed and paged, and each line is there once", async () => {
+  await run();
+  const path = `/v1/projects/${id}/deploy_logs`;
+  const body = { query: "STEP ONE", limit: 1000 };
+  await vi.waitUntil(async () => (await call("POST", path, body)).json.logs.length > 0);
+  const { json } = await call("POST", path, { limit: 1000 });
+  const ids = json.logs.map((line: { id: string }) => line.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const page = await call("POST", path, { limit: 2 });
+  const next = await call("POST", path, { limit: 2, offset: page.json.next_offset });
+  expect([...page.json.logs, ...next.json.logs].map((line) => line.id)).toEqual(ids.slice(0, 4));
+  const end = await call("POST", path, { offset: ids.at(-1) });
+  expect(end.json.next_offset).not.toBeNull();
+  const newest = await call("POST", path, { order: "desc", limit: 1 });
+  expect(typeof newest.json.logs[0].timestamp).toBe("number");
+  expect((await call("POST", path, { level: "critical" })).json.logs).toEqual([]);
+  expect((await call("GET", `/v2/deployment-logs?deployment_id=${id}&page_size=2`)).json.items).toHaveLength(2);
+});
+
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += decoder.decode(value, { stream: true });
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The control plane is killed at each point of a deployment's way. Its successor takes the revision to its end: one
+ * agent server runs, none was started twice at a time, nothing is left of a build, and a server that ran goes on.
+ */
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test, vi } from "vitest";
+
+import { dropDeploymentDatabases, testDataDirectory } from "../../server/test/control-plane.ts";
+import { testDatabase } from "../../server/test/db.ts";
+import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
+import { ControlProcess, processesOf } from "./control-process.ts";
+
+const db = await testDatabase();
+const directory = testDataDirectory();
+const control = await ControlProcess.create(directory, db.uri);
+const call = control.call;
+afterAll(async () => {
+  await control.end("SIGTERM");
+  await dropDeploymentDatabases(db);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const servers = () => processesOf(directory, "--role\0agent");
+const word = async () => {
+  const body = JSON.stringify({ assistant_id: "echo", input: {} });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${control.url}/d/killed/runs/wait`, { method: "POST", headers, body });
+  return ((await answer.json()) as { word: string }).word;
+};
+
+let id = "";
+const POINTS = [
+  "control-created",
+  "control-built",
+  "control-deploying",
+  "control-before-switch",
+  "control-after-switch",
+];
+
+test.each(POINTS)(
+  "killed at %s",
+  async (point) => {
+    await control.start({ HEDDLE_FAULT_POINTS: `${point}:1` });
+    if (id === "") id = await createDeployment(call, "killed");
+    const before = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string | null;
+    const revision = await deployArchive(call, id, archiveOf(graphProject(point)));
+    expect(await control.ended()).toBe("SIGKILL");
+
+    await control.start();
+    // what served before serves again, or still
+    expect(before === null ? "control-" : await word()).toMatch(/^control-/);
+    await untilStatus(call, id, revision, "DEPLOYED", 60_000);
+    await vi.waitUntil(async () => (await word()) === point, { timeout: 20_000 });
+    await vi.waitUntil(() => servers().length === 1, { timeout: 20_000 });
+    // of each revision and replica there was one at a time
+    const twice = await db.sql`
+    select 1 from instances x join instances y on x.revision_id = y.revision_id and x.replica = y.replica and x.id < y.id
+    where x.started_at < coalesce(y.ended_at, now()) and y.started_at < coalesce(x.ended_at, now())
+      and x.state <> 'draining' and x.ended_at is distinct from x.started_at`;
+    expect(twice).toEqual([]);
+    expect(await db.sql`select 1 from revisions where holder is not null`).toEqual([]);
+    await control.end("SIGKILL");
+  },
+  120_000,
+);
+
+test("killed while it is built: the build ends with it, and is done again", async () => {
+  await control.start();
+  const script = "setTimeout(() => {}, process.env.HOME.length > 0 ? 3000 : 0, 'HEDDLE-BUILD')";
+  const revision = await deployArchive(call, id, archiveOf(graphProject("rebuilt", { "script.js": script })), {
+    source_config: { install_command: "node script.js HEDDLE-BUILD-OF-A-TEST" },
+  });
+  const commands = () => processesOf("HEDDLE-BUILD-OF-A-TEST", "script.js");
+  await vi.waitUntil(() => commands().length > 0, { timeout: 20_000 });
+  const [agent] = servers();
+  await control.end("SIGKILL");
+  await vi.waitUntil(() => commands().length === 0, { timeout: 2_000 });
+  await control.start();
+  // the one that served was not touched
+  expect(servers()).toEqual([agent]);
+  await untilStatus(call, id, revision, "DEPLOYED", 60_000);
+  const statuses = await db.sql<{ status: string }[]>`
+    select status from revision_events where revision_id = ${revision} order by id`;
+  expect(statuses.map((row) => row.status)).toContain("INTERRUPTED");
+  expect(await word()).toBe("rebuilt");
+}, 120_000);
+
+test("a signal to end takes everything with it, and the next start brings back what served", async () => {
+  await control.end("SIGTERM");
+  expect(servers()).toEqual([]);
+  await control.start();
+  await vi.waitUntil(async () => (await word()) === "rebuilt", { timeout: 30_000 });
+  expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
+  await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 20_000 });
+  expect(servers()).toEqual([]);
+  for (const place of ["builds", "instances", "uploads"]) {
+    const path = join(directory, "control", place);
+    expect(existsSync(path) ? readdirSync(path) : []).toEqual([]);
+  }
+}, 90_000);
