@@ -142,6 +142,17 @@ export const agentOptions = {
     description:
       "LangChain's own switch. false: runs are not traced. true: traces go to LANGSMITH_ENDPOINT too, besides ours.",
   }),
+  langsmithEndpoint: text<string | undefined>({
+    env: ["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],
+    default: undefined,
+    description: "That other platform; it issues feedback links where the traces of runs go to no platform of ours.",
+  }),
+  langsmithKey: text<string | undefined>({
+    env: ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"],
+    default: undefined,
+    secret: true,
+    description: "Key for it.",
+  }),
   tracingUrl: text<string | undefined>({
     env: ["HEDDLE_TRACING_URL"],
     default: undefined,

@@ -7,6 +7,7 @@ import { type AskedRun, askForRun, mayUseAssistant, putUser } from "../custom-au
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
+import { feedbackPlatform } from "../feedback-links/platform.ts";
 import { createOnce, markOf, type Once, reserve, wireOf } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { checkWebhook } from "../webhooks/check-webhook.ts";
@@ -148,7 +149,8 @@ async function start(
 /** Valid from the time that the run may start. */
 function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
   const minutes = deps.settings.feedbackLinkHours * 60 + (after_seconds ?? 0) / 60;
-  return issueFeedbackLinks(deps.traces, runId, [...new Set(feedback_keys)], minutes);
+  const platform = () => feedbackPlatform(deps.settings, deps.project, deps.traces());
+  return issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
 }
 
 /** A run that shall start from a checkpoint which is not there would start from nothing. */

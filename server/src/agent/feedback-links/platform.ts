@@ -1,0 +1,23 @@
+import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
+import type { Project } from "../project/read-project.ts";
+import { agentOptions, type AgentSettings } from "../settings.ts";
+
+/** Where LangChain's own tracing goes when nobody names another place. */
+const LANGSMITH = "https://api.smith.langchain.com";
+
+/**
+ * The platform that issues feedback links: the one that gets the traces of runs, else the one that LangChain's own
+ * tracing sends them to, where that is switched on in the environment or the project.
+ */
+export function feedbackPlatform(
+  settings: AgentSettings,
+  project: Pick<Project, "env">,
+  traces: TraceDestination,
+): TraceDestination {
+  if (traces.state !== "off") return traces;
+  const said = (name: "langsmithTracing" | "langsmithEndpoint" | "langsmithKey") =>
+    settings[name] ?? agentOptions[name].env.map((one) => project.env[one]).find(Boolean);
+  if (said("langsmithTracing")?.toLowerCase() !== "true") return traces;
+  const url = (said("langsmithEndpoint") ?? LANGSMITH).replace(/\/+$/, "");
+  return { state: "on", url, key: said("langsmithKey") ?? null };
+}
