@@ -42,6 +42,10 @@ export class ExportProcess {
     return JSON.parse(text) as { id: string };
   }
 
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(signal);
+  }
+
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.exited;

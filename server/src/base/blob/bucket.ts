@@ -39,6 +39,11 @@ export interface PutOptions {
 export interface UploadOptions extends PutOptions {
   /** Bytes to come. Chooses the parts' size, and an upload with more or fewer is aborted instead of completed. */
   size?: number;
+  /**
+   * As a multipart upload, however short: somebody else can end one by its id, and then it never becomes an object. A
+   * request of a process that was frozen arrives when it wakes.
+   */
+  alwaysInParts?: boolean;
   /** Awaited before the first part is sent, so that the upload can be ended after this process was killed. */
   onStart?: (uploadId: string) => void | Promise<void>;
   /** Bytes that the store has acknowledged so far. */

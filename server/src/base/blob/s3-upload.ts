@@ -39,7 +39,7 @@ export async function uploadStream(
   const pieces = inParts(content, buffers.take, hash);
   const first = (await pieces.next()).value ?? Buffer.alloc(0);
   const second = (await pieces.next()).value;
-  if (!second) {
+  if (!second && !options.alwaysInParts) {
     requireSize(key, first.length, options.size);
     const etag = await calls.put(key, first, options);
     options.onProgress?.(first.length);
@@ -79,7 +79,7 @@ export async function uploadStream(
       underWay.add(sending);
     };
     send(first);
-    send(second);
+    if (second) send(second);
     for await (const part of pieces) {
       while (underWay.size >= PARTS_AT_ONCE) await Promise.race(underWay);
       if (failure) break;

@@ -132,9 +132,13 @@ async function uploadFile(attempt: Attempt, begun: Begun, file: Written): Promis
       contentType: "application/vnd.apache.parquet",
       size: bytes,
       signal,
+      // the fence that storage has: no attempt's file appears after another attempt has begun
+      alwaysInParts: true,
       async onStart(uploadId) {
         faultPoint("export-upload-begun");
-        await files.insertUpload(sql, run.id, key, uploadId);
+        if (!(await files.insertUpload(sql, held, { run_id: run.id, key, upload_id: uploadId }))) {
+          throw new NotOursError();
+        }
         faultPoint("export-upload-noted");
       },
     });

@@ -129,9 +129,17 @@ export async function filesOf(
     order by r.start_time, f.n limit ${limit}`;
 }
 
-export async function insertUpload(sql: Sql, runId: string, key: string, uploadId: string): Promise<void> {
-  await sql`insert into bulk_export_uploads (run_id, key, upload_id) values (${runId}, ${key}, ${uploadId})
-    on conflict do nothing`;
+/** An upload has begun; whoever takes the export over ends it. False when that has happened already. */
+export async function insertUpload(
+  sql: Sql,
+  held: Held,
+  upload: { run_id: string; key: string; upload_id: string },
+): Promise<boolean> {
+  const { run_id, key, upload_id } = upload;
+  const { count } = await sql`
+    insert into bulk_export_uploads (run_id, key, upload_id)
+    select ${run_id}::uuid, ${key}, ${upload_id} where ${mine(sql, held)}`;
+  return count === 1;
 }
 
 export interface UploadRow {

@@ -1,7 +1,7 @@
 /**
  * The proof, then the end. An export is COMPLETED only when what lies in the bucket adds up to what the query had:
  * each day's files to the day's ids, each object's size to what was sent. `_SUCCESS` comes after the manifest and
- * before the status; an export that does not get its status takes `_SUCCESS` away again.
+ * before the status; an export that does not get its status takes `_SUCCESS` away again, here or in clean-up.ts.
  */
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
@@ -10,7 +10,7 @@ import { orderedFields, SCHEMA_VERSION } from "./columns.ts";
 import { type Attempt, ExportError, NotOursError } from "./attempt.ts";
 import * as files from "./files-sql.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
-import { endExport, sealExport } from "./queue-sql.ts";
+import { endExport, sealExport, statusOf } from "./queue-sql.ts";
 
 export interface ManifestFile {
   /** Whole, without the bucket. */
@@ -77,8 +77,10 @@ export async function finishExport(attempt: Attempt): Promise<void> {
       isCompleted = await endExport(sql, held, "COMPLETED", null);
       faultPoint("export-after-completed");
     } finally {
-      // also when it is not known whether it was written
-      if (!isCompleted) await bucket.delete(success).catch(() => {});
+      // also when it is not known whether it was written; where it is somebody else's, so is what lies there
+      if (!isCompleted && (await statusOf(sql, held).catch(() => undefined)) === "RUNNING") {
+        await bucket.delete(success).catch(() => {});
+      }
     }
   } finally {
     bucket.close();

@@ -1,0 +1,202 @@
+/**
+ * Two processes that export, on one Postgres, one ClickHouse and one store: what one leaves, because it is dead or
+ * frozen, the other takes up after the lease, and one that wakes again spoils nothing.
+ */
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
+import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { testDatabase } from "../../server/test/db.ts";
+import { startTestS3 } from "../../server/test/s3.ts";
+import { type SampleRun, sampleRun } from "../../server/test/sample-runs.ts";
+import { startFaultProxy } from "../s3/fault-proxy.ts";
+import { ExportProcess } from "./export-process.ts";
+
+const LEASE_SECONDS = 2;
+
+const directory = mkdtempSync(join(tmpdir(), "heddle-export-replicas-"));
+const db = await testDatabase();
+const sessions = await ChdbSessions.open({
+  directory: join(directory, "chdb"),
+  database: "default",
+  connections: 4,
+  settings: {},
+  maxMemory: 1024 ** 3,
+});
+const clickhouse = await clickHouseServer(sessions);
+const s3 = await startTestS3();
+s3.createBucket("traces");
+const proxy = await startFaultProxy(s3.endpoint);
+const alive: ExportProcess[] = [];
+
+const killAll = () => Promise.all(alive.splice(0).map((one) => one.kill()));
+afterEach(async () => {
+  proxy.setRule(undefined);
+  await killAll();
+});
+afterAll(async () => {
+  await killAll();
+  await proxy.stop();
+  await s3.stop();
+  clickhouse.server.closeAllConnections();
+  await new Promise((resolve) => clickhouse.server.close(resolve));
+  await sessions.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(): Promise<ExportProcess> {
+  const one = await ExportProcess.start({
+    DATABASE: db.uri,
+    // of the secrets' key; what they have on the disk is their own
+    DATA_DIR: join(directory, "data"),
+    CLICKHOUSE_URL: clickhouse.url,
+    HEDDLE_LOG_LEVEL: "silent",
+    NODE_NO_WARNINGS: "1",
+    HEDDLE_EXPORT_FILE_ROWS: "8",
+    HEDDLE_EXPORT_LEASE_SECONDS: String(LEASE_SECONDS),
+    HEDDLE_EXPORT_CONCURRENCY: "4",
+    HEDDLE_EXPORT_WORKSPACE_LIMIT: "8",
+  });
+  alive.push(one);
+  return one;
+}
+
+async function until(condition: () => Promise<boolean> | boolean, what: string, seconds = 30) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(20)) if (await condition()) return;
+  throw new Error(`not: ${what}`);
+}
+
+let destination: string;
+
+/** A project with `n` runs, the first at `from`, `stepMs` apart; and the destination, once. */
+async function project(by: ExportProcess, name: string, from: number, n: number, stepMs: number) {
+  const { id } = await by.request("POST", "/sessions", { name });
+  const time = (i: number) => `${new Date(from + i * stepMs).toISOString().slice(0, 23)}000Z`;
+  const runs = Array.from({ length: n }, (_, i) => sampleRun(name, { start_time: time(i) }));
+  await by.request("POST", "/runs/batch", { post: runs });
+  destination ??= (
+    await by.request("POST", "/bulk-exports/destinations", {
+      display_name: "replicas",
+      config: { bucket_name: "traces", prefix: "p", endpoint_url: proxy.endpoint, region: "us-east-1" },
+      credentials: s3.createKey(),
+    })
+  ).id;
+  return { session_id: id, bulk_export_destination_id: destination, runs };
+}
+
+/** The ids in the bucket, each file as the manifest says. */
+async function idsOf(exportId: string): Promise<string[]> {
+  const prefix = `p/export_id=${exportId}/`;
+  const manifest = JSON.parse((await s3.read("traces", `${prefix}_manifest.json`)).toString()) as {
+    files: { key: string; sha256: string }[];
+  };
+  const keys = await s3.keys("traces", prefix);
+  expect(keys.filter((key) => key.endsWith(".parquet"))).toEqual(manifest.files.map((file) => file.key).toSorted());
+  expect(keys).toContain(`${prefix}_SUCCESS`);
+  const found: string[] = [];
+  for (const { key, sha256 } of manifest.files) {
+    const content = await s3.read("traces", key);
+    expect([key, createHash("sha256").update(content).digest("hex")]).toEqual([key, sha256]);
+    const file = new Uint8Array(content).buffer;
+    const rows = (await parquetReadObjects({ file, columns: ["id"], compressors })) as { id: string }[];
+    found.push(...rows.map((row) => row.id));
+  }
+  return found.toSorted();
+}
+
+const sorted = (runs: SampleRun[]) => runs.map((run) => run.id).toSorted();
+const rowOf = async (id: string) =>
+  (await db.sql<{ status: string; attempt: number }[]>`select status, attempt from bulk_exports where id = ${id}`)[0]!;
+const isOver = (id: string) => async () => (await rowOf(id)).status === "COMPLETED";
+const filesOf = async (id: string) =>
+  (
+    await db.sql`select 1 from bulk_export_files f join bulk_export_runs r on r.id = f.run_id
+      where r.bulk_export_id = ${id}`
+  ).length;
+
+const DAY = Date.UTC(2025, 2, 1);
+const window = { start_time: "2025-03-01T00:00:00Z", end_time: "2025-03-02T00:00:00Z" };
+
+test("two processes spawn each window of a schedule once, and export each once", async () => {
+  const first = await start();
+  const hours = 24;
+  const from = Math.floor(Date.now() / 3_600_000) * 3_600_000 - (hours + 1) * 3_600_000;
+  const { runs, ...where } = await project(first, "scheduled", from, hours * 2, 1_800_000);
+  await start();
+  const start_time = new Date(from).toISOString();
+  const { id } = await first.request("POST", "/bulk-exports", { ...where, start_time, interval_hours: 1 });
+  const spawned = () =>
+    db.sql<{ id: string; window_n: number; status: string; attempt: number }[]>`
+      select id, window_n, status, attempt from bulk_exports where source_bulk_export_id = ${id} order by window_n`;
+  await until(
+    async () => (await spawned()).filter((one) => one.status === "COMPLETED").length >= hours,
+    "all windows were exported",
+    120,
+  );
+  const windows = await spawned();
+  // the hour that is not ten minutes over yet may or may not be due
+  expect(windows.map((one) => one.window_n)).toEqual(windows.map((_, n) => n));
+  expect(windows.filter((one) => one.attempt !== 1)).toEqual([]);
+  const ids = await Promise.all(windows.slice(0, hours).map((one) => idsOf(one.id)));
+  expect(ids.flat().toSorted()).toEqual(sorted(runs));
+  await first.request("PATCH", `/bulk-exports/${id}`, { status: "CANCELLED" });
+});
+
+test("what a dead process has left another takes up after the lease, behind the last finished file", async () => {
+  const first = await start();
+  const { runs, ...where } = await project(first, "killed", DAY, 20, 1000);
+  let writes = 0;
+  proxy.setRule(({ method, url }) => {
+    if (url.includes("runs-00001") && method === "POST" && url.includes("uploads")) writes++;
+    return url.includes("runs-00002") && method !== "GET" ? { kind: "hang" } : undefined;
+  });
+  const { id } = await first.request("POST", "/bulk-exports", { ...where, ...window });
+  await until(async () => (await filesOf(id)) === 1, "a file is finished");
+  await start();
+  const killedAt = Date.now();
+  await first.kill();
+  await until(async () => (await rowOf(id)).attempt === 2, "the other one has it");
+  // not before: the dead one renewed its lease at most a second and a bit before
+  expect(Date.now() - killedAt).toBeGreaterThan((LEASE_SECONDS - 1.5) * 1000);
+  proxy.setRule(({ method, url }) => {
+    if (url.includes("runs-00001") && method === "POST" && url.includes("uploads")) writes++;
+    return undefined;
+  });
+  await until(isOver(id), "it is completed", 60);
+  expect(await idsOf(id)).toEqual(sorted(runs));
+  expect(writes).toBe(1);
+  await until(() => s3.openUploads().length === 0, "no upload is left");
+});
+
+test.each([
+  ["in the middle of a file", "runs-00002"],
+  ["between the manifest and the end", "_SUCCESS"],
+])("a process that was frozen beyond its lease %s spoils nothing when it wakes", async (_, at) => {
+  const frozen = await start();
+  const { runs, ...where } = await project(frozen, `frozen ${at}`, DAY, 20, 1000);
+  let arrived = 0;
+  // it goes through, but late: when the other one has done it too
+  proxy.setRule(({ method, url }) =>
+    url.includes(at) && method === "PUT" && ++arrived === 1 ? { kind: "delay", ms: 9000 } : undefined,
+  );
+  const { id } = await frozen.request("POST", "/bulk-exports", { ...where, ...window });
+  await until(() => arrived > 0, "it is where it is to be frozen");
+  frozen.signal("SIGSTOP");
+  await start();
+  await until(isOver(id), "the other one has completed it", 60);
+  const before = await idsOf(id);
+  expect(before).toEqual(sorted(runs));
+  frozen.signal("SIGCONT");
+  await sleep(9000);
+  expect(await rowOf(id)).toMatchObject({ status: "COMPLETED", attempt: 2 });
+  expect(await idsOf(id)).toEqual(before);
+  await until(() => s3.openUploads().length === 0, "no upload is left");
+});
