@@ -50,7 +50,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
       ["runs.cancel", () => ben.runs.cancel(id, run.run_id)],
       ["runs.delete", () => ben.runs.delete(id, run.run_id)],
     ];
-    for (const [name, ask] of refused) await expect(ask(), name).rejects.toThrow("HTTP 404");
+    for (const [, ask] of refused) await expect(ask()).rejects.toThrow("HTTP 404");
     await expect(ben.threads.copy(id)).rejects.toThrow("HTTP 409");
     await expect(ben.threads.updateState(id, { values: {} })).rejects.toThrow("HTTP 403");
     const events = [];

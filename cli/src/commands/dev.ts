@@ -7,6 +7,7 @@ import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
+import { needsRestarts, runWithRestarts, tellLauncher } from "../core/restarts.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
@@ -68,6 +69,7 @@ export async function run(args: string[]): Promise<void> {
   const given = readFlags(flags, args, process.env);
   const config = resolve(given.config);
   if (!existsSync(config)) throw new UsageError(missingConfig(config));
+  if (needsRestarts(config)) return runWithRestarts("dev", args);
   const dataDir = resolve(given["data-dir"] ?? join(dirname(config), ".heddle"));
 
   const { startAgentServer } = await import("../../../server/src/main.ts");
@@ -97,6 +99,7 @@ export async function run(args: string[]): Promise<void> {
     const names = { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" };
     throw explainStart(error, { host, port, ...names, databaseUri: given["postgres-uri"] });
   });
+  tellLauncher("ready");
   for (const warning of server.warnings) console.error(`heddle: ${warning}`);
   const slow = setTimeout(() => console.error(`${server.url} answers; the graphs are still loading.`), 5_000);
   const graphs = await server.graphs;

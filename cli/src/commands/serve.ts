@@ -7,6 +7,7 @@ import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
+import { needsRestarts, runWithRestarts, tellLauncher } from "../core/restarts.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
@@ -89,6 +90,7 @@ export async function run(args: string[]): Promise<void> {
   if (executing && !existsSync(config)) {
     throw new UsageError(`There is no ${config}. The role ${executing} serves a project; name its file with --config.`);
   }
+  if (executing && needsRestarts(config)) return runWithRestarts("serve", args);
   const home = executing ? dirname(config) : process.cwd();
   const dataDir = resolve(given["data-dir"] ?? join(home, ".heddle"));
   const tracingKey = randomBytes(32).toString("base64url");
@@ -97,7 +99,9 @@ export async function run(args: string[]): Promise<void> {
 
   const starting = startRoles(roles, place);
   onStopSignal(async () => stopAll(await starting));
-  for (const { url, firstKey, role } of await starting) {
+  const started = await starting;
+  tellLauncher("ready");
+  for (const { url, firstKey, role } of started) {
     process.stdout.write(`${NAMES[role]} ${url}\n`);
     if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
   }

@@ -1,4 +1,5 @@
 import { onNpmEnd } from "./npm-parent.ts";
+import { onLauncherEnd, tellLauncher } from "./restarts.ts";
 
 /** A terminal's Ctrl-C can arrive twice, from the terminal and from npm: that is one wish, not two. */
 const SAME_WISH_MS = 500;
@@ -12,6 +13,7 @@ export function onStopSignal(stop: () => Promise<void>): void {
       return;
     }
     first = Date.now();
+    tellLauncher("stopping");
     console.error(signal === "SIGINT" ? "\nStopping. Ctrl-C again to leave at once." : "Stopping.");
     stop().then(
       () => process.exit(0),
@@ -23,6 +25,9 @@ export function onStopSignal(stop: () => Promise<void>): void {
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, handle);
 
+  onLauncherEnd(() => {
+    if (first === 0) handle("the launcher ended");
+  });
   onNpmEnd(() => {
     if (first === 0) handle("npm ended");
   });
