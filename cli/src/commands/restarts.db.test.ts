@@ -62,11 +62,11 @@ const lives = (pid: number): boolean => {
 };
 
 test(
-  "a server that its project's code brings down comes back, and ends when it is told to",
+  "a server that its project's code brings down comes back, and goes with its launcher",
   { timeout: 90_000 },
   async () => {
     const port = await freePort();
-    const { child, exited, output } = serve({ app: "./app.ts:app" }, port);
+    const { child, output } = serve({ app: "./app.ts:app" }, port);
     const url = `http://127.0.0.1:${port}`;
     const pid = () =>
       fetch(`${url}/pid`, { signal: AbortSignal.timeout(2000) }).then(
