@@ -35,6 +35,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
+      // starts a platform of its own
+      { test: { ...shared, name: "deploy", include: ["deploy/*.test.ts"], sequence: { groupOrder: 0 } } },
       { test: { ...shared, name: "alone", include: [ALONE], sequence: { groupOrder: 1 } } },
     ],
   },

@@ -1,17 +1,22 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import type { Log } from "../../base/log.ts";
+import { scrubSecrets } from "../../base/scrub-secrets.ts";
 import { insertLogs, type LogKind, type LogLine } from "./sql.ts";
 
 const FLUSH_MS = 150;
 const BATCH = 500;
 const LONGEST_LINE = 16_384;
 
-/** What Postgres can hold, of a length that people can read; without what would move a terminal's cursor. */
+/**
+ * What Postgres can hold, of a length that people can read; without what would move a terminal's cursor, and without
+ * keys, which whoever may read logs need not have.
+ */
 export function cleanLine(text: string): string {
   const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} … (${text.length} characters)` : text;
   // oxlint-disable-next-line no-control-regex -- escape sequences of terminals
-  return cleanStrings(cut.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "").replaceAll("\0", "\uFFFD")) as string;
+  const plain = cut.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "").replaceAll("\0", "\uFFFD");
+  return scrubSecrets(cleanStrings(plain) as string);
 }
 
 /** Log of one build: lines in order, written by the batch. */

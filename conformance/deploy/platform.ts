@@ -1,0 +1,106 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+const CLI = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
+
+export interface Platform {
+  control: string;
+  traces: string;
+  /** May do everything. */
+  key: string;
+  dataDir: string;
+  stop(): Promise<void>;
+}
+
+/** `heddle up` with fresh data, as on a network: nobody gets in without a key. */
+export async function startPlatform(): Promise<Platform> {
+  const parent = join(repository, "node_modules", ".cache");
+  mkdirSync(parent, { recursive: true });
+  // inside the repository, so that projects find LangGraph without an installation
+  const directory = mkdtempSync(join(parent, "heddle-up-"));
+  chmodSync(directory, 0o755);
+  const [control, traces] = [await freePort(), await freePort()];
+  const args = ["cli/bin/heddle.js", "up", "--control-port", String(control), "--trace-port", String(traces)];
+  const child = spawn(process.execPath, [...args, "--data-dir", join(directory, "data")], {
+    cwd: repository,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, HEDDLE_AUTH: "required", HEDDLE_DRAIN_SECONDS: "3", HEDDLE_MIN_HEALTHY_MS: "200" },
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  const end = async () => {
+    await stopProcess(child);
+    rmSync(directory, { recursive: true, force: true });
+  };
+  for (const deadline = Date.now() + 90_000; !printed.includes("Stop with Ctrl-C"); await sleep(50)) {
+    if (child.exitCode === null && Date.now() < deadline) continue;
+    await end();
+    throw new Error(`heddle up did not start:\n${printed}`);
+  }
+  const key = /Key\s+(lsv2_\S+)/.exec(printed)![1]!;
+  return {
+    control: `http://127.0.0.1:${control}`,
+    traces: `http://127.0.0.1:${traces}`,
+    key,
+    dataDir: join(directory, "data"),
+    stop: end,
+  };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once("exit", done));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 40_000);
+  await ended;
+  clearTimeout(timer);
+  if (child.signalCode === "SIGKILL") throw new Error("heddle up was still there 40 s after SIGTERM");
+}
+
+/** A project as its author has it, outside of the repository. */
+export function writeProject(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), "heddle-project-"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+export interface Outcome {
+  code: number;
+  output: string;
+}
+
+/** The official command-line client, in a project's directory. */
+export const langgraphjs = (directory: string, args: string[]): Promise<Outcome> =>
+  execute([CLI, ...args], directory, { LANGGRAPH_CLI_NO_ANALYTICS: "1" });
+
+export const heddle = (directory: string, args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+  execute([join(repository, "cli/bin/heddle.js"), ...args], directory, env);
+
+function execute(args: string[], cwd: string, env: Record<string, string>): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { cwd, env: { ...process.env, ...env }, timeout: 120_000 };
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr });
+    });
+  });
+}
+
+export const fileIn = (directory: string, name: string): string => readFileSync(join(directory, name), "utf8");
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * The whole way with unmodified clients: the official command-line client deploys a project to `heddle up`, the
+ * official SDK runs it behind its address, the trace of the run is on the platform, and gets feedback there.
+ */
+import { rmSync } from "node:fs";
+
+import { Client } from "langgraph-sdk-v1";
+import { Client as TraceClient } from "langsmith";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { heddle, langgraphjs, type Platform, startPlatform, writeProject } from "./platform.ts";
+
+const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ text: Annotation(), word: Annotation(), greeting: Annotation() });
+const one = async () => {
+  console.log("a line of ${word}");
+  return { word: "${word}", greeting: process.env.GREETING ?? null };
+};
+export const graph = new StateGraph(State).addNode("one", one).addEdge("__start__", "one").addEdge("one", "__end__").compile();
+`;
+const files = (word: string) => ({
+  "langgraph.json": JSON.stringify({ node_version: "20", graphs: { echo: "./graph.mjs:graph" }, env: ".env" }),
+  "package.json": JSON.stringify({ name: "a-project", version: "1.0.0", type: "module" }),
+  ".env": "GREETING=hello\nLANGCHAIN_PROJECT=reserved\n",
+  "graph.mjs": graph(word),
+});
+
+let platform: Platform;
+const projects: string[] = [];
+const project = (word: string, more: Record<string, string> = {}): string => {
+  const made = writeProject({ ...files(word), ...more });
+  projects.push(made);
+  return made;
+};
+beforeAll(async () => {
+  platform = await startPlatform();
+}, 100_000);
+afterAll(async () => {
+  await platform.stop();
+  for (const directory of projects) rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+const deploy = (directory: string, options: string[] = [], url = platform.control, key = platform.key) =>
+  langgraphjs(directory, [
+    ...["deploy", "--host-url", url, "--api-key", key, "--remote", "--no-input", "--name", "my-agent"],
+    ...options,
+  ]);
+const lastLine = (output: string) => JSON.parse(output.trim().split("\n").at(-1)!) as Record<string, string>;
+const runIt = async (): Promise<Record<string, unknown>> => {
+  const client = new Client({ apiUrl: `${platform.control}/d/my-agent`, apiKey: platform.key });
+  return (await client.runs.wait(null, "echo", { input: { text: "x" } })) as Record<string, unknown>;
+};
+let id = "";
+
+test("deploy builds remotely, and the address that it ends with serves", async () => {
+  const { code, output } = await deploy(project("first"), ["--json"]);
+  expect(lastLine(output)).toMatchObject({ event: "result", status: "succeeded" });
+  expect(code).toBe(0);
+  const result = lastLine(output);
+  id = result["deployment_id"]!;
+  expect((await fetch(`${result["url"]}/ok`)).status).toBe(200);
+  expect(await runIt()).toMatchObject({ word: "first", greeting: "hello" });
+  expect((await fetch(`${result["url"]}/threads/x`)).status).toBe(401);
+}, 120_000);
+
+test("a wrong key gets nowhere", async () => {
+  const { code, output } = await deploy(project("nobody"), ["--json"], platform.control, "lsv2_sk_nobody");
+  expect(code).not.toBe(0);
+  expect(output).toContain("401");
+});
+
+test("a run's trace is in the project of the deployment's name, and takes feedback", async () => {
+  const traces = new TraceClient({ apiUrl: platform.traces, apiKey: platform.key });
+  const { id: run } = await vi.waitUntil(
+    async () => {
+      for await (const one of traces.listRuns({ projectName: "my-agent", isRoot: true, limit: 1 })) return one;
+      return undefined;
+    },
+    { timeout: 15_000, interval: 250 },
+  );
+  const feedback = await traces.createFeedback(run, "quality", { score: 1 });
+  const kept = await traces.readFeedback(feedback.id);
+  expect(kept).toMatchObject({ run_id: run, key: "quality", score: 1 });
+});
+
+test("a second deploy, below /api-host, makes one new revision and replaces the first", async () => {
+  const { code, output } = await deploy(project("second"), ["--verbose"], `${platform.control}/api-host`);
+  expect(output).toContain("Deployment successful");
+  expect(code).toBe(0);
+  expect(output.split("\n").filter((line) => line.includes("Unpacked"))).toHaveLength(1);
+  expect(await runIt()).toMatchObject({ word: "second" });
+  const listed = await langgraphjs(projects[0]!, [
+    ...["deploy", "revisions", "list", id, "--host-url", platform.control, "--api-key", platform.key],
+  ]);
+  expect(listed.output.match(/DEPLOYED|REPLACED/g)).toEqual(["DEPLOYED", "REPLACED"]);
+}, 120_000);
+
+test("a broken build ends with 1 and its last lines, and the revision before goes on", async () => {
+  const broken = project("third", { "package-lock.json": "{" });
+  const { code, output } = await deploy(broken);
+  expect(code).toBe(1);
+  expect(output).toContain("npm ci");
+  expect(await runIt()).toMatchObject({ word: "second" });
+}, 60_000);
+
+test("list and logs show what there is", async () => {
+  const options = ["--host-url", platform.control, "--api-key", platform.key];
+  const list = await langgraphjs(projects[0]!, ["deploy", "list", ...options]);
+  expect(list.output).toContain(`${platform.control}/d/my-agent`);
+  const logs = await langgraphjs(projects[0]!, ["deploy", "logs", "--deployment-id", id, ...options]);
+  expect(logs.output).toContain("a line of second");
+  expect(logs.output).not.toContain(platform.key);
+  expect(logs.output).not.toMatch(/lsv2_sk_[0-9a-f]{16}/);
+});
+
+test("heddle deploy, revisions, rollback and logs do the same by their own words", async () => {
+  const env = { HEDDLE_CONTROL_URL: platform.control, HEDDLE_API_KEY: platform.key };
+  const deployed = await heddle(project("fourth"), ["deploy", "--name", "my-agent"], env);
+  expect(deployed.output).toContain(`${platform.control}/d/my-agent`);
+  expect(deployed.output).toContain("Left out, because the platform sets them: LANGCHAIN_PROJECT");
+  expect(deployed.code).toBe(0);
+  expect(await runIt()).toMatchObject({ word: "fourth", greeting: "hello" });
+  const back = await heddle(projects[0]!, ["rollback", "my-agent"], env);
+  expect(back.code).toBe(0);
+  expect(await runIt()).toMatchObject({ word: "second" });
+  const revisions = await heddle(projects[0]!, ["revisions", "my-agent"], env);
+  expect(revisions.output.match(/serves|replaced|BUILD_FAILED/g)?.slice(0, 3)).toEqual([
+    "serves",
+    "replaced",
+    "BUILD_FAILED",
+  ]);
+  expect((await heddle(projects[0]!, ["logs", "my-agent", "--query", "line of fourth"], env)).output).toContain("INFO");
+  const failed = await heddle(project("x", { "langgraph.json": '{"graphs":{}}' }), ["deploy", "--name", "bad"], env);
+  expect(failed.code).toBe(1);
+  expect(failed.output).toContain("has no graph");
+}, 150_000);
+
+test("delete leaves nothing to be found", async () => {
+  const options = ["--host-url", platform.control, "--api-key", platform.key];
+  expect((await langgraphjs(projects[0]!, ["deploy", "delete", id, "--force", ...options])).code).toBe(0);
+  const headers = { "x-api-key": platform.key };
+  const gone = async () => (await fetch(`${platform.control}/v2/deployments/${id}`, { headers })).status === 404;
+  await vi.waitUntil(gone, { timeout: 20_000, interval: 100 });
+  expect((await fetch(`${platform.control}/d/my-agent/ok`)).status).toBe(404);
+}, 40_000);
