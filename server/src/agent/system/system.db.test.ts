@@ -14,7 +14,7 @@ test("info promises what is built", async () => {
   expect((await call("GET", "/info")).json).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     context: "js",
-    flags: { assistants: true, crons: false },
+    flags: { assistants: true, crons: true },
   });
 });
 
@@ -24,6 +24,7 @@ test("the OpenAPI document describes the endpoints, and its references lead some
   expect(document.paths["/threads/{thread_id}/state"]).toHaveProperty("post.requestBody");
   expect(document.paths["/threads/{thread_id}"].get.parameters).toMatchObject([
     { name: "thread_id", in: "path", required: true },
+    { name: "include", in: "query", required: false },
   ]);
   expect(document.components.schemas.Thread.properties).toHaveProperty("thread_id");
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!);
