@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { client, url } from "./clients.ts";
+import { client, connectTo, url } from "./clients.ts";
+import { Network } from "./network.ts";
 
 type Stream = ReturnType<typeof client.threads.stream>;
 const open: Stream[] = [];
@@ -94,6 +95,35 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     }
     expect(again.length).toBeGreaterThan(2);
     expect(seen).toEqual(expect.arrayContaining(again));
+  });
+
+  test("a cut connection is taken up again, and nothing is missing or doubled", async () => {
+    const network = new Network();
+    const far = connectTo("1.12.4", await network.open());
+    const threadId = randomUUID();
+    const options = { assistantId: "slow", transport, webSocketFactory };
+    const stream = far.threads.stream(threadId, options);
+    try {
+      const seen: number[] = [];
+      const labels: unknown[] = [];
+      stream.onEvent((event) => {
+        seen.push(event.seq!);
+        if (event.method === "custom") labels.push((event.params.data as { payload: { tick: number } }).payload.tick);
+      });
+      const events = await stream.subscribe(["custom", "lifecycle", "values"]);
+      await stream.run.start({ input: { label: "cut", steps: 12, ms: 100 } });
+      setTimeout(() => network.cut(), 400);
+      for await (const event of events) {
+        const { data } = event.params as { data: { event?: string } };
+        if (event.method === "lifecycle" && data.event === "completed" && event.params.namespace.length === 0) break;
+      }
+      expect(network.connections).toBeGreaterThan(transport === "sse" ? 2 : 1);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(labels).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+    } finally {
+      await stream.close();
+      network.close();
+    }
   });
 
   test("checkpoints are listed and forked from", async () => {

@@ -77,6 +77,12 @@ test("whoever comes late, or comes back, reads the very same bytes", async () =>
     await until(back, 1);
     expect(back.events).toEqual(first.events.slice(since));
   }
+  const headers = { "Last-Event-ID": "5" };
+  const byHeader = await EventReader.open(url, thread, { channels: ALL }, headers);
+  open.push(byHeader);
+  await until(byHeader, 1);
+  expect(byHeader.events).toEqual(first.events.slice(5));
+  await expect(EventReader.open(url, thread, { channels: ALL }, { "Last-Event-ID": "x" })).rejects.toThrow(/^400 /);
   const { length } = first.events;
   const beyond = await read(thread, { since: length });
   await start(thread, "nested", "yes");

@@ -41,6 +41,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       summary: "Stream the events of a thread, over all of its runs",
       body: eventStreamBody,
       out: { 200: "text/event-stream" },
+      errors: [400],
       handler: async ({ params, body, principal, c }) =>
         eventStream(deps.protocol, {
           caller: await callerOf(params.thread_id, principal, c.req.raw.headers),
@@ -49,7 +50,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
             namespaces: body.namespaces ?? undefined,
             depth: body.depth ?? undefined,
           },
-          since: body.since ?? 0,
+          since: body.since ?? lastEvent(c.req.header("last-event-id")),
         }),
     }),
     route({
@@ -69,4 +70,11 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       },
     }),
   ];
+}
+
+/** Clients of server-sent events that are not of this protocol say where they were by a header. */
+function lastEvent(id: string | undefined): number {
+  const seq = Number(id ?? 0);
+  if (Number.isSafeInteger(seq) && seq >= 0) return seq;
+  throw new AppError(400, `Last-Event-ID must be the number of an event, not "${id}".`);
 }
