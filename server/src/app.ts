@@ -42,6 +42,7 @@ export function createAgentApp(deps: AgentDeps, guard: Guard): Hono {
   const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps));
   deps.loopback.answer = async (request) => app.fetch(request);
+  deps.loopback.ready = true;
   return app;
 }
 

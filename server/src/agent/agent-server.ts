@@ -160,7 +160,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       onGraphs: (graphs) => options.onGraphs(graphs),
     },
   );
-  const loopback: AgentDeps["loopback"] = { answer: () => Promise.reject(new Error("The server is still starting.")) };
+  const loopback: AgentDeps["loopback"] = {
+    ready: false,
+    answer: () => Promise.reject(new Error("The server is still starting.")),
+  };
   const webhooks: WebhookSender = new WebhookSender({
     sql,
     log,
@@ -168,7 +171,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     outbound,
     fault,
     rules: () => deps.project.webhooks,
-    answer: (request) => loopback.answer(request),
+    answer: () => (loopback.ready ? loopback.answer : null),
   });
   const crons: CronScheduler = new CronScheduler({
     sql,

@@ -44,7 +44,7 @@ export interface AgentDeps {
   webhooks: WebhookSender;
   crons: CronScheduler;
   /** This server's own HTTP application, for calls that need no network; set by `createAgentApp`. */
-  loopback: { answer: (request: Request) => Promise<Response> };
+  loopback: { ready: boolean; answer: (request: Request) => Promise<Response> };
   /** What langgraph.json says of the store. */
   store: StoreRules;
   /** Where the traces of runs go at the moment. */

@@ -15,7 +15,7 @@ const call: TestAgentServer["call"] = (...given) => server.call(...given);
 const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
 async function create(body: object, thread?: string) {
   const answer = await call("POST", thread ? `/threads/${thread}/runs/crons` : "/runs/crons", { ...YEARLY, ...body });
-  expect(answer.status, answer.text).toBe(200);
+  expect(answer).toMatchObject({ status: 200 });
   return answer.json;
 }
 /** As if it had been due a moment ago. */

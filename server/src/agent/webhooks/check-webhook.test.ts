@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 
+import type { AppError } from "../../base/errors.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { checkWebhook, maskUrl } from "./check-webhook.ts";
 import { readWebhookRules, webhooksSection } from "./config.ts";
 
+const ALLOWED = /^allowed$/;
 const abroad = createOutbound(readPolicy("", false));
 const atHome = createOutbound(readPolicy("", true));
 
@@ -13,31 +15,31 @@ function verdict(url: string, section: object = {}, outbound = abroad, disabled 
     checkWebhook(readWebhookRules(webhooksSection.parse(section), disabled, {}), outbound, url);
     return "allowed";
   } catch (error) {
-    expect(error).toMatchObject({ status: 422 });
-    return (error as Error).message;
+    const { status, message } = error as AppError;
+    return `${status} ${message}`;
   }
 }
 
-test.each<[string, object, RegExp | "allowed"]>([
-  ["https://hooks.example/run?token=secret", {}, "allowed"],
-  ["http://hooks.example/run", {}, "allowed"],
-  ["/custom/webhook?a=b", {}, "allowed"],
-  ["https://hooks.example:443/", {}, "allowed"],
+test.each<[string, object, RegExp]>([
+  ["https://hooks.example/run?token=secret", {}, ALLOWED],
+  ["http://hooks.example/run", {}, ALLOWED],
+  ["/custom/webhook?a=b", {}, ALLOWED],
+  ["https://hooks.example:443/", {}, ALLOWED],
   ["https://hooks.example:8443/", {}, /port 8443 is not among the allowed ones: 443 \(webhooks.url.allowed_ports\)/],
   ["http://hooks.example:443/", {}, /port 443 .*: 80/],
-  ["https://hooks.example:8443/", { url: { allowed_ports: [8443] } }, "allowed"],
+  ["https://hooks.example:8443/", { url: { allowed_ports: [8443] } }, ALLOWED],
   ["https://hooks.example/", { url: { allowed_ports: [8443] } }, /port 443 .*: 8443/],
   ["http://hooks.example/", { url: { require_https: true } }, /https:\/\/ \(webhooks.url.require_https\)/],
-  ["https://hooks.example/", { url: { require_https: true } }, "allowed"],
-  ["https://a.hooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, "allowed"],
-  ["https://a.b.hooks.example./", { url: { allowed_domains: ["*.HOOKS.example"] } }, "allowed"],
+  ["https://hooks.example/", { url: { require_https: true } }, ALLOWED],
+  ["https://a.hooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, ALLOWED],
+  ["https://a.b.hooks.example./", { url: { allowed_domains: ["*.HOOKS.example"] } }, ALLOWED],
   ["https://hooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, /not among the allowed hosts/],
   ["https://evilhooks.example/", { url: { allowed_domains: ["*.hooks.example"] } }, /allowed hosts/],
-  ["https://hooks.example/", { url: { allowed_domains: ["hooks.example"] } }, "allowed"],
+  ["https://hooks.example/", { url: { allowed_domains: ["hooks.example"] } }, ALLOWED],
   ["https://a.hooks.example/", { url: { allowed_domains: ["hooks.example"] } }, /allowed hosts/],
   ["https://hooks.example.evil.com/", { url: { allowed_domains: ["hooks.example"] } }, /allowed hosts/],
   ["https://hooks.example@evil.com/", { url: { allowed_domains: ["hooks.example"] } }, /user name or a password/],
-  ["/internal", { url: { allowed_domains: ["hooks.example"] } }, "allowed"],
+  ["/internal", { url: { allowed_domains: ["hooks.example"] } }, ALLOWED],
   ["/internal", { url: { disable_loopback: true } }, /relative URLs are not allowed \(webhooks.url.disable_loopback\)/],
   ["//evil.example/", { url: { disable_loopback: false } }, /http or https URL, or a path/],
   ["/\\evil.example/", {}, /http or https URL, or a path/],
@@ -55,8 +57,7 @@ test.each<[string, object, RegExp | "allowed"]>([
   ["http://10.0.0.1/", {}, /a private address/],
   ["http://localhost/", {}, /a loopback address/],
 ])("%s with %j", (url, section, expected) => {
-  if (expected === "allowed") expect(verdict(url, section)).toBe("allowed");
-  else expect(verdict(url, section)).toMatch(expected);
+  expect(verdict(url, section)).toMatch(expected === ALLOWED ? expected : new RegExp(`^422 .*${expected.source}`));
 });
 
 test("on a developer's machine its own ports are free, unless a list of ports says otherwise", () => {

@@ -17,7 +17,7 @@ export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "chec
     throw bad(`the URL is longer than ${rules.maxUrlLength} characters (webhooks.url.max_url_length).`);
   }
   // the URL standard's parser would drop some of them
-  if (/[\0-\x1f\x7f]/.test(url)) throw bad("the URL holds control characters.");
+  if (/\p{Cc}/u.test(url)) throw bad("the URL holds control characters.");
   if (isRelative(url)) {
     if (rules.disableLoopback) throw bad("relative URLs are not allowed (webhooks.url.disable_loopback).");
     if (!URL.canParse(url, "http://self")) throw bad("the URL cannot be read.");

@@ -44,7 +44,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
     outbound,
     fault: createFaultPoint(undefined),
     rules: () => rules,
-    answer: () => Promise.resolve(new Response()),
+    answer: () => null,
   });
   made.expect();
   senders.push(made);

@@ -40,8 +40,8 @@ export interface WebhookSenderOptions {
   outbound: Outbound;
   fault: FaultPoint;
   rules(): WebhookRules;
-  /** Answers requests of this server's own paths. */
-  answer(request: Request): Promise<Response>;
+  /** Answers requests of this server's own paths; null where nobody does: at the start, and in a worker. */
+  answer(): ((request: Request) => Promise<Response>) | null;
 }
 
 const IDLE_POLL_MS = 1000;
@@ -52,6 +52,8 @@ const SWEEP_MS = 600_000;
 /** A receiver that did not come back for so long: what waits for it is given up. */
 const GIVE_UP_HOURS = 96;
 const MAX_PROVEN = 10_000;
+/** The receiver of relative URLs. */
+const SELF = "self";
 
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
@@ -159,6 +161,7 @@ export class WebhookSender {
     const claims: { receiver: string; allowance: number }[] = [];
     // those that work come first
     for (const { receiver, failures } of due.sort((a, b) => a.failures - b.failures)) {
+      if (receiver === SELF && this.#o.answer() === null) continue;
       const suspect = failures > 0 || !this.#proven.has(receiver);
       if (failures > 0) this.#proven.delete(receiver);
       const allowance = Math.min(free, (suspect ? 1 : most) - (this.#underWay.get(receiver) ?? 0));
@@ -273,8 +276,8 @@ export class WebhookSender {
     timeoutMs: number;
   }): Promise<Posted> {
     const { url, headers, body, timeoutMs } = message;
-    const answer = this.#o
-      .answer(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))
+    const respond = this.#o.answer() ?? (() => Promise.reject(new Error("nobody answers here")));
+    const answer = respond(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))
       .then(async (response) => {
         // user code may stream without end
         await response.body?.cancel().catch(() => {});

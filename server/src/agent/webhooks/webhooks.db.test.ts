@@ -254,7 +254,7 @@ test.each([
   const thread = await newThread();
   for (const path of ["/runs", "/runs/wait", "/runs/stream", `/threads/${thread}/runs`, "/runs/crons"]) {
     const body = { assistant_id: "trail", input: {}, schedule: "0 0 * * *", webhook };
-    expect((await server.call("POST", path, body)).status, path).toBe(422);
+    expect(await server.call("POST", path, body)).toMatchObject({ status: 422 });
   }
   const batch = await server.call("POST", "/runs/batch", [{ assistant_id: "trail", input: {}, webhook }]);
   expect(batch.status).toBe(422);
