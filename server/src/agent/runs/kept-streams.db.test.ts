@@ -316,3 +316,22 @@ test("kept frames go when their time to live is over, and a stream whose writer 
   expect(await selectKeptStream(db.sql, run.runId)).toBeUndefined();
   expect(await db.sql`select 1 from run_stream_segments where run_id = ${run.runId}`).toHaveLength(0);
 });
+
+test("the last frames of a run whose server died at its end are made from what the run left", async () => {
+  const server = await new Server().start();
+  const run = await newRun(server);
+  await server.execute(run.runId, run.threadId, 1);
+  server.streams.get(run.runId)!.append("values", '{"n":1}');
+  await expect.poll(() => server.streams.get(run.runId)!.log.count).toBe(2);
+  const [reader, other] = [await new Server().start(), await new Server().start()];
+  const reading = [readAll(run, [], () => reader), readAll(run, [], () => other)];
+  server.die();
+  await db.sql`update threads set values = '{"n":2}' where thread_id = ${run.threadId}`;
+  await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
+  await deleteServer(db.sql, server.id);
+  const [one, two] = await Promise.all(reading);
+  expect(one!.equals(two!)).toBe(true);
+  expect(splitFrames(one!).map(({ name }) => name)).toEqual(["metadata", "values", "values"]);
+  expect(one!.toString()).toContain('event: values\ndata: {"n": 2}\nid: 2\n');
+  expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "success", frames: 3 });
+});

@@ -14,7 +14,15 @@ import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
-import { announceWant, type FollowedRun, selectFollowedRuns, selectSegments, wantStreams } from "./stream-sql.ts";
+import { endKeptStream } from "./end-kept-stream.ts";
+import {
+  announceWant,
+  type FollowedRun,
+  selectFollowedRuns,
+  selectSegments,
+  selectUnendedStreams,
+  wantStreams,
+} from "./stream-sql.ts";
 
 const POLL_MS = 500;
 /** How often the executing server is asked again; it may be another one by now. */
@@ -159,6 +167,12 @@ export class RunFollower {
     if (patience > 0) {
       followed.finalAt ||= Date.now();
       if (Date.now() - followed.finalAt < patience) return !row?.frames;
+    }
+    if (row?.frames && row.stream_status === null && !row.server_lives && !stream.own) {
+      const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
+      if (unended) await endKeptStream(this.#o.sql, unended);
+      this.#again = true;
+      return false;
     }
     if (this.#o.isActive(stream.runId)) return false;
     this.#forget(stream.runId);

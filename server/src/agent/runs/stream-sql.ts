@@ -127,24 +127,49 @@ export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
     ) delete from run_stream_segments g using old where g.run_id = old.run_id`;
 }
 
-/** Streams whose writer died between the run's end and theirs, a while ago. */
-export function selectUnendedStreams(sql: Sql): Promise<KeptStream[]> {
+/** Streams whose writer died between the run's end and theirs. With `runId`: that one, however young. */
+export function selectUnendedStreams(sql: Sql, runId?: string): Promise<KeptStream[]> {
   return sql<KeptStream[]>`
-    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames, coalesce(r.status, 'deleted') as status
+    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames,
+           coalesce(r.status, case when exists (select 1 from threads t where t.thread_id = s.thread_id)
+                                   then 'deleted' else 'success' end) as status
     from run_streams s left join runs r on r.run_id = s.run_id
-    where s.ended_at is null and s.created_at < now() - interval '10 seconds'
-      and (r.run_id is null or r.status not in ('pending', 'running') and r.ended_at < now() - interval '5 seconds')
+    where s.ended_at is null and (r.run_id is null or r.status not in ('pending', 'running'))
+      ${
+        runId === undefined
+          ? sql`and s.created_at < now() - interval '10 seconds'
+                and coalesce(r.ended_at, '-infinity') < now() - interval '5 seconds'`
+          : sql`and s.run_id = ${runId}`
+      }
     limit 500`;
+}
+
+/** What the readers of a run expect last: how it failed, the state that it left, feedback links. JSON texts. */
+export interface RunResultRow {
+  error: string | null;
+  values: string | null;
+  links: string | null;
+}
+
+export async function selectRunResult(sql: Sql, runId: string): Promise<RunResultRow | undefined> {
+  const [row] = await sql<RunResultRow[]>`
+    select r.error::text as error, t.values::text as values, (r.kwargs -> 'feedback_urls')::text as links
+    from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${runId}`;
+  return row;
+}
+
+/** The last frames of a stream, as text. */
+export async function selectTail(sql: Sql, runId: string): Promise<string> {
+  const rows = await sql<{ frames: string }[]>`
+    select frames from run_stream_segments where run_id = ${runId} order by first desc limit 8`;
+  return rows
+    .reverse()
+    .map((row) => row.frames)
+    .join("");
 }
 
 export async function deleteThreadStreams(sql: Sql, threadId: string): Promise<void> {
   await sql`
     with gone as (delete from run_streams where thread_id = ${threadId} returning run_id)
     delete from run_stream_segments g using gone where g.run_id = gone.run_id`;
-}
-
-/** JSON text: how the run failed. */
-export async function selectRunError(sql: Sql, runId: string): Promise<string | null> {
-  const [row] = await sql<{ error: string | null }[]>`select error::text as error from runs where run_id = ${runId}`;
-  return row?.error ?? null;
 }

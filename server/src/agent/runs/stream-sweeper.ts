@@ -1,8 +1,8 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
-import { sseFrame } from "../../base/events/sse.ts";
 import type { Log } from "../../base/log.ts";
-import { appendFrames, selectRunError, selectUnendedStreams, sweepStreams } from "./stream-sql.ts";
+import { endKeptStream } from "./end-kept-stream.ts";
+import { selectUnendedStreams, sweepStreams } from "./stream-sql.ts";
 
 const SWEEP_MS = 5000;
 
@@ -33,23 +33,12 @@ export class StreamSweeper {
     if (this.#sweeping) return;
     this.#sweeping = true;
     try {
-      await this.#endUnended();
+      for (const stream of await selectUnendedStreams(this.#sql)) await endKeptStream(this.#sql, stream);
       await sweepStreams(this.#sql, this.#ttlSecs);
     } catch (error) {
       if (!isDatabaseAway(error)) this.#log.error({ err: error }, "kept streams could not be swept");
     } finally {
       this.#sweeping = false;
-    }
-  }
-
-  async #endUnended(): Promise<void> {
-    for (const stream of await selectUnendedStreams(this.#sql)) {
-      const { run_id: runId, thread_id: threadId, attempt, frames: first, status } = stream;
-      // readers of a failed run expect its error as the last frame
-      const error = status === "error" || status === "timeout" ? await selectRunError(this.#sql, runId) : null;
-      const frames = error && first > 0 ? sseFrame(first, "error", error).toString() : "";
-      const count = frames === "" ? 0 : 1;
-      await appendFrames(this.#sql, [{ runId, threadId, attempt, first, count, frames, status, notify: true }]);
     }
   }
 }

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
+import { appendFrames, type KeptStream, type RunResultRow, selectRunResult, selectTail } from "./stream-sql.ts";
+
+/**
+ * Ends a kept stream whose writer died between the run's end and the stream's. What readers expect last and nobody
+ * has written is made from what the run left: the error of a failed one, else the state, if values were streamed; and its feedback links.
+ * Any server may; doing it twice does no harm.
+ */
+export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
+  const { run_id: runId, thread_id: threadId, attempt, frames: first } = stream;
+  const tail = splitFrames(Buffer.from(first > 0 ? await selectTail(sql, runId) : ""));
+  const told = tail.some(({ name }) => name === "feedback");
+  const failed = tail.findLast(({ name }) => name !== "feedback")?.name === "error";
+  // a temporary run is gone, and its frames alone tell how it ended
+  const status = failed && stream.status === "success" ? "error" : stream.status!;
+  const result = first > 0 && !told ? await selectRunResult(sql, runId) : undefined;
+  const missing = result && !failed ? [missingFrame(stream, result, tail) ?? []].flat() : [];
+  if (result?.links) missing.push({ event: "feedback", data: result.links });
+  const frames = missing.map(({ event, data }, i) => sseFrame(first + i, event, data).toString()).join("");
+  const count = missing.length;
+  await appendFrames(sql, [{ runId, threadId, attempt, first, count, frames, status, notify: true }]);
+}
+
+function missingFrame(
+  stream: KeptStream,
+  result: RunResultRow,
+  tail: { name: string; frame: Buffer }[],
+): { event: string; data: string } | undefined {
+  if (stream.status === "error" || stream.status === "timeout") {
+    return result.error === null ? undefined : { event: "error", data: result.error };
+  }
+  const values = tail.findLast(({ name }) => name === "values");
+  if (!values || result.values === null) return undefined;
+  const seen = JSON.parse(frameData(values.frame).toString()) as Record<string, unknown>;
+  if ("__interrupt__" in seen || isDeepStrictEqual(seen, JSON.parse(result.values))) return undefined;
+  return { event: "values", data: result.values };
+}
