@@ -48,7 +48,11 @@ function fetchWheel(): string {
   if (existsSync(join(unpacked, "pgserver/pginstall/bin/postgres"))) return unpacked;
   mkdirSync(cache, { recursive: true });
   const choice = ["--only-binary=:all:", "--no-deps", "--python-version", "3.12", "--implementation", "cp"];
-  check("python3", ["-m", "pip", "download", "--quiet", ...choice, "--dest", cache, `pgserver==${VERSION}`]);
+  // Debian's python3 has no pip of its own, an environment has one
+  const environment = join(cache, "venv");
+  check("python3", ["-m", "venv", environment]);
+  const pip = join(environment, "bin/pip");
+  check(pip, ["download", "--quiet", ...choice, "--dest", cache, `pgserver==${VERSION}`]);
   const wheel = readdirSync(cache).find((name) => name.endsWith(".whl"))!;
   check("python3", ["-m", "zipfile", "-e", join(cache, wheel), unpacked]);
   return unpacked;

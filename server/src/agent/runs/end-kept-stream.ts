@@ -6,7 +6,8 @@ import { appendFrames, type KeptStream, type RunResultRow, selectRunResult, sele
 
 /**
  * Ends a kept stream whose writer died between the run's end and the stream's. What readers expect last and nobody
- * has written is made from what the run left: the error of a failed one, else the state, if values were streamed; and its feedback links.
+ * has written is made from what the run left: the error of a failed one, else the state, if values were streamed;
+ * and its feedback links.
  * Any server may; doing it twice does no harm.
  */
 export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
