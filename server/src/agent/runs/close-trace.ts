@@ -1,18 +1,6 @@
 import type { LostTrace, RunKwargs } from "../../../../graph-host/src/protocol.ts";
 import type { ActiveRun } from "./active-run.ts";
-
-/** A run that was traced by a process which is gone. */
-export interface TracedRun {
-  run_id: string;
-  thread_id: string;
-  assistant_id: string;
-  graph_id: string | null;
-  attempt: number;
-  /** A RunKwargs as JSON text. */
-  kwargs: string;
-  /** ISO 8601 in UTC: when its last attempt began. */
-  started_at: string;
-}
+import type { TracedRun } from "./sql.ts";
 
 /** What a host has to tell the trace platform of a run that ended with the host that had traced it. */
 export function lostTrace(run: ActiveRun, error: string | null): LostTrace {

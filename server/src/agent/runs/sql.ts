@@ -2,7 +2,6 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
-import type { TracedRun } from "./close-trace.ts";
 
 export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
@@ -257,6 +256,19 @@ export async function selectCancelRequest(
   const [row] = await sql<{ cancel_action: CancelAction | null; cancel_reason: string | null }[]>`
     select cancel_action, cancel_reason from runs where run_id = ${runId}`;
   return row;
+}
+
+/** A run that was traced by a process which is gone. */
+export interface TracedRun {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string | null;
+  attempt: number;
+  /** A RunKwargs as JSON text. */
+  kwargs: string;
+  /** ISO 8601 in UTC: when its last attempt began. */
+  started_at: string;
 }
 
 /** Running runs whose server has no row. */
