@@ -19,6 +19,7 @@ import { readPolicy } from "../base/outbound/policy.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
 import { systemAssistantId } from "./assistants/assistant-id.ts";
 import { CronScheduler } from "./crons/cron-scheduler.ts";
+import { runOfCron } from "./crons/run-of-cron.ts";
 import type { AgentDeps } from "./deps.ts";
 import { Sweeper } from "./housekeeping/sweeper.ts";
 import { provideInProcessClient } from "./custom-app/in-process-client.ts";
@@ -178,7 +179,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     log,
     settings,
     fault,
-    deps: () => deps,
+    runOf: (cron, occurrence) => runOfCron(deps, cron, occurrence),
     onCreated: () => queue.wake(),
   });
   const deps: AgentDeps = {

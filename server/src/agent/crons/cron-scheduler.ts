@@ -7,20 +7,17 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { AgentDeps } from "../deps.ts";
-import { kwargsOf } from "../runs/create-run.ts";
-import { runBody } from "../runs/schema.ts";
 import type { AgentSettings } from "../settings.ts";
 import { decide, readSchedule } from "./schedule.ts";
-import { type DueCron, fireCron, selectDueCrons, selectNextDueCron } from "./sql.ts";
+import { type DueCron, fireCron, type Firing, selectDueCrons, selectNextDueCron } from "./sql.ts";
 
 export interface CronSchedulerOptions {
   sql: Sql;
   log: Log;
   settings: AgentSettings;
   fault: FaultPoint;
-  /** What runs are made of depends on the project as it is now. */
-  deps(): Pick<AgentDeps, "project" | "settings" | "access">;
+  /** The run that an occurrence starts; it depends on the project as it is now. */
+  runOf(cron: DueCron, occurrence: Date): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary">;
   /** A run was created. */
   onCreated(): void;
 }
@@ -133,27 +130,10 @@ export class CronScheduler {
       const schedule = readSchedule(cron.schedule, cron.timezone);
       const decision = decide(schedule, { due: cron.due, endTime: cron.end_time }, cron.now, settings.cronMissed);
       next = decision.next;
-      return { start: decision.start, next, ...this.#runOf(cron, decision.occurrence) };
+      return { start: decision.start, next, ...this.#o.runOf(cron, decision.occurrence) };
     } catch (error) {
       log.error({ err: error, cron_id: cron.cron_id }, "a cron cannot be read any more; its occurrence starts no run");
       return { start: false, next, kwargs: "{}", metadata: "{}", strategy: "enqueue" as const, temporary: false };
     }
-  }
-
-  #runOf(cron: DueCron, occurrence: Date) {
-    const deps = this.#o.deps();
-    const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
-    const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
-    const kwargs = kwargsOf(deps, { body, headers: new Headers(), principal: null }, temporary);
-    // what was put there of whoever made the cron
-    const configurable = (cron.payload["config"] as { configurable?: object } | undefined)?.configurable ?? {};
-    const config = kwargs["config"] as Record<string, unknown>;
-    const metadata = { ...cron.metadata, cron_id: cron.cron_id, cron_scheduled_for: occurrence.toISOString() };
-    return {
-      kwargs: JSON.stringify({ ...kwargs, config: { ...config, configurable } }),
-      metadata: JSON.stringify(metadata),
-      strategy: body.multitask_strategy ?? ("enqueue" as const),
-      temporary,
-    };
   }
 }

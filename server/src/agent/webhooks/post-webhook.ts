@@ -4,6 +4,13 @@ import { request } from "undici";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 
+export interface Message {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutMs: number;
+}
+
 export interface Posted {
   statusCode: number | null;
   /** Why nobody answered. Names no address that a host name led to. */
@@ -23,10 +30,7 @@ const DISCARD_MS = 1000;
  * without end has answered all the same. Redirects are not followed: Standard Webhooks takes them for failures, and
  * a body would go where nobody has judged.
  */
-export async function postWebhook(
-  outbound: Outbound,
-  message: { url: string; headers: Record<string, string>; body: string; timeoutMs: number },
-): Promise<Posted> {
+export async function postWebhook(outbound: Outbound, message: Message): Promise<Posted> {
   const { url, headers, body, timeoutMs } = message;
   const overdue = AbortSignal.timeout(timeoutMs);
   try {

@@ -20,6 +20,7 @@ import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
 import type { WebhookRules } from "./config.ts";
+import { postHere } from "./post-here.ts";
 import { type Posted, postWebhook } from "./post-webhook.ts";
 import { signatureHeaders } from "./sign.ts";
 import {
@@ -265,33 +266,7 @@ export class WebhookSender {
       ),
     };
     const message = { url: delivery.url, headers, body, timeoutMs: settings.webhookTimeoutMs };
-    return isRelative(delivery.url) ? this.#postHere(message) : postWebhook(outbound, message);
-  }
-
-  /** To this server itself, without the network. */
-  async #postHere(message: {
-    url: string;
-    headers: Record<string, string>;
-    body: string;
-    timeoutMs: number;
-  }): Promise<Posted> {
-    const { url, headers, body, timeoutMs } = message;
-    const respond = this.#o.answer() ?? (() => Promise.reject(new Error("nobody answers here")));
-    const answer = respond(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))
-      .then(async (response) => {
-        // user code may stream without end
-        await response.body?.cancel().catch(() => {});
-        return { statusCode: response.status, error: null };
-      })
-      .catch((error: unknown) => ({
-        statusCode: null,
-        error: `The server's own answer failed: ${(error as Error).message}`,
-      }));
-    const late = sleep(timeoutMs, undefined, { ref: false }).then(() => ({
-      statusCode: null,
-      error: `There was no answer within ${timeoutMs} ms.`,
-    }));
-    return { ...(await Promise.race([answer, late])), blocked: false, retryAfterMs: 0 };
+    return isRelative(delivery.url) ? postHere(this.#o.answer(), message) : postWebhook(outbound, message);
   }
 
   #remember(receiver: string, answered: boolean): void {

@@ -1,0 +1,25 @@
+import type { AgentDeps } from "../deps.ts";
+import { kwargsOf } from "../runs/create-run.ts";
+import { runBody } from "../runs/schema.ts";
+import type { DueCron, Firing } from "./sql.ts";
+
+/** The run that an occurrence starts. Throws for a payload that no run body is any more. */
+export function runOfCron(
+  deps: Pick<AgentDeps, "project" | "settings" | "access">,
+  cron: DueCron,
+  occurrence: Date,
+): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary"> {
+  const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
+  const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
+  const kwargs = kwargsOf(deps, { body, headers: new Headers(), principal: null }, temporary);
+  // what was put there of whoever made the cron
+  const configurable = (cron.payload["config"] as { configurable?: object } | undefined)?.configurable ?? {};
+  const config = kwargs["config"] as Record<string, unknown>;
+  const metadata = { ...cron.metadata, cron_id: cron.cron_id, cron_scheduled_for: occurrence.toISOString() };
+  return {
+    kwargs: JSON.stringify({ ...kwargs, config: { ...config, configurable } }),
+    metadata: JSON.stringify(metadata),
+    strategy: body.multitask_strategy ?? "enqueue",
+    temporary,
+  };
+}
