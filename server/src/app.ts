@@ -37,19 +37,14 @@ interface Gate {
   requests: MiddlewareHandler;
 }
 
-export function createAgentApp(deps: AgentDeps, guard: Guard): Hono {
+/** `worker`: of what is mounted only its health and figures; what it asks of itself, as a webhook may, finds everything. */
+export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false): Hono {
   const { served } = guard;
   const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps));
   deps.loopback.answer = async (request) => app.fetch(request);
   deps.loopback.ready = true;
-  return app;
-}
-
-/** What a worker shows of itself. What it asks of itself, as a webhook may, finds everything. */
-export function createWorkerApp(deps: AgentDeps, guard: Guard): Hono {
-  createAgentApp(deps, guard);
-  return createApp(deps, workerRoutes(deps), guard);
+  return worker ? createApp(deps, workerRoutes(deps), guard) : app;
 }
 
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {

@@ -5,7 +5,7 @@ import type { GraphStatus, TraceDestination } from "../../graph-host/src/protoco
 import { startAgentServer as startAgent } from "./agent/agent-server.ts";
 import { readProject } from "./agent/project/read-project.ts";
 import { agentOptions, type AgentSettings } from "./agent/settings.ts";
-import { createAgentApp, createControlApp, createTraceApp, createWorkerApp } from "./app.ts";
+import { createAgentApp, createControlApp, createTraceApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";
 import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
@@ -116,9 +116,9 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const who = { host: settings.host, ofOneWorkspace: true, sealKey: sealKeyOf(keyring.newest) };
     const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
-    const createApp = settings.worker ? createWorkerApp : createAgentApp;
-    let app = createApp(agent.deps, identity.guard);
-    createCurrent = () => (app = createApp(agent.deps, identity.guard));
+    const createApp = () => createAgentApp(agent.deps, identity.guard, settings.worker);
+    let app = createApp();
+    createCurrent = () => (app = createApp());
     answer(http, (request, env) => app.fetch(request, env), started);
     const { warnings } = project;
     const { sendTracesTo } = agent;
@@ -153,14 +153,19 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     const { host, dataDir, launcher, traces } = settings;
     started.add(() => settings.stopOthers?.() ?? Promise.resolve());
     const common = { settings: options, log, database, dataDir };
-    const control = await startControlPlane({ ...common, internalUrl: http.url, launcher, traces });
+    const control = await startControlPlane({
+      ...common,
+      internalUrl: http.url,
+      keysNeeded: needsKeys(options.auth, host),
+      launcher,
+      traces,
+    });
     started.add(() => control.stop());
     const { sql, secrets, table } = control.deps;
     const sealKey = sealKeyOf(secrets.keyring.newest);
     const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
     started.add(() => identity.stop());
-    const { authenticator } = identity.guard;
-    const gateway = new Gateway({ table, authenticator, log, holdSeconds: options.gatewayHoldSeconds });
+    const gateway = new Gateway({ table, log, holdSeconds: options.gatewayHoldSeconds });
     started.add(() => Promise.resolve(gateway.close()));
     answer(http, createControlApp(control.deps, identity.guard).fetch, started, gateway);
     return running(http, database, identity, started);
