@@ -3,6 +3,11 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
+import { callerOf } from "../../../test/call.ts";
+import { openGuard } from "../../../test/principal.ts";
+import { createAgentApp } from "../../app.ts";
+import type { Credentials } from "../../base/auth/principal.ts";
+import { unauthorized } from "../../base/errors.ts";
 
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/auth-project/langgraph.json", import.meta.url));
 const { call, agent } = await testAgentServer({}, PROJECT);
@@ -227,4 +232,46 @@ test("store: handlers rewrite namespaces, and items of others are neither seen, 
   expect((await put(anna, "forbidden", {})).status).toBe(403);
   expect((await anna("DELETE", "/store/items", { namespace: ["notes"], key: "one" })).status).toBe(204);
   expect((await anna("POST", "/store/items/search", {})).json).toEqual({ items: [] });
+});
+
+test("filters by containment, by several keys, and by values that are no text", async () => {
+  const { callbacks } = agent.deps.access.handlers!;
+  const before = callbacks["threads:read"];
+  const { json: thread } = await admin("POST", "/threads", {
+    metadata: { members: ["anna", "ben"], level: 3, open: true, note: "anna" },
+  });
+  const seen = async (filter: object) => {
+    callbacks["threads:read"] = () => filter;
+    return (await anna("GET", `/threads/${thread.thread_id}`)).status;
+  };
+  expect(await seen({ members: { $contains: "anna" } })).toBe(200);
+  expect(await seen({ members: { $contains: ["ben", "anna"] } })).toBe(200);
+  expect(await seen({ members: { $contains: ["anna", "carl"] } })).toBe(404);
+  expect(await seen({ note: { $contains: "anna" } })).toBe(404);
+  expect(await seen({ members: "anna" })).toBe(404);
+  expect(await seen({ level: 3, open: true })).toBe(200);
+  expect(await seen({ level: "3" })).toBe(404);
+  expect(await seen({ level: 3, missing: "x" })).toBe(404);
+  expect(await seen({ level: { $gt: 1 } })).toBe(500);
+  expect(await seen([])).toBe(500);
+  if (before) callbacks["threads:read"] = before;
+  else delete callbacks["threads:read"];
+});
+
+test("Studio's user comes in where the operator allows it, with a key of the server's own", async () => {
+  const keyed = {
+    ...openGuard,
+    authenticator: {
+      authenticate(credentials: Credentials) {
+        if (credentials.headers.get("x-api-key") !== "good") throw unauthorized("Unauthorized");
+        return openGuard.authenticator.authenticate(credentials);
+      },
+    },
+  };
+  const settings = { ...agent.deps.settings, studioAuth: true };
+  const studio = callerOf(createAgentApp({ ...agent.deps, settings }, keyed));
+  const scheme = { "x-auth-scheme": "langsmith" };
+  expect((await studio("POST", "/threads/search", {}, scheme)).status).toBe(401);
+  const made = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });
+  expect(made.json.metadata).toEqual({ owner: "langgraph-studio-user" });
 });

@@ -25,9 +25,6 @@ const ABOUT_IMAGES = [
 ];
 const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
 
-/** Read, checked, and without effect so far. */
-const NOT_BUILT: string[] = [];
-
 /** Dotted paths of the keys that are there, with `key=value` for the values that are refused. */
 function given(config: object): Set<string> {
   const paths = new Set<string>();
@@ -57,7 +54,6 @@ export function keyWarnings(config: ProjectConfig, file: string): string[] {
   const named = (keys: string[], why: string) =>
     keys.filter((key) => there.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
   return [
-    ...named(NOT_BUILT, "it is not supported yet"),
     ...named(ABOUT_IMAGES, "it is about container images, and none is built here"),
     ...named(ABOUT_PYTHON, "it is about Python graphs, which are not served yet"),
     ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is no key that Heddle knows.`),
