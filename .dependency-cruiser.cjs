@@ -130,7 +130,10 @@ module.exports = {
       "No barrels: index.ts exists only at a space's root.",
       {},
       {
-        path: "^(server|graph-host|cli|conformance|bench|scripts|test)/(?:.*/)?index\\.tsx?$",
+        path: [
+          "^(server|graph-host|cli|conformance|bench|scripts|test)/index\\.tsx?$",
+          "^(server|graph-host|cli|conformance|bench|scripts|test)/.*/index\\.tsx?$",
+        ],
         pathNot: "^server/src/[^/]+/index\\.ts$",
       },
     ),
