@@ -69,6 +69,32 @@ test("a wrong key gets nowhere", async () => {
   expect(output).toContain("401");
 });
 
+test("behind the address keys may do what they may elsewhere, and not longer than they are valid", async () => {
+  const made = await fetch(`${platform.traces}/api/v1/api-key`, {
+    method: "POST",
+    headers: { "x-api-key": platform.key, "content-type": "application/json" },
+    body: JSON.stringify({ description: "only reads", read_only: true }),
+  });
+  const { key, id: keyId } = (await made.json()) as { key: string; id: string };
+  const ask = async (method: string, path: string, given: string) => {
+    const headers = { "x-api-key": given, "content-type": "application/json" };
+    const answer = await fetch(`${platform.control}/d/my-agent${path}`, { method, headers, body: "{}" });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  expect(await ask("POST", "/threads/search", key)).toBe(200);
+  expect(await ask("POST", "/threads", key)).toBe(403);
+  expect(await ask("POST", "/threads/search", "lsv2_sk_nobody")).toBe(401);
+  await fetch(`${platform.traces}/api/v1/api-key/${keyId}`, {
+    method: "DELETE",
+    headers: { "x-api-key": platform.key },
+  });
+  await vi.waitUntil(async () => (await ask("POST", "/threads/search", key)) === 401, {
+    timeout: 5_000,
+    interval: 100,
+  });
+});
+
 test("a run's trace is in the project of the deployment's name, and takes feedback", async () => {
   const traces = new TraceClient({ apiUrl: platform.traces, apiKey: platform.key });
   const { id: run } = await vi.waitUntil(

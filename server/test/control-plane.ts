@@ -57,6 +57,7 @@ export async function testControlPlane(
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,
     internalUrl: http.url,
+    keysNeeded: options.guard !== undefined,
     launcher: LAUNCHER,
     ...(options.traces && { traces: Promise.resolve(options.traces) }),
   });
@@ -64,7 +65,7 @@ export async function testControlPlane(
   const app = createControlApp(control.deps, guard);
   const { table } = control.deps;
   const holdSeconds = settings.gatewayHoldSeconds;
-  const gateway = new Gateway({ table, authenticator: guard.authenticator, log, holdSeconds });
+  const gateway = new Gateway({ table, log, holdSeconds });
   http.serve(app.fetch, gateway);
   let stopped: Promise<void> | undefined;
   const stop = () =>

@@ -28,6 +28,8 @@ export interface ControlPlaneOptions {
   dataDir: string;
   /** Of this server as it listens. */
   internalUrl: string;
+  /** Whether requests need a key: then deployments ask here whose theirs are. */
+  keysNeeded: boolean;
   /** Path of bin/heddle.js, by which agent servers are started. */
   launcher: string;
   /** Where deployments send the traces of their runs. */
@@ -52,7 +54,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
       settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
-    const databases = new DeploymentDatabases({ secrets, address });
+    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded });
     started.add(() => databases.close());
     const driver = new ProcessDriver({ directory: realpathSync(directory), launcher, settings });
     const table = new RouteTable(sql, place);
@@ -68,6 +70,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       table,
       databases,
       place,
+      internalUrl,
       traces,
     });
     const work: WorkDeps = {

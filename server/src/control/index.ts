@@ -1,4 +1,5 @@
 import type { Route } from "../base/http/route.ts";
+import { keyVerificationRoutes } from "../identity/key-verification/routes.ts";
 import type { ControlDeps } from "./deps.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
 import { logRoutes } from "./logs/routes.ts";
@@ -15,6 +16,7 @@ export function controlRoutes(deps: ControlDeps): Route[] {
     ...uploadRoutes(deps),
     ...logRoutes(deps),
     ...instanceRoutes(deps),
+    ...keyVerificationRoutes(deps),
   ];
   return [...routes, ...systemRoutes(deps, routes)];
 }

@@ -3,12 +3,11 @@
  * both directions and without a time limit of its own; a caller who hangs up ends the request behind. A request that
  * an instance never got, because it was just starting again, waits and goes to the next.
  *
- * Who may pass: whoever has a key of the deployment's workspace; reading needs `runs:read`, all else `runs:create`.
+ * Who may do what is asked by the agent servers behind, of the platform or of the project's own rules.
  */
 import { Agent, type ClientRequest, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-import type { Authenticator } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { normalizeAddress } from "../../base/http/client-ip.ts";
 import type { Log } from "../../base/log.ts";
@@ -28,12 +27,8 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** What anybody may ask an agent server: how it is, what it is, how it is spoken to. */
-const OPEN = /^\/(ok|info|openapi\.json|docs)?(\?|$)/;
-
 export interface GatewayOptions {
   table: RouteTable;
-  authenticator: Authenticator;
   log: Log;
   holdSeconds: number;
 }
@@ -58,8 +53,7 @@ export class Gateway {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, slug: string, path: string): Promise<void> {
-    const target = this.#find(slug);
-    await this.#admit(request, target, path);
+    this.#find(slug);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     await this.#attempt(slug, gone.signal, (port, enter) => this.#forward(request, response, slug, path, port, enter));
@@ -69,25 +63,6 @@ export class Gateway {
     const target = this.#options.table.find(slug);
     if (!target || target.isGoing) throw new AppError(404, `There is no deployment at /d/${slug}.`);
     return target;
-  }
-
-  async #admit(request: IncomingMessage, target: Target, path: string): Promise<void> {
-    const method = request.method ?? "GET";
-    if (method === "OPTIONS" || (method === "GET" && OPEN.test(path))) return;
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (value !== undefined && !name.startsWith(":"))
-        headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-    }
-    const ip = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
-    // a key for several workspaces need not name the one that the address names already
-    if (!headers.has("x-tenant-id")) headers.set("x-tenant-id", target.tenantId);
-    const principal = await this.#options.authenticator.authenticate({ headers, method, ip });
-    if (principal.workspaceId !== target.tenantId) {
-      throw new AppError(403, "Forbidden: this key is not of the deployment's workspace.");
-    }
-    const needed = method === "GET" || method === "HEAD" ? "runs:read" : "runs:create";
-    if (!principal.permissions.has(needed)) throw new AppError(403, `Forbidden: this needs the permission ${needed}.`);
   }
 
   /** Tries instances until one takes the request; waits for one within the time that requests are held. */
@@ -192,7 +167,7 @@ export class Gateway {
     const gone = new AbortController();
     socket.once("close", () => gone.abort());
     const run = async () => {
-      await this.#admit(request, this.#find(slug), path);
+      this.#find(slug);
       await this.#attempt(slug, gone.signal, (port, leave) =>
         this.#join(request, socket, head, slug, path, port, leave),
       );

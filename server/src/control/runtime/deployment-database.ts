@@ -1,13 +1,19 @@
 import { randomBytes } from "node:crypto";
 
-import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
+import { connect, type DatabaseAddress, type Sql, type Transaction } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
+import { createKey } from "../../identity/api-keys/create-key.ts";
+import { revokeKey } from "../../identity/api-keys/sql.ts";
+import { BUILT_IN_ROLES } from "../../identity/roles/built-in.ts";
+import { selectWorkspace } from "../../identity/workspaces/sql.ts";
 
 /** What only one deployment knows: how it gets into its database, and what its stored secrets are sealed with. */
 export interface DeploymentCredentials {
   user: string;
   password: string;
   secretsKey: string;
+  /** Its own key to this platform, where callers' keys are checked; null where nobody needs one. */
+  platformKey: { id: string; key: string } | null;
 }
 
 const PURPOSE = "deployment-database";
@@ -19,22 +25,22 @@ const nameOf = (deploymentId: string): string => `heddle_d_${deploymentId.replac
  * may be done again.
  */
 export class DeploymentDatabases {
+  readonly #sql: Sql;
+  readonly #keysNeeded: boolean;
   readonly #secrets: Secrets;
   readonly #address: DatabaseAddress;
   readonly #admin: Sql;
 
-  constructor(options: { secrets: Secrets; address: DatabaseAddress }) {
+  constructor(options: { sql: Sql; secrets: Secrets; address: DatabaseAddress; keysNeeded: boolean }) {
+    this.#sql = options.sql;
+    this.#keysNeeded = options.keysNeeded;
     this.#secrets = options.secrets;
     this.#address = options.address;
     this.#admin = connect(options.address, { max: 1, name: "heddle control: databases" });
   }
 
   async ensure(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
-    const known = await this.#secrets.get({ purpose: PURPOSE, id: deploymentId });
-    const credentials =
-      known === null
-        ? await this.#makeCredentials(deploymentId, workspaceId)
-        : (JSON.parse(known) as DeploymentCredentials);
+    const credentials = await this.#credentials(deploymentId, workspaceId);
     const admin = this.#admin;
     const name = nameOf(deploymentId);
     const [database] = await admin`select 1 from pg_database where datname = ${name}`;
@@ -51,14 +57,25 @@ export class DeploymentDatabases {
     return credentials;
   }
 
-  async #makeCredentials(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
-    const made: DeploymentCredentials = {
-      user: nameOf(deploymentId),
-      password: randomBytes(24).toString("hex"),
-      secretsKey: `d1:${randomBytes(32).toString("base64")}`,
-    };
-    await this.#secrets.put({ purpose: PURPOSE, id: deploymentId, workspaceId }, JSON.stringify(made));
-    return made;
+  async #credentials(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
+    const ref = { purpose: PURPOSE, id: deploymentId };
+    const known = await this.#secrets.get(ref);
+    const credentials: DeploymentCredentials =
+      known === null
+        ? {
+            user: nameOf(deploymentId),
+            password: randomBytes(24).toString("hex"),
+            secretsKey: `d1:${randomBytes(32).toString("base64")}`,
+            platformKey: null,
+          }
+        : (JSON.parse(known) as DeploymentCredentials);
+    const lacksKey = this.#keysNeeded && credentials.platformKey === null;
+    if (known !== null && !lacksKey) return credentials;
+    await this.#sql.begin(async (tx) => {
+      if (lacksKey) credentials.platformKey = await makeKey(tx, deploymentId, workspaceId);
+      await this.#secrets.put({ ...ref, workspaceId }, JSON.stringify(credentials), tx);
+    });
+    return credentials;
   }
 
   /** As the deployment's own user. */
@@ -71,14 +88,40 @@ export class DeploymentDatabases {
   }
 
   /** Everything that it held is gone, and whoever is connected. */
-  async drop(deploymentId: string): Promise<void> {
+  async drop(deploymentId: string, workspaceId: string): Promise<void> {
     const name = nameOf(deploymentId);
     await this.#admin.unsafe(`drop database if exists "${name}" with (force)`);
     await this.#admin.unsafe(`drop role if exists "${name}"`);
+    const known = await this.#secrets.get({ purpose: PURPOSE, id: deploymentId });
+    const { platformKey = null } = known === null ? {} : (JSON.parse(known) as DeploymentCredentials);
+    const workspace = platformKey && (await selectWorkspace(this.#sql, workspaceId));
+    if (workspace) await revokeKey(this.#sql, platformKey.id, { organizationId: workspace.organization_id });
     await this.#secrets.delete({ purpose: PURPOSE, id: deploymentId });
   }
 
   async close(): Promise<void> {
     await this.#admin.end({ timeout: 2 });
   }
+}
+
+/** May look at the workspace and nothing else; that is enough to ask who callers are. */
+async function makeKey(
+  tx: Transaction,
+  deploymentId: string,
+  workspaceId: string,
+): Promise<DeploymentCredentials["platformKey"]> {
+  const workspace = await selectWorkspace(tx, workspaceId);
+  if (!workspace) throw new Error(`there is no workspace ${workspaceId}`);
+  return createKey(tx, {
+    organizationId: workspace.organization_id,
+    kind: "service",
+    userId: null,
+    description: `Deployment ${deploymentId}`,
+    readOnly: true,
+    expiresAt: null,
+    workspaceIds: [workspaceId],
+    defaultWorkspaceId: workspaceId,
+    roleId: BUILT_IN_ROLES.WORKSPACE_VIEWER,
+    organizationRoleId: null,
+  });
 }

@@ -13,6 +13,8 @@ export interface EnvironmentOrder {
   secretsKey: string;
   settings: { drainSeconds: number; instanceMemoryMb: number };
   traces: { url: string; key: string } | null;
+  /** Where it asks who callers are; null where nobody needs a key. */
+  platform: { url: string; key: string } | null;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface EnvironmentOrder {
  * nobody's secrets take their place.
  */
 export function instanceEnvironment(order: EnvironmentOrder): Record<string, string> {
-  const { deployment, revisionId, config, settings, traces } = order;
+  const { deployment, revisionId, config, settings, traces, platform } = order;
   // oxlint-disable-next-line node/no-process-env -- which names are passed on is a list above
   const own = process.env;
   const spec = config.resource_spec ?? {};
@@ -35,7 +37,7 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     DATABASE_URI: order.databaseUri,
     HEDDLE_SECRETS_KEYS: order.secretsKey,
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
-    // it is reached through the gateway alone, which asks who comes
+    ...(platform && { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key }),
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
     HEDDLE_SHUTDOWN_GRACE_SECS: String(settings.drainSeconds),
     LANGSMITH_PROJECT: deployment.name,

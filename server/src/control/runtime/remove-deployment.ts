@@ -27,12 +27,15 @@ async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
  * Ends a deployment that is on its way out, as far as it gets: what still runs or is worked on is waited for, by being
  * asked again. Its row goes last, so that what was not done yet is not forgotten.
  */
-export async function removeDeployment(deps: WorkDeps, { id }: { id: string }): Promise<boolean> {
+export async function removeDeployment(
+  deps: WorkDeps,
+  { id, tenant_id }: { id: string; tenant_id: string },
+): Promise<boolean> {
   const { sql, secrets, driver, databases, directory } = deps;
   const left = await leftoversOf(sql, id);
   // the supervisor ends what runs, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
-  await databases.drop(id);
+  await databases.drop(id, tenant_id);
   for (const revision of left.revisions) {
     await driver.deleteBuild(revision);
     await secrets.delete({ purpose: "revision-env", id: revision });

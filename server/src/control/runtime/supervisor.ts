@@ -37,6 +37,8 @@ export interface SupervisorOptions {
   table: RouteTable;
   databases: DeploymentDatabases;
   place: string;
+  /** Of this control plane, for its deployments. */
+  internalUrl: string;
   /** Where deployments send the traces of their runs; known when the trace platform has started. */
   traces: Promise<{ url: string; key: string } | null>;
 }
@@ -184,6 +186,7 @@ export class Supervisor {
       secretsKey: credentials.secretsKey,
       settings,
       traces: await this.#options.traces,
+      platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
     });
     const made = {
       id: uuid7(),
