@@ -5,10 +5,10 @@ import { isEventName } from "./events.ts";
 
 test("handlers are for events, resources, actions of all resources, and everything; nothing else", () => {
   for (const name of ["threads:create_run", "store:list_namespaces", "crons", "*:delete", "*"]) {
-    expect(isEventName(name), name).toBe(true);
+    expect([name, isEventName(name)]).toEqual([name, true]);
   }
   for (const name of ["thread", "threads:put", "threads:", "*:destroy", "runs:create", "constructor", ""]) {
-    expect(isEventName(name), name).toBe(false);
+    expect([name, isEventName(name)]).toEqual([name, false]);
   }
 });
 
