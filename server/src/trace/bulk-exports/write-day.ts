@@ -75,9 +75,7 @@ async function writeSlice(
   const path = join(directory, `${slice.first.slice(0, 10)}-${fileName(n)}`);
   const context = { version: held.format_version, tenantId: held.tenant_id, tier, withFeedback };
   const statement = selectSlice(scope, held.session_id, slice, fields, context);
-  const { rows, bytes } = await writeBounded(attempt, rowBytes, (weight) =>
-    writeParquet(clickhouse, statement, path, { compression: held.compression, rowBytes: weight }),
-  );
+  const { rows, bytes } = await writeParquet(clickhouse, statement, path, { compression: held.compression, rowBytes });
   if (rows > slice.rows) throw new Error(`a slice of ${slice.rows} ids gave ${rows} rows`);
   if (rows < slice.rows) {
     // ids that are missing must be gone; deletions go on while we count, so there may be fewer still, never more
@@ -85,19 +83,6 @@ async function writeSlice(
     if (left > rows) throw new Error(`a slice has ${left} runs, of which ${rows} were written`);
   }
   return { n, path, slice, rows, bytes };
-}
-
-/** Also heavy rows that the sample missed: with less at a time the same statement needs less. */
-async function writeBounded<T>(attempt: Attempt, rowBytes: number, write: (rowBytes: number) => Promise<T>) {
-  for (let weight = rowBytes; ; weight *= 16) {
-    try {
-      return await write(weight);
-    } catch (error) {
-      const isMemory = (error as { type?: string }).type === "MEMORY_LIMIT_EXCEEDED";
-      if (!isMemory || weight > rowBytes * 1000) throw error;
-      attempt.deps.log.debug({ err: error, export: attempt.held.id }, "an export is written in smaller pieces");
-    }
-  }
 }
 
 /** Where the statement finds it. @returns whether there is any */

@@ -36,7 +36,8 @@ export function parquetSettings(compression: string, rowBytes: number) {
 }
 
 /**
- * Writes the answer of a query, whose rows weigh `rowBytes` each, as a Parquet file of this machine.
+ * Writes the answer of a query, whose rows weigh `rowBytes` each, as a Parquet file of this machine. Where they weigh
+ * more than that, and the engine's memory does not suffice, it is done again in smaller pieces.
  *
  * @returns its rows and bytes
  */
@@ -46,20 +47,36 @@ export async function writeParquet(
   path: string,
   { compression, rowBytes }: { compression: string; rowBytes: number },
 ): Promise<{ rows: number; bytes: number }> {
-  const settings = parquetSettings(compression, rowBytes) as never;
+  for (let weight = rowBytes; ; weight *= 16) {
+    try {
+      await write(clickhouse, statement, path, parquetSettings(compression, weight));
+      break;
+    } catch (error) {
+      const isMemory = (error as { type?: string }).type === "MEMORY_LIMIT_EXCEEDED";
+      // nothing smaller than a row
+      if (!isMemory || weight > GROUP_BYTES) throw error;
+    }
+  }
+  return { rows: await rowsOfFile(path), bytes: (await stat(path)).size };
+}
+
+async function write(
+  clickhouse: ClickHouse,
+  statement: { query: string; params: Record<string, never> },
+  path: string,
+  settings: ReturnType<typeof parquetSettings>,
+): Promise<void> {
   if (clickhouse.embedded) {
     // an answer would come in one piece through memory; the engine writes the file itself
     const query = `insert into function file(${sqlLiteral(path)}, 'Parquet') ${statement.query}`;
-    await clickhouse.command({ name: "exports.write", query, params: statement.params, settings });
-  } else {
-    const { stream } = await clickhouse.client.exec({
-      query: `/* exports.write */ ${statement.query} format Parquet`,
-      query_params: statement.params,
-      clickhouse_settings: settings,
-    });
-    await pipeline(stream, createWriteStream(path));
+    return clickhouse.command({ name: "exports.write", query, params: statement.params, settings: settings as never });
   }
-  return { rows: await rowsOfFile(path), bytes: (await stat(path)).size };
+  const { stream } = await clickhouse.client.exec({
+    query: `/* exports.write */ ${statement.query} format Parquet`,
+    query_params: statement.params,
+    clickhouse_settings: settings as never,
+  });
+  await pipeline(stream, createWriteStream(path));
 }
 
 /** The number of rows that the file itself tells in its footer. */
