@@ -24,6 +24,17 @@ export async function createFeedback(
   author: FeedbackAuthor,
   inputs: FeedbackCreate[],
 ): Promise<string[]> {
+  const ids = await storeFeedback(deps, author, inputs);
+  await deps.feedback.flush();
+  return ids;
+}
+
+/** The same without waiting for filters to find it: who stores several lots waits once. */
+export async function storeFeedback(
+  deps: Pick<TraceDeps, "sql" | "projects">,
+  author: FeedbackAuthor,
+  inputs: FeedbackCreate[],
+): Promise<string[]> {
   const { sql } = deps;
   await checkReferences(deps, author.tenantId, inputs);
   for (const input of inputs) {
@@ -45,7 +56,6 @@ export async function createFeedback(
       throw conflict(`Feedback ${other.feedback_id} exists and is about another run.`);
     }
   });
-  await deps.feedback.flush();
   return rows.map((row) => row.feedback_id);
 }
 

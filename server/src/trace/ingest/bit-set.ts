@@ -1,9 +1,9 @@
-const BITS = 1 << 25;
+const BITS = 1 << 24;
 const HASHES = 4;
 
 /**
- * A set of ids that forgets which they are (a Bloom filter): 4 MiB, which the system gives out only as they are
- * touched. Of ids that are not in it one in a hundred seems to be when it holds 4 million.
+ * A set of ids that forgets which they are (a Bloom filter): 2 MiB, which the system gives out only as they are
+ * touched. Of ids that are not in it one in a hundred seems to be when it holds 2 million.
  */
 export class BitSet {
   readonly #words = new Uint32Array(BITS / 32);

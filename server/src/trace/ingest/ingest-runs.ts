@@ -1,9 +1,10 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import { createFeedback } from "../feedback/create-feedback.ts";
-import { createBody } from "../feedback/schema.ts";
+import { storeFeedback } from "../feedback/create-feedback.ts";
+import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
 import type { Collected } from "./collect-parts.ts";
 import { readPiece } from "./read-piece.ts";
 import type { RunMessage, RunPiece } from "./run-piece.ts";
@@ -34,12 +35,8 @@ export async function ingestRuns(deps: IngestDeps, principal: Principal, collect
   }
   await attach(deps, tenantId, pieces, attachments, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
-  for (const text of feedback) {
-    try {
-      await takeFeedback(deps, principal, text);
-    } catch (error) {
-      problems.push({ what: "feedback", error: ownError(error) });
-    }
+  if (feedback.length > 0) {
+    for (const error of await takeFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
   }
   if (problems.length > 0) throw refusal(problems, messages.length + feedback.length);
 }
@@ -74,15 +71,40 @@ async function attach(
   }
 }
 
-async function takeFeedback(deps: IngestDeps, principal: Principal, text: string): Promise<void> {
+/** All at once, and when that is refused one by one. @returns why some were not stored */
+async function takeFeedback(deps: IngestDeps, principal: Principal, texts: readonly string[]): Promise<AppError[]> {
+  const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
+  const problems: AppError[] = [];
+  const given: FeedbackCreate[] = [];
+  for (const text of texts) {
+    try {
+      given.push(readFeedback(text));
+    } catch (error) {
+      problems.push(ownError(error));
+    }
+  }
+  const store = async (lot: FeedbackCreate[]): Promise<void> => {
+    try {
+      await storeFeedback(deps, author, lot);
+    } catch (error) {
+      const own = ownError(error);
+      if (lot.length === 1) problems.push(own);
+      else for (const one of lot) await store([one]);
+    }
+  };
+  if (given.length > 0) await store(given);
+  await deps.feedback.flush();
+  return problems;
+}
+
+function readFeedback(text: string): FeedbackCreate {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     throw new AppError(400, "malformed JSON");
   }
-  const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
-  await createFeedback(deps, author, [createBody.parse(json)]);
+  return createBody.parse(cleanStrings(json));
 }
 
 function ownError(error: unknown): AppError {

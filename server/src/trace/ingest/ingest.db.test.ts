@@ -355,6 +355,29 @@ test("feedback may come along", async () => {
   expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 
+test("much feedback in a request waits once, and what is none of it harms no other", async () => {
+  const id = uuid7();
+  await call("POST", "/runs", runOf(id));
+  const part = (more: Json) => {
+    const feedback = { id: randomUUID(), run_id: id, trace_id: id, key: "many", score: 1, ...more };
+    return { name: `feedback.${feedback.id}`, content: JSON.stringify(feedback) };
+  };
+  const good = Array.from({ length: 100 }, (_, n) => part({ comment: `nul \0 and half \ud800 ${n}` }));
+  const began = performance.now();
+  expect((await send(good)).status).toBe(202);
+  // one after the other each would wait for the copy that filters read
+  expect(performance.now() - began).toBeLessThan(3000);
+  const session_id = uuid7();
+  const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];
+  const refused = await send([...mixed, { name: "feedback.x", content: "{" }]);
+  expect([refused.status, refused.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were refused/)]);
+  const keys = await sql`select key, count(*)::int as n from feedback where run_id = ${id} group by key order by key`;
+  expect(keys).toEqual([
+    { key: "many", n: 100 },
+    { key: "mixed", n: 2 },
+  ]);
+});
+
 test("what is no run is refused by name, and harms no other of its request", async () => {
   const [good, bad] = [uuid7(), uuid7()];
   const wrong = await call("POST", "/runs/batch", { post: [runOf(good), runOf(bad, { run_type: "agent" })] });

@@ -18,7 +18,7 @@ const GENERATION_MS = 600_000;
 /** Runs that began so long before this process may still be created once more. */
 const BEFORE_MINUTES = 15;
 const PAGE = 100_000;
-/** Two million at most: the set would be full of more. */
+/** Two million at most: the set is no use with more. */
 const MAX_PAGES = 20;
 /** Marks go after two days (runs/delete-clickhouse.ts), and their bits at the next of these. */
 const RELOAD_MS = 12 * 3_600_000;
