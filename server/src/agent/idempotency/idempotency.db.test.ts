@@ -96,7 +96,7 @@ test("wait and stream answer again what the run has answered", async () => {
   expect(streamed.text).toContain("first:s");
   const again = await post(`/threads/${id}/runs/stream`, trail("s"), streamKey);
   expect([again.text, again.headers.get("content-location")]).toEqual([
-    streamed.text,
+    streamed.text.replaceAll(": heartbeat\n\n", ""),
     streamed.headers.get("content-location"),
   ]);
   expect(await runsOf(id)).toHaveLength(2);
