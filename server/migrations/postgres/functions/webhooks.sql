@@ -36,7 +36,7 @@ begin
      || case when _status in ('error', 'timeout') then jsonb_build_object('error',
           case when r.error is not null then jsonb_build_object('error', r.error -> 'error', 'message', r.error -> 'message') end)
         else '{}' end)::text,
-    t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '3 s' else interval '0' end);
+    t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '8 s' else interval '0' end);
 end $$;
 
 -- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index,

@@ -1,5 +1,8 @@
 /** What is sent, to whom, and when: a whole server with real runs, and receivers on loopback. */
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { Webhook } from "standardwebhooks";
@@ -9,6 +12,7 @@ import { type TestAgentServer, testAgentServer } from "../../../test/agent-serve
 import { type Receiver, receiver } from "../../../test/receiver.ts";
 
 const CONFIGURED = fileURLToPath(new URL("../../../test/fixtures/agent-project/webhooks.json", import.meta.url));
+const UNRULY = fileURLToPath(new URL("../../../test/fixtures/unruly-project/langgraph.json", import.meta.url));
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
 const ENV = { HEDDLE_WEBHOOK_SECRETS: SECRET, HEDDLE_WEBHOOK_RETRY_MS: "100", HEDDLE_WEBHOOK_TIMEOUT_MS: "1000" };
 
@@ -19,7 +23,7 @@ beforeAll(async () => {
   hook = await receiver();
 });
 
-const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 10_000, interval: 20 });
+const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 15_000, interval: 20 });
 const newThread = async () => (await server.call("POST", "/threads", {})).json.thread_id as string;
 const received = (to: Receiver, path: string) =>
   waitFor(() => {
@@ -283,5 +287,28 @@ test("headers and rules of langgraph.json hold", async () => {
   for (const url of ["https://example.com/", "https://other.example/", `${hook.url}/${"a".repeat(200)}`]) {
     expect((await configured.call("POST", "/runs", of(url))).status).toBe(422);
   }
+  // as http.disable_webhooks sets it
+  configured.agent.deps.project.webhooks.disabled = true;
+  for (const path of ["/runs", "/runs/wait", "/runs/crons"]) {
+    const refused = await configured.call("POST", path, { ...of(`${hook.url}/x`), schedule: "0 0 * * *" });
+    expect(refused).toMatchObject({ status: 422, text: expect.stringContaining("http.disable_webhooks") });
+  }
+  expect((await configured.call("GET", "/info")).json.flags.webhooks).toBe(false);
   await configured.stop();
+});
+
+test("the end of a run that was lost with its graph host tells what its checkpoints hold", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "heddle-webhook-")), "steps");
+  const unruly = await testAgentServer({ ...ENV, HEDDLE_RUN_MAX_ATTEMPTS: "1" }, UNRULY);
+  const thread = (await unruly.call("POST", "/threads", {})).json.thread_id as string;
+  const body = { assistant_id: "steps", input: { file }, webhook: `${hook.url}/lost` };
+  await unruly.call("POST", `/threads/${thread}/runs/wait`, body);
+  const [message] = await received(hook, "/lost");
+  expect(message!.json).toMatchObject({
+    status: "error",
+    error: { error: "RunFailed", message: expect.stringContaining("graph host") },
+    values: { file, done: ["a"] },
+  });
+  await unruly.stop();
+  rmSync(dirname(file), { recursive: true });
 });
