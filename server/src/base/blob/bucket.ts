@@ -41,7 +41,8 @@ export interface UploadOptions extends PutOptions {
   size?: number;
   /**
    * As a multipart upload, however short: somebody else can end one by its id, and then it never becomes an object. A
-   * request of a process that was frozen arrives when it wakes.
+   * request of a process that was frozen arrives when it wakes. What fits in a part goes in one request all the same
+   * where the store permits no multipart uploads.
    */
   alwaysInParts?: boolean;
   /** Awaited before the first part is sent, so that the upload can be ended after this process was killed. */

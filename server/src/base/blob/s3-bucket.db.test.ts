@@ -120,6 +120,26 @@ test("a stream goes up in parts, and small ones in one request", async () => {
   expect(s3.openUploads()).toEqual([]);
 });
 
+test("a small one goes up in parts on demand, and in one request where parts are not permitted", async () => {
+  const bucket = await open();
+  const content = randomBytes(1000);
+  const options = { size: content.length, alwaysInParts: true };
+  const started: string[] = [];
+  const onStart = (id: string) => void started.push(id);
+  await bucket.upload("up/short", chunksOf(content), { ...options, onStart });
+  expect(started).toHaveLength(1);
+  expect((await s3.read("exports", "up/short")).equals(content)).toBe(true);
+  const refused: Fault = { kind: "status", status: 403, code: "AccessDenied" };
+  proxy.setRule(({ url }) => (url.includes("uploads") ? refused : undefined));
+  const stored = await bucket.upload("up/whole", chunksOf(content), { ...options, onStart });
+  expect(stored).toMatchObject({ bytes: 1000, sha256: sha256(content) });
+  expect(started).toHaveLength(1);
+  expect((await s3.read("exports", "up/whole")).equals(content)).toBe(true);
+  const large = randomBytes(9 * MIB);
+  const failed = await failureOf(bucket.upload("up/large", chunksOf(large), { size: large.length }));
+  expect(failed).toMatchObject({ reason: "access_denied" });
+});
+
 test("parts grow with what is to come, so that no size runs out of parts", () => {
   expect(partSize()).toBe(8 * MIB);
   for (const size of [1, 48.8 * 1024 * MIB, 100 * 1024 * MIB, 5 * 1024 * 1024 * MIB]) {

@@ -39,13 +39,22 @@ export async function uploadStream(
   const pieces = inParts(content, buffers.take, hash);
   const first = (await pieces.next()).value ?? Buffer.alloc(0);
   const second = (await pieces.next()).value;
-  if (!second && !options.alwaysInParts) {
+  const putWhole = async () => {
     requireSize(key, first.length, options.size);
     const etag = await calls.put(key, first, options);
     options.onProgress?.(first.length);
     return { bytes: first.length, etag, sha256: hash.digest("hex") };
+  };
+  if (!second && !options.alwaysInParts) return putWhole();
+  let uploadId: string;
+  try {
+    uploadId = await startUpload(calls, key, options);
+  } catch (error) {
+    // some stores have a permission of its own for it, which nobody is asked to give (storage.multipartUploads.create)
+    const isRefused = error instanceof StorageError && error.reason === "access_denied";
+    if (second || !isRefused) throw error;
+    return putWhole();
   }
-  const uploadId = await startUpload(calls, key, options);
   // one failure ends the others
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
