@@ -110,7 +110,10 @@ test("a run's trace is in the project of the deployment's name, and takes feedba
 });
 
 test("a second deploy, below /api-host, makes one new revision and replaces the first", async () => {
-  const { code, output } = await deploy(project("second"), ["--verbose"], `${platform.control}/api-host`);
+  // the client looks each 3 s, and reads the log only while it is built
+  const slow = { name: "a-project", version: "1.0.0", type: "module", scripts: { preinstall: "sleep 5" } };
+  const second = project("second", { "package.json": JSON.stringify(slow) });
+  const { code, output } = await deploy(second, ["--verbose"], `${platform.control}/api-host`);
   expect(output).toContain("Deployment successful");
   expect(code).toBe(0);
   expect(output.split("\n").filter((line) => line.includes("Unpacked"))).toHaveLength(1);

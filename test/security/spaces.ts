@@ -27,11 +27,14 @@ export interface Spaces {
   all: Space[];
 }
 
+/** Servers of one database need the same. */
+const KEYS = { HEDDLE_SECRETS_KEYS: `t1:${Buffer.alloc(32, 7).toString("base64")}` };
+
 export async function startSpaces(): Promise<Spaces> {
   const db = await testDatabase();
   const { agent } = await testAgentServer({}, undefined, { db });
-  const { platform } = await testTracePlatform({}, { db });
-  const { control } = await testControlPlane({}, { db });
+  const { platform } = await testTracePlatform(KEYS, { db });
+  const { control } = await testControlPlane(KEYS, { db });
   const all: Space[] = [
     {
       name: "agent",
