@@ -2,6 +2,7 @@ import type { Permission } from "../../base/auth/permissions.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
+import type { Once } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
@@ -10,6 +11,8 @@ export class Caller {
   readonly threadId: string;
   readonly principal: Principal;
   readonly headers: Headers;
+  /** The request names itself: sent again, a command that starts a run gets the run that it has. */
+  once: Once | undefined;
   readonly #deps: Pick<AgentDeps, "sql">;
   readonly #sees: readonly AccessCondition[];
   /** The thread is there, and the project's own rules show it to the caller. */

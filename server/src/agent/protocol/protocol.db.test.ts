@@ -303,3 +303,26 @@ test("events go when they are too old, and the numbers go on", async () => {
   await until(late, 1);
   expect(late.events[0].seq).toBe(last + 1);
 });
+
+test("a command that is sent again under its Idempotency-Key starts nothing more", async () => {
+  const thread = uuid7();
+  const reader = await read(thread);
+  const send = async (key: string, method: string, params: object) => {
+    const headers = { "Idempotency-Key": key };
+    return (await server.call("POST", `/threads/${thread}/commands`, { id: ++id, method, params }, headers)).json;
+  };
+  const params = { assistant_id: "ask", input: { topic: "a" } };
+  const first = await send("one", "run.start", params);
+  await until(reader, 1);
+  expect((await send("one", "run.start", params)).result).toEqual(first.result);
+  const { interrupt_id } = reader.events.find(({ method }) => method === "input.requested").params.data;
+  const answer = { interrupt_id, response: "yes" };
+  expect((await send("two", "input.respond", answer)).type).toBe("success");
+  await until(reader, 2);
+  expect((await send("two", "input.respond", answer)).type).toBe("success");
+  expect(await send("two", "input.respond", { interrupt_id, response: "no" })).toMatchObject({
+    error: "invalid_argument",
+    message: expect.stringContaining("Idempotency-Key"),
+  });
+  expect((await server.call("GET", `/threads/${thread}/runs`)).json).toHaveLength(2);
+});

@@ -3,6 +3,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { acceptWebSocket } from "../../base/http/websocket.ts";
 import type { AgentDeps } from "../deps.ts";
+import { readOnce } from "../idempotency/once.ts";
 import { Caller } from "./caller.ts";
 import { eventStream } from "./event-stream.ts";
 import { handleCommand } from "./handle-command.ts";
@@ -29,7 +30,10 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       body: command,
       out: { 200: commandAnswer },
       async handler({ params, body, principal, c }) {
-        const caller = await Caller.of(deps, params.thread_id, principal, c.req.raw.headers);
+        const { headers } = c.req.raw;
+        const caller = await Caller.of(deps, params.thread_id, principal, headers);
+        const { method, params: given } = body;
+        caller.once = readOnce(headers, principal, `${method} ${params.thread_id}`, given ?? {});
         return rawJson(JSON.stringify(await handleCommand(deps, caller, body)));
       },
     }),

@@ -1,6 +1,7 @@
 /** Commands that start runs. All of them are ordinary runs, whose events speak protocol v2. */
 import type { AgentDeps } from "../deps.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { reserve } from "../idempotency/once.ts";
 import { createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import { describeIssues } from "../../base/http/errors.ts";
@@ -27,8 +28,18 @@ async function start(deps: AgentDeps, caller: Caller, fields: Params): Promise<s
     if_not_exists: "create",
   });
   if (!body.success) throw invalidArgument(describeIssues(body.error));
-  const { threadId, headers, principal } = caller;
-  return (await createRun(deps, { threadId, headers, principal, body: body.data, protocol: "v2" })).runId;
+  const { threadId, headers, principal, once } = caller;
+  return (await createRun(deps, { threadId, headers, principal, once, body: body.data, protocol: "v2" })).runId;
+}
+
+/**
+ * The run that the same request has started before: what it asked for then may not be possible any more.
+ * @throws AppError 422 when its Idempotency-Key is another request's
+ */
+async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promise<string | undefined> {
+  if (!once) return undefined;
+  const reserved = await reserve(deps.sql, once, threadId, deps.settings.idempotencyHours);
+  return reserved.run === null ? undefined : reserved.run_id;
 }
 
 /** Contract agent-server §19.4: input for a thread that has asked something is the answer. */
@@ -36,6 +47,8 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
   const params = parseParams(runStartParams, given);
   const { assistant_id: assistant, input, config, metadata, langsmith_tracer } = params;
   if (!assistant) throw invalidArgument("run.start requires an assistant_id.");
+  const before = await startedBefore(deps, caller);
+  if (before !== undefined) return { run_id: before };
   const thread = await selectThread(deps.sql, caller.threadId);
   const bound = thread?.bound_assistant_id ?? null;
   if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
@@ -61,6 +74,7 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
   if (answers.some((answer) => !answer.interrupt_id)) {
     throw invalidArgument(`input.respond ${responses ? "responses entries require" : "requires"} an interrupt_id.`);
   }
+  if ((await startedBefore(deps, caller)) !== undefined) return {};
   const { thread, assistant } = await boundThread(deps, caller);
   const pending = pendingInterrupts(thread);
   if (pending.length === 0) throw invalidArgument("input.respond can only be used while the run is interrupted.");
@@ -81,6 +95,7 @@ export async function inputInject(deps: AgentDeps, caller: Caller, given: unknow
   if (namespace && namespace.length > 0) {
     throw new ProtocolError("not_supported", "input.inject takes messages for the root graph only.");
   }
+  if ((await startedBefore(deps, caller)) !== undefined) return {};
   const { thread, assistant } = await boundThread(deps, caller);
   if (pendingInterrupts(thread).length > 0) {
     throw invalidArgument("The run is interrupted: answer it by input.respond.");
@@ -91,6 +106,8 @@ export async function inputInject(deps: AgentDeps, caller: Caller, given: unknow
 
 export async function stateFork(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
   const { checkpoint_id, input, config } = parseParams(forkParams, given);
+  const before = await startedBefore(deps, caller);
+  if (before !== undefined) return { run_id: before, thread_id: caller.threadId };
   const { assistant } = await boundThread(deps, caller);
   const runId = await start(deps, caller, { assistant_id: assistant, input, config, checkpoint_id });
   return { run_id: runId, thread_id: caller.threadId };
