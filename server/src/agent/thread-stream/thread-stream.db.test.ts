@@ -60,7 +60,9 @@ async function open(url: string, threadId: string, options: { query?: string; la
     leave.abort();
     await reading;
   };
-  const until = (count: number) => expect.poll(() => frames.length, { timeout: 8000 }).toBe(count);
+  const until = async (count: number) => {
+    await expect.poll(() => frames.length, { timeout: 8000 }).toBe(count);
+  };
   return { response, frames, until, close, ended };
 }
 
