@@ -24,7 +24,7 @@ beforeAll(async () => {
     ))
   )
     await sleep(200);
-}, 60_000);
+}, 120_000);
 afterAll(() => server.stop());
 
 const input = { messages: [{ role: "user", content: "hi" }] };
