@@ -99,7 +99,7 @@ export class SocketClient {
   }
 
   async until<T>(found: () => T): Promise<NonNullable<T>> {
-    for (const end = Date.now() + 10_000; ;) {
+    for (const end = Date.now() + 20_000; ;) {
       const value = found();
       if (value) return value;
       if (Date.now() > end) throw new Error(`not seen in ${JSON.stringify(this.received).slice(0, 2000)}`);
