@@ -59,3 +59,21 @@ test("a log that outgrows its memory moves to a file, is read back whole, and le
   await log.dispose();
   expect(await readdir(join(dir, "sub"))).toEqual([]);
 });
+
+test("of a held log readers see what was shown; what was not can be forgotten and made again", async () => {
+  const log = new FrameLog({ memoryBytes: 1 << 20, file: join(dir, "held") });
+  log.hold();
+  const reading = readAll(log);
+  for (const text of ["a", "b", "c"]) log.append("x", Buffer.from(text));
+  expect([log.count, log.appended]).toEqual([0, 3]);
+  expect((await log.read(0)).bytes).toBeNull();
+  expect((await log.readHidden(0)).bytes!.toString()).toBe("abc");
+  log.show(2);
+  log.dropHidden();
+  expect(log.appended).toBe(2);
+  log.append("x", Buffer.from("d"));
+  log.close();
+  expect(log.closed).toBe(false);
+  log.show(3);
+  expect(await reading).toBe("abd");
+});
