@@ -3,71 +3,25 @@
  * frozen, the other takes up after the lease, and one that wakes again spoils nothing.
  */
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { afterAll, afterEach, expect, test } from "vitest";
 
-import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
-import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
-import { testDatabase } from "../../server/test/db.ts";
-import { startTestS3 } from "../../server/test/s3.ts";
 import { type SampleRun, sampleRun } from "../../server/test/sample-runs.ts";
-import { startFaultProxy } from "../s3/fault-proxy.ts";
-import { ExportProcess } from "./export-process.ts";
+import type { ExportProcess } from "./export-process.ts";
+import { exportReplicas } from "./export-replicas.ts";
 
 const LEASE_SECONDS = 2;
 
-const directory = mkdtempSync(join(tmpdir(), "heddle-export-replicas-"));
-const db = await testDatabase();
-const sessions = await ChdbSessions.open({
-  directory: join(directory, "chdb"),
-  database: "default",
-  connections: 4,
-  settings: {},
-  maxMemory: 1024 ** 3,
-});
-const clickhouse = await clickHouseServer(sessions);
-const s3 = await startTestS3();
-s3.createBucket("traces");
-const proxy = await startFaultProxy(s3.endpoint);
-const alive: ExportProcess[] = [];
-
-const killAll = () => Promise.all(alive.splice(0).map((one) => one.kill()));
+const replicas = await exportReplicas();
+const { sql, s3, proxy, start } = replicas;
 afterEach(async () => {
   proxy.setRule(undefined);
-  await killAll();
+  await replicas.killAll();
 });
-afterAll(async () => {
-  await killAll();
-  await proxy.stop();
-  await s3.stop();
-  clickhouse.server.closeAllConnections();
-  await new Promise((resolve) => clickhouse.server.close(resolve));
-  await sessions.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-async function start(): Promise<ExportProcess> {
-  const one = await ExportProcess.start({
-    DATABASE: db.uri,
-    // of the secrets' key; what they have on the disk is their own
-    DATA_DIR: join(directory, "data"),
-    CLICKHOUSE_URL: clickhouse.url,
-    HEDDLE_LOG_LEVEL: "silent",
-    NODE_NO_WARNINGS: "1",
-    HEDDLE_EXPORT_FILE_ROWS: "8",
-    HEDDLE_EXPORT_LEASE_SECONDS: String(LEASE_SECONDS),
-    HEDDLE_EXPORT_CONCURRENCY: "4",
-    HEDDLE_EXPORT_WORKSPACE_LIMIT: "8",
-  });
-  alive.push(one);
-  return one;
-}
+afterAll(() => replicas.stop());
 
 async function until(condition: () => Promise<boolean> | boolean, what: string, seconds = 30) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(20)) if (await condition()) return;
@@ -82,13 +36,7 @@ async function project(by: ExportProcess, name: string, from: number, n: number,
   const time = (i: number) => `${new Date(from + i * stepMs).toISOString().slice(0, 23)}000Z`;
   const runs = Array.from({ length: n }, (_, i) => sampleRun(name, { start_time: time(i) }));
   await by.request("POST", "/runs/batch", { post: runs });
-  destination ??= (
-    await by.request("POST", "/bulk-exports/destinations", {
-      display_name: "replicas",
-      config: { bucket_name: "traces", prefix: "p", endpoint_url: proxy.endpoint, region: "us-east-1" },
-      credentials: s3.createKey(),
-    })
-  ).id;
+  destination ??= await replicas.makeDestination(by);
   return { session_id: id, bulk_export_destination_id: destination, runs };
 }
 
@@ -114,11 +62,11 @@ async function idsOf(exportId: string): Promise<string[]> {
 
 const sorted = (runs: SampleRun[]) => runs.map((run) => run.id).toSorted();
 const rowOf = async (id: string) =>
-  (await db.sql<{ status: string; attempt: number }[]>`select status, attempt from bulk_exports where id = ${id}`)[0]!;
+  (await sql<{ status: string; attempt: number }[]>`select status, attempt from bulk_exports where id = ${id}`)[0]!;
 const isOver = (id: string) => async () => (await rowOf(id)).status === "COMPLETED";
 const filesOf = async (id: string) =>
   (
-    await db.sql`select 1 from bulk_export_files f join bulk_export_runs r on r.id = f.run_id
+    await sql`select 1 from bulk_export_files f join bulk_export_runs r on r.id = f.run_id
       where r.bulk_export_id = ${id}`
   ).length;
 
@@ -134,10 +82,13 @@ test("two processes spawn each window of a schedule once, and export each once",
   const start_time = new Date(from).toISOString();
   const { id } = await first.request("POST", "/bulk-exports", { ...where, start_time, interval_hours: 1 });
   const spawned = () =>
-    db.sql<{ id: string; window_n: number; status: string; attempt: number }[]>`
+    sql<{ id: string; window_n: number; status: string; attempt: number }[]>`
       select id, window_n, status, attempt from bulk_exports where source_bulk_export_id = ${id} order by window_n`;
   await until(
-    async () => (await spawned()).filter((one) => one.status === "COMPLETED").length >= hours,
+    async () => {
+      const all = await spawned();
+      return all.length >= hours && all.every((one) => one.status === "COMPLETED");
+    },
     "all windows were exported",
     120,
   );

@@ -1,22 +1,17 @@
 /**
- * The exporter is killed at every named point, then at random while its store fails too, until a hundred attempts at an
- * export were cut off. Whatever ends as COMPLETED holds exactly the ids of the query, once; what does not has no
+ * The exporter is killed at every named point, then at random while its store fails too, until it was killed a
+ * hundred times. Whatever ends as COMPLETED holds exactly the ids of the query, once; what does not has no
  * `_SUCCESS`; and no multipart upload is left.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, expect, test } from "vitest";
 
-import { testDatabase } from "../../server/test/db.ts";
-import { startTestS3 } from "../../server/test/s3.ts";
 import { type SampleRun, sampleRun } from "../../server/test/sample-runs.ts";
-import { atRandom, seeded, startFaultProxy } from "../s3/fault-proxy.ts";
-import { ExportProcess } from "./export-process.ts";
+import { atRandom, seeded } from "../s3/fault-proxy.ts";
+import { exportReplicas } from "./export-replicas.ts";
 
 const POINTS = [
   "export-after-snapshot",
@@ -30,49 +25,32 @@ const POINTS = [
   "export-after-success",
   "export-after-completed",
 ];
-const AT_ONCE = 12;
-const CUT_OFF = 100;
+/** Exports under way while processes are killed at random, and how many processes there are. */
+const EXPORTS = 12;
+const PROCESSES = 3;
+const KILLS = 100;
 
-const directory = mkdtempSync(join(tmpdir(), "heddle-export-crash-"));
-const db = await testDatabase();
-const s3 = await startTestS3();
-s3.createBucket("traces");
-const proxy = await startFaultProxy(s3.endpoint);
-let alive: ExportProcess | undefined;
-
-afterAll(async () => {
-  await alive?.kill();
-  await proxy.stop();
-  await s3.stop();
-  rmSync(directory, { recursive: true, force: true });
+const replicas = await exportReplicas();
+const { sql, s3, proxy } = replicas;
+let isOver = false;
+afterAll(() => {
+  isOver = true;
+  return replicas.stop();
 });
 
-async function start(faultPoints = "", concurrency = AT_ONCE): Promise<ExportProcess> {
-  // of who was killed: that a lease ends by itself is tested elsewhere, and the time is for kills
-  await db.sql`update bulk_exports set lease_until = null, not_before = now() where cleaned_at is null`;
-  return (alive = await ExportProcess.start({
-    DATABASE: db.uri,
-    DATA_DIR: join(directory, "data"),
-    HEDDLE_LOG_LEVEL: "silent",
-    NODE_NO_WARNINGS: "1",
-    HEDDLE_FAULT_POINTS: faultPoints,
-    HEDDLE_EXPORT_FILE_ROWS: "8",
-    HEDDLE_EXPORT_RETRIES: "10000",
-    HEDDLE_EXPORT_RETRY_MS: "20",
-    HEDDLE_EXPORT_LEASE_SECONDS: "2",
-    HEDDLE_EXPORT_CONCURRENCY: String(concurrency),
-    HEDDLE_EXPORT_WORKSPACE_LIMIT: String(concurrency),
-  }));
-}
+const PATIENT = { HEDDLE_EXPORT_RETRIES: "10000", HEDDLE_EXPORT_RETRY_MS: "20" };
 
+/** Exports that a living process works on, or that one worked on until a moment ago. */
 const underWay = async () =>
-  (await db.sql`select 1 from bulk_exports where status = 'RUNNING' and lease_until > now()`).length;
+  (await sql`select 1 from bulk_exports where status = 'RUNNING' and lease_until > now() + interval '0.5 seconds'`)
+    .length;
 
+let kills = 0;
 let runs: SampleRun[];
 let body: object;
 
-test.sequential("an exporter dies at each named point", { timeout: 200_000 }, async () => {
-  const first = await start("", 1);
+test.sequential("an exporter dies at each named point", { timeout: 300_000 }, async () => {
+  const first = await replicas.start(PATIENT);
   const at = (day: number, i: number) => `2025-03-0${day}T00:00:${String(i).padStart(2, "0")}.000000Z`;
   const { id: session_id } = await first.request("POST", "/sessions", { name: "crash" });
   runs = Array.from({ length: 20 }, (_, i) => sampleRun("crash", { start_time: at(1, i) }));
@@ -82,13 +60,8 @@ test.sequential("an exporter dies at each named point", { timeout: 200_000 }, as
     runs.push(sampleRun("crash", { start_time: at(2, i), inputs }));
   }
   await first.request("POST", "/runs/batch", { post: runs });
-  const { id } = await first.request("POST", "/bulk-exports/destinations", {
-    display_name: "crash",
-    config: { bucket_name: "traces", prefix: "p", endpoint_url: proxy.endpoint, region: "us-east-1" },
-    credentials: s3.createKey(),
-  });
   body = {
-    bulk_export_destination_id: id,
+    bulk_export_destination_id: await replicas.makeDestination(first),
     session_id,
     start_time: at(1, 0),
     end_time: "2025-03-04T00:00:00Z",
@@ -96,42 +69,46 @@ test.sequential("an exporter dies at each named point", { timeout: 200_000 }, as
   };
   await first.kill();
   for (const point of POINTS) {
-    const one = await start(`${point}:1`, 1);
+    // of who was killed: that a lease ends by itself is tested below, and by now nobody is left
+    await sql`update bulk_exports set lease_until = null, not_before = now() where cleaned_at is null`;
+    const one = await replicas.start({ ...PATIENT, HEDDLE_FAULT_POINTS: `${point}:1`, HEDDLE_EXPORT_CONCURRENCY: "1" });
     await one.request("POST", "/bulk-exports", body).catch(() => {});
     const died = await Promise.race([one.exited, sleep(20_000, "alive", { ref: false })]);
     expect([point, died]).toEqual([point, "SIGKILL"]);
+    kills++;
   }
 });
 
 test.sequential(
   "exporters that are killed at random under faults finish what they were asked for",
-  { timeout: 280_000 },
+  { timeout: 900_000 },
   async () => {
     const random = seeded(5);
     let cut = 0;
-    let kills = 0;
     proxy.setRule(atRandom(0.1, 11));
-    while (cut < CUT_OFF) {
-      const one = await start();
-      const missing =
-        AT_ONCE - (await db.sql`select 1 from bulk_exports where status in ('CREATED', 'RUNNING')`).length;
-      for (let i = 0; i < missing; i++) await one.request("POST", "/bulk-exports", body);
-      await sleep(50 + random() * 600);
-      cut += await underWay();
-      kills++;
-      await one.kill();
-    }
+    const killing = async () => {
+      while (kills < KILLS && !isOver) {
+        const one = await replicas.start(PATIENT);
+        const going = await sql`select 1 from bulk_exports where status in ('CREATED', 'RUNNING')`;
+        for (let i = going.length; i < EXPORTS; i++) await one.request("POST", "/bulk-exports", body);
+        await sleep(random() * 700);
+        cut += Math.ceil((await underWay()) / PROCESSES);
+        kills++;
+        await one.kill();
+      }
+    };
+    await Promise.all(Array.from({ length: PROCESSES }, killing));
     proxy.setRule(undefined);
-    const last = await start();
+    const last = await replicas.start({ ...PATIENT, HEDDLE_EXPORT_CONCURRENCY: "12" });
     for (let i = 0; i < 1200; i++) {
-      if ((await db.sql`select 1 from bulk_exports where cleaned_at is null`).length === 0) break;
+      if ((await sql`select 1 from bulk_exports where cleaned_at is null`).length === 0) break;
       await sleep(50);
     }
     await last.kill();
-    const exports = await db.sql<{ id: string; status: string; attempt: number; error: string | null }[]>`
+    const exports = await sql<{ id: string; status: string; attempt: number; error: string | null }[]>`
     select id, status, attempt, error from bulk_exports order by created_at`;
-    console.log(`${kills} kills cut off ${cut} attempts at ${exports.length} exports`);
-    expect(exports.length).toBeGreaterThanOrEqual(AT_ONCE);
+    console.log(`${kills} kills cut off about ${cut} attempts at ${exports.length} exports`);
+    expect(exports.length).toBeGreaterThanOrEqual(EXPORTS);
     const expected = runs.map((run) => run.id).toSorted();
     for (const { id, status, error } of exports) {
       expect([status, error]).toEqual(["COMPLETED", null]);
@@ -147,6 +124,6 @@ test.sequential(
       expect(found.toSorted()).toEqual(expected);
     }
     expect(s3.openUploads()).toEqual([]);
-    expect(await db.sql`select 1 from bulk_export_uploads`).toEqual([]);
+    expect(await sql`select 1 from bulk_export_uploads`).toEqual([]);
   },
 );

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { ChdbSessions } from "../../server/src/base/clickhouse/chdb-sessions.ts";
+import { clickHouseServer } from "../../server/test/clickhouse-server.ts";
+import { testDatabase } from "../../server/test/db.ts";
+import { startTestS3 } from "../../server/test/s3.ts";
+import { startFaultProxy } from "../s3/fault-proxy.ts";
+import { ExportProcess } from "./export-process.ts";
+
+/**
+ * What processes that export share: a Postgres, a ClickHouse and, behind a proxy that can fail, a store with the bucket
+ * `traces`. Whoever asks for it ends it with `stop`, which kills those that still live.
+ */
+export async function exportReplicas() {
+  const directory = mkdtempSync(join(tmpdir(), "heddle-exports-"));
+  const db = await testDatabase();
+  const sessions = await ChdbSessions.open({
+    directory: join(directory, "chdb"),
+    database: "default",
+    connections: 4,
+    settings: {},
+    maxMemory: 1024 ** 3,
+  });
+  const clickhouse = await clickHouseServer(sessions);
+  const s3 = await startTestS3();
+  s3.createBucket("traces");
+  const proxy = await startFaultProxy(s3.endpoint);
+  const alive = new Set<ExportProcess>();
+  const killAll = () => Promise.all(Array.from(alive, (one) => one.kill()));
+
+  return {
+    sql: db.sql,
+    s3,
+    proxy,
+    killAll,
+    /** Resolves when it works, or is dead. */
+    async start(env: Record<string, string> = {}): Promise<ExportProcess> {
+      const one = await ExportProcess.start({
+        DATABASE: db.uri,
+        DATA_DIR: join(directory, "data"),
+        CLICKHOUSE_URL: clickhouse.url,
+        HEDDLE_LOG_LEVEL: "silent",
+        NODE_NO_WARNINGS: "1",
+        HEDDLE_EXPORT_FILE_ROWS: "8",
+        HEDDLE_EXPORT_LEASE_SECONDS: "2",
+        HEDDLE_EXPORT_CONCURRENCY: "4",
+        HEDDLE_EXPORT_WORKSPACE_LIMIT: "100",
+        ...env,
+      });
+      alive.add(one);
+      void one.exited.then(() => alive.delete(one));
+      return one;
+    },
+    /** A destination in the bucket, through the proxy. */
+    async makeDestination(by: ExportProcess): Promise<string> {
+      const { id } = await by.request("POST", "/bulk-exports/destinations", {
+        display_name: "replicas",
+        config: { bucket_name: "traces", prefix: "p", endpoint_url: proxy.endpoint, region: "us-east-1" },
+        credentials: s3.createKey(),
+      });
+      return id;
+    },
+    async stop(): Promise<void> {
+      await killAll();
+      await proxy.stop();
+      await s3.stop();
+      clickhouse.server.closeAllConnections();
+      await new Promise((resolve) => clickhouse.server.close(resolve));
+      await sessions.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
