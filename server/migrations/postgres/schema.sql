@@ -729,6 +729,7 @@ create table servers (
   internal_url text,
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
+  graphs text[],
   constraint servers_pkey PRIMARY KEY (server_id)
 );
 

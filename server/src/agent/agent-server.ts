@@ -114,6 +114,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     leaseMs: settings.leaseMs,
     maxFailures: settings.maxFailures,
     internalUrl: options.internalUrl,
+    graphs: () => hosts.runnable,
     onLost: () => queue.loseAll(),
     onReleased: () => queue.wake(),
     onLostTrace: (trace) => hosts.closeTrace(trace),
@@ -158,7 +159,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
         queue.onHostExit(host, reason);
       },
       onCapacity: () => queue.onCapacity(),
-      onGraphs: (graphs) => options.onGraphs(graphs),
+      onGraphs(graphs) {
+        void lease.tellGraphs().then(() => queue.wake());
+        options.onGraphs(graphs);
+      },
     },
   );
   const loopback: AgentDeps["loopback"] = {

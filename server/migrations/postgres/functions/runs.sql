@@ -164,7 +164,9 @@ begin
     _run_metadata := a.metadata || case when _new then _thread_metadata || _metadata else t.metadata || _metadata end;
     _merged := merge_run_config(_kwargs - 'access', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
       jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
-    claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null;
+    -- a graph that this server cannot run is left to claim_runs
+    claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null
+      and not exists (select 1 from servers v where v.server_id = _server and a.graph_id <> all (v.graphs));
     -- what sticks to the thread: not what belongs to one run or points at a moment in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
       - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
@@ -206,6 +208,7 @@ end $$;
 
 -- Claims up to _limit pending runs for a server: oldest first, one a thread, never past an older one of the
 -- same thread. Whoever has a slot takes them; readers find the frames wherever they are made (streams.sql).
+-- A graph that this server cannot run is left to one that can. Where nobody can, it is claimed, to end with the reason.
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
   run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
   kwargs text, fresh_thread boolean, cancel_action text
@@ -216,6 +219,10 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
     where r.status = 'pending' and r.available_at <= now() and t.running_run_id is null
       and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq
                       and e.status = 'pending' and e.available_at <= now())
+      -- a scalar subquery, so that it is asked by the index for the few rows that come so far
+      and (select a.graph_id <> all ((select m.graphs from servers m where m.server_id = _server)::text[])
+                  and exists (select 1 from servers v where v.server_id <> _server and a.graph_id = any (v.graphs))
+           from assistants a where a.assistant_id = r.assistant_id) is not true
     order by r.seq
     limit _limit
     for update of r, t skip locked

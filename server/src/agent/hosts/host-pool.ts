@@ -68,6 +68,11 @@ export class HostPool {
     return this.#graphs;
   }
 
+  /** Graphs of the project, without those that did not load. */
+  get runnable(): string[] {
+    return Object.keys(this.#options.project.graphs).filter((id) => this.#graphs?.[id]?.ok !== false);
+  }
+
   get all(): readonly GraphHost[] {
     return [...this.#hosts];
   }

@@ -89,7 +89,13 @@ class Server {
   }
 
   async start(): Promise<this> {
-    await upsertServer(this.sql, { serverId: this.id, hostName: "here", process: "null", internalUrl: "" });
+    await upsertServer(this.sql, {
+      serverId: this.id,
+      hostName: "here",
+      process: "null",
+      internalUrl: "",
+      graphs: ["g"],
+    });
     const notice = (runId: string) => this.follower.onNotice(runId);
     await this.sql.listen("heddle_frames", notice);
     await this.sql.listen("heddle_done", notice);

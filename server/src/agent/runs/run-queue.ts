@@ -109,8 +109,12 @@ export class RunQueue {
       });
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
     for (const runId of created.cancelled) this.#afterCancel(runId);
-    // others may have a slot
-    if (!claim && created.outcome === "created" && !this.#o.alone()) await notifyQueue(this.#o.sql);
+    // others may have a slot, or the graph
+    const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
+    if (elsewhere && created.outcome === "created") {
+      if (!this.#o.alone()) await notifyQueue(this.#o.sql);
+      else if (claim) this.wake();
+    }
     return created;
   }
 

@@ -18,7 +18,7 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { traceOf } from "../runs/close-trace.ts";
 import { releaseRun, selectOrphans } from "../runs/sql.ts";
-import { deleteServer, selectOtherServers, updateHeartbeat, upsertServer } from "./sql.ts";
+import { deleteServer, selectOtherServers, updateGraphs, updateHeartbeat, upsertServer } from "./sql.ts";
 
 /** Runs that were lost with so many servers in a row end as error. */
 const MAX_ATTEMPTS = 25;
@@ -33,6 +33,8 @@ export interface ServerLeaseOptions {
   leaseMs: number;
   maxFailures: number;
   internalUrl: string;
+  /** Graphs that this server can run. */
+  graphs(): string[];
   /** The others have taken this server for dead: it must stop what it does. */
   onLost(): void;
   /** Runs were put back into the queue. */
@@ -69,9 +71,17 @@ export class ServerLease {
     await deleteServer(this.#o.sql, this.#o.serverId);
   }
 
+  /** Tells the others which graphs this server can run, so that it is not given those that only they can. */
+  async tellGraphs(): Promise<void> {
+    const { sql, serverId, log, graphs } = this.#o;
+    await updateGraphs(sql, serverId, graphs()).catch((error: unknown) =>
+      log.warn({ err: error }, "the other servers could not be told which graphs there are here"),
+    );
+  }
+
   async #register(): Promise<void> {
-    const { sql, serverId, internalUrl } = this.#o;
-    await upsertServer(sql, { serverId, hostName: hostname(), process: ownProcess(), internalUrl });
+    const { sql, serverId, internalUrl, graphs } = this.#o;
+    await upsertServer(sql, { serverId, hostName: hostname(), process: ownProcess(), internalUrl, graphs: graphs() });
   }
 
   async #beat(): Promise<void> {

@@ -2,11 +2,16 @@ import type { Sql } from "../../base/db/connect.ts";
 
 export async function upsertServer(
   sql: Sql,
-  server: { serverId: string; hostName: string; process: string; internalUrl: string },
+  server: { serverId: string; hostName: string; process: string; internalUrl: string; graphs: string[] },
 ): Promise<void> {
-  await sql`insert into servers (server_id, host_name, process, internal_url)
-    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl})
-    on conflict (server_id) do update set heartbeat_at = now()`;
+  await sql`insert into servers (server_id, host_name, process, internal_url, graphs)
+    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[])
+    on conflict (server_id) do update set heartbeat_at = now(), graphs = excluded.graphs`;
+}
+
+/** What the server can run has changed. */
+export async function updateGraphs(sql: Sql, serverId: string, graphs: string[]): Promise<void> {
+  await sql`update servers set graphs = ${graphs}::text[] where server_id = ${serverId}`;
 }
 
 /** False when others have taken this server for dead. */

@@ -1,0 +1,44 @@
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+import { testDatabase } from "../../../test/db.ts";
+import { systemAssistantId } from "../assistants/assistant-id.ts";
+
+const OTHER = fileURLToPath(new URL("../../../test/fixtures/agent-project/other.json", import.meta.url));
+
+test("a run goes to a server that has its graph, and ends with the reason where nobody has", async () => {
+  const db = await testDatabase();
+  const one = await testAgentServer({}, undefined, { db });
+  const other = await testAgentServer({}, OTHER, { db });
+  // as in a rolling deploy: each has graphs that the other has not, or cannot load
+  const graphs = async () =>
+    (await db.sql<{ graphs: string[] }[]>`select graphs from servers order by started_at`).map((row) =>
+      row.graphs.toSorted(),
+    );
+  await expect.poll(graphs, { timeout: 15_000 }).toEqual([
+    ["ask", "nested", "pair", "slow", "trail"],
+    ["broken", "elsewhere"],
+  ]);
+  const run = (server: typeof one, graph: string, path = "/runs/wait") =>
+    server.call("POST", path, { assistant_id: systemAssistantId(graph), input: { topic: graph } });
+  const waits = [
+    run(one, "elsewhere"),
+    run(one, "elsewhere"),
+    run(one, "broken"),
+    run(other, "trail"),
+    run(one, "trail"),
+    run(other, "broken"),
+  ];
+  for (const { status, text } of await Promise.all(waits)) {
+    expect(status).toBe(200);
+    expect(text).not.toContain("__error__");
+    expect(text).toContain("first:");
+  }
+
+  await other.stop();
+  await expect.poll(graphs).toHaveLength(1);
+  const { json } = await run(one, "elsewhere");
+  expect(json.__error__).toMatchObject({ error: "GraphLoadError", message: expect.stringContaining("elsewhere") });
+});
