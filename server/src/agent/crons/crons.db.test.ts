@@ -132,6 +132,15 @@ test.each([
   [{ enabled: "yes" }, /enabled/],
   [{ multitask_strategy: "wait" }, /multitask_strategy/],
   [{ webhook: "http://169.254.169.254/" }, /metadata service/],
+  // of a run body, but not of a cron's: never dropped silently
+  [{ feedback_keys: ["thumbs"] }, /feedback_keys: is not for crons/],
+  [{ command: { resume: 1 } }, /command: is not for crons/],
+  [{ checkpoint_id: "1ef" }, /checkpoint_id: is not for crons/],
+  [{ checkpoint: {} }, /checkpoint: is not for crons/],
+  [{ after_seconds: 5 }, /after_seconds: is not for crons/],
+  [{ langsmith_tracer: { project_name: "p" } }, /langsmith_tracer: is not for crons/],
+  [{ on_completion: "keep" }, /use on_run_completed/],
+  [{ strict_resume: true }, /strict_resume: is not for crons/],
 ])("%j is refused at once, in creations and changes", async (wrong, message) => {
   const created = await call("POST", "/runs/crons", { ...YEARLY, ...wrong });
   expect([created.status, created.text]).toEqual([422, expect.stringMatching(message)]);

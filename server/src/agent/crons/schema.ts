@@ -20,6 +20,19 @@ const payload = runBody.pick({
 });
 export const PAYLOAD_FIELDS = Object.keys(payload.shape) as (keyof typeof payload.shape)[];
 
+/** Fields of a run body that a cron's runs cannot have: refused, never silently dropped. */
+const absent = (why: string) => z.null(`is not for crons: ${why}`).optional().describe(`Not for crons: ${why}.`);
+const NOT_OF_CRONS = {
+  command: absent("their runs begin with input"),
+  checkpoint: absent("their runs go on from the thread's state"),
+  checkpoint_id: absent("their runs go on from the thread's state"),
+  after_seconds: absent("the schedule says when runs start"),
+  feedback_keys: absent("nobody waits for their links"),
+  langsmith_tracer: absent("their runs are traced like all others"),
+  on_completion: absent("use on_run_completed"),
+  strict_resume: z.literal(false, "is not for crons").nullish().describe("Not for crons: false at most."),
+};
+
 const schedule = storableText
   .min(1)
   .max(256)
@@ -29,6 +42,7 @@ const onRunCompleted = z.enum(["delete", "keep"]).describe("Of the thread that e
 
 export const createBody = payload
   .extend({
+    ...NOT_OF_CRONS,
     schedule,
     assistant_id: z.string(),
     metadata: jsonObject.nullish(),
@@ -42,6 +56,7 @@ export const createBody = payload
 /** An absent key keeps what there is; null clears it where there may be nothing. */
 export const patchBody = payload
   .extend({
+    ...NOT_OF_CRONS,
     schedule: schedule.nullish(),
     assistant_id: z.string().nullish(),
     metadata: jsonObject.nullish(),

@@ -43,12 +43,10 @@ function refuseUnbuilt(body: RunBody): void {
 }
 
 /**
- * Accepts a run durably; where thread, slot and host are free it is already being executed when this returns.
- * Errors: 404 unknown assistant, thread, checkpoint or graph; 422 busy thread with strategy reject, unbuilt fields, a graph
- * that does not load.
+ * What a run is refused for before anything is written.
+ * @returns its assistant's id, which may be nobody's
  */
-export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
-  const { body } = request;
+export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   refuseUnbuilt(body);
   if (typeof body.webhook === "string") {
     checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
@@ -58,9 +56,17 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // ahead of the database where the id names a graph; otherwise the run itself ends with the reason
   if (body.assistant_id in deps.project.graphs) deps.hosts.checkGraph(body.assistant_id);
+  if (!(await mayUseAssistant(deps, principal, assistantId))) throw unknownAssistant(body.assistant_id);
+  return assistantId;
+}
 
-  if (!(await mayUseAssistant(deps, request.principal, assistantId))) throw unknownAssistant(body.assistant_id);
-
+/**
+ * Accepts a run durably; where thread, slot and host are free it is already being executed when this returns.
+ * Errors: 404 unknown assistant, thread, checkpoint or graph; 422 busy thread with strategy reject, unbuilt fields, a graph
+ * that does not load.
+ */
+export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
+  const assistantId = await checkRun(deps, request.body, request.principal);
   const { once } = request;
   const ids = { runId: uuid7(), threadId: request.threadId ?? uuid7() };
   if (!once) return start(deps, request, assistantId, ids);
@@ -169,7 +175,7 @@ async function checkCheckpoint(
 
 const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
 
-const unknownAssistant = (id: string): AppError =>
+export const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
 /** The run as the graph host will get it, before assistant and thread are merged in (accept_run does that). */

@@ -8,6 +8,7 @@ import type { AgentDeps } from "../deps.ts";
 import { readOnce } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
+import { checkBatch } from "./check-batch.ts";
 import { type AcceptedRun, createRun } from "./create-run.ts";
 import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
@@ -117,6 +118,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
         const once = readOnce(c.req.raw.headers, principal, "batch", body);
+        await checkBatch(deps, body, principal);
         const runs: AcceptedRun[] = [];
         for (const [part, one] of body.entries()) {
           runs.push(await accept(null, one, { c, principal }, "create", once && { ...once, part }));

@@ -265,6 +265,20 @@ test.each([
   expect((await server.sql`select 1 from runs where thread_id = ${thread}`).length).toBe(0);
 });
 
+test("a batch of which one run would be refused starts none", async () => {
+  const good = { assistant_id: "trail", input: { topic: "x" }, metadata: { of: "half a batch" } };
+  const nobody = "00000000-0000-7000-8000-000000000000";
+  for (const [bad, status] of [
+    [{ ...good, webhook: "http://169.254.169.254/" }, 422],
+    [{ ...good, strict_resume: true }, 422],
+    [{ ...good, assistant_id: "nobody" }, 404],
+    [{ ...good, assistant_id: nobody }, 404],
+  ] as const) {
+    expect(await server.call("POST", "/runs/batch", [good, bad])).toMatchObject({ status });
+  }
+  expect(await server.sql`select 1 from runs where metadata @> '{"of": "half a batch"}'`).toEqual([]);
+});
+
 test("null is no webhook", async () => {
   const run = await server.call("POST", "/runs", { assistant_id: "trail", input: { topic: "x" }, webhook: null });
   expect(run.status).toBe(200);
