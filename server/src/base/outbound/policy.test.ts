@@ -102,9 +102,13 @@ test.each([
   "http://user@example.com/",
   "http://example.com:0/",
   "http://example.com:70000/",
-  `http://example.com/${"x".repeat(9_000)}`,
 ])("%s is no URL that is called", (url) => {
   expect(reasonOf(() => checkUrl(closed, url))).toBe("bad_url 422");
+});
+
+test("a URL beyond 64 KiB is no URL that is called", () => {
+  expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
+  expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
 });
 
 test("a refusal tells the host and how to allow it, but nothing of the URL's path and query", () => {
