@@ -86,9 +86,35 @@ test("tasks are listed in pages, by context and state, and only those of the ass
   expect(first.tasks[0].artifacts).toEqual([]);
   const { tasks, nextPageToken } = await list({ contextId, pageSize: 2, pageToken: first.nextPageToken });
   expect([tasks.length, nextPageToken]).toEqual([1, ""]);
-  expect((await list({ status: "TASK_STATE_FAILED" })).tasks).toEqual([]);
+  // of all pages, also where a page is beyond them
+  expect([first.totalSize, (await list({ contextId, pageSize: 1, pageToken: "7" })).totalSize]).toEqual([3, 3]);
+  expect(await list({ status: "TASK_STATE_FAILED" })).toMatchObject({ tasks: [], totalSize: 0, nextPageToken: "" });
   expect((await list({ includeArtifacts: true })).tasks[0].artifacts).toHaveLength(1);
   expect((await rpc("trail", "GetTask", { id: ids[0] })).error.code).toBe(-32001);
+});
+
+test("a state is looked for on all pages", async () => {
+  const begun = async () => (await rpc("ask", "message/send", data({ topic: "a" }))).result;
+  const [waiting, done, calledOff] = [await begun(), await begun(), await begun()];
+  const { id: taskId, contextId } = done;
+  await rpc("ask", "message/send", data({ resume: true }, { taskId, contextId }));
+  await rpc("ask", "tasks/cancel", { id: calledOff.id });
+  const found = async (status: string, task: { contextId: string }) =>
+    (await rpc("ask", "tasks/list", { status, contextId: task.contextId, pageSize: 1 })).result;
+  for (const [status, task] of [
+    ["input-required", waiting],
+    ["completed", done],
+    ["canceled", calledOff],
+  ]) {
+    expect(await found(status, task)).toMatchObject({
+      totalSize: 1,
+      tasks: [{ id: task.id, status: { state: status } }],
+    });
+  }
+  // newer ones of other states come first, and are not in the way
+  const page = (await rpc("ask", "tasks/list", { status: "input-required", pageSize: 1 })).result;
+  expect(page.tasks).toHaveLength(1);
+  expect((await found("completed", waiting)).totalSize).toBe(0);
 });
 
 test("what is wrong is said in numbers", async () => {

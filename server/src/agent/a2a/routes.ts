@@ -29,7 +29,7 @@ import { findTask } from "./find-task.ts";
 import { type Generation, printSent, printTask } from "./generation.ts";
 import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
 import { type Asker, sendMessage } from "./send-message.ts";
-import { callOff, selectTasks } from "./sql.ts";
+import { callOff, countTasks, selectTasks } from "./sql.ts";
 import { streamTask } from "./stream-task.ts";
 import { type History, stateOf, taskOf } from "./task.ts";
 
@@ -204,13 +204,13 @@ async function list(deps: AgentDeps, { id, generation, params, asker, c }: Call)
   const sees = await deps.access.ask(asker.principal, "threads:search", { metadata: {} });
   const pageSize = asked.pageSize ?? PAGE;
   const contextId = asked.contextId || undefined;
-  const search = { assistantId: asker.assistantId, contextId, sees, limit: pageSize + 1, offset };
-  const rows = await selectTasks(deps.sql, search);
-  const page = rows.slice(0, pageSize).filter((row) => asked.status === undefined || stateOf(row) === asked.status);
+  const search = { assistantId: asker.assistantId, contextId, status: asked.status, sees };
+  const page = { limit: pageSize, offset };
+  const [rows, totalSize] = await Promise.all([selectTasks(deps.sql, search, page), countTasks(deps.sql, search)]);
   const history = historyOf(c, asked);
-  const tasks = page.map((row) => printTask(generation, taskOf(row, history, asked.includeArtifacts ?? false)));
-  const nextPageToken = rows.length > pageSize ? String(offset + pageSize) : "";
-  return rawJson(rpcResult(id, { tasks, nextPageToken, pageSize, totalSize: tasks.length }));
+  const tasks = rows.map((row) => printTask(generation, taskOf(row, history, asked.includeArtifacts ?? false)));
+  const nextPageToken = offset + rows.length < totalSize && rows.length > 0 ? String(offset + rows.length) : "";
+  return rawJson(rpcResult(id, { tasks, nextPageToken, pageSize, totalSize }));
 }
 
 function historyOf(

@@ -2,6 +2,7 @@ import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { RunStatus } from "../runs/sql.ts";
+import type { TaskState } from "./generation.ts";
 
 /** A task is a run, and the runs that answered what it asked: they name it in `metadata.a2a_task_id`. */
 export interface TaskRow {
@@ -40,22 +41,45 @@ export async function selectTask(sql: Sql, assistantId: string, taskId: string):
 export interface TaskSearch {
   assistantId: string;
   contextId: string | undefined;
+  status: TaskState | undefined;
   sees: readonly AccessCondition[];
-  limit: number;
-  offset: number;
 }
 
-/** Tasks that came by A2A, newest first; each by its newest run. runs_by_assistant, or runs_by_thread. */
-export async function selectTasks(sql: Sql, search: TaskSearch): Promise<TaskRow[]> {
+/** `stateOf` of task.ts, of run `r` and its thread `t`. */
+const state = (sql: Sql) => sql`case
+  when r.status = 'pending' then 'submitted'
+  when r.status = 'running' then 'working'
+  when r.status = 'interrupted' or r.status = 'success' and r.metadata ->> 'a2a_called_off' = 'true' then 'canceled'
+  when r.status <> 'success' then 'failed'
+  when jsonb_path_exists(t.interrupts, '$.*[*].id')
+    and not exists (select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq) then 'input-required'
+  else 'completed' end`;
+
+/** Tasks that came by A2A; each by its newest run. runs_by_assistant, or runs_by_thread. */
+const matching = (sql: Sql, { assistantId, contextId, status, sees }: TaskSearch) => sql`
+  from runs r join threads t on t.thread_id = r.thread_id
+  where r.assistant_id = ${assistantId} and r.metadata ->> 'source' = 'a2a'
+    and ${contextId === undefined ? sql`true` : sql`r.thread_id = ${contextId}`}
+    and ${status === undefined ? sql`true` : sql`${state(sql)} = ${status}`}
+    and ${permits(sql, "t.metadata", sees)}
+    and not exists (
+      select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq
+        and n.metadata ->> 'a2a_task_id' = coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text))`;
+
+/** A page of them, newest first. */
+export async function selectTasks(
+  sql: Sql,
+  search: TaskSearch,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<TaskRow[]> {
   return sql<TaskRow[]>`
-    select ${columns(sql)} from runs r join threads t on t.thread_id = r.thread_id
-    where r.assistant_id = ${search.assistantId} and r.metadata ->> 'source' = 'a2a'
-      and ${search.contextId === undefined ? sql`true` : sql`r.thread_id = ${search.contextId}`}
-      and ${permits(sql, "t.metadata", search.sees)}
-      and not exists (
-        select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq
-          and n.metadata ->> 'a2a_task_id' = coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text))
-    order by r.seq desc limit ${search.limit} offset ${search.offset}`;
+    select ${columns(sql)} ${matching(sql, search)} order by r.seq desc limit ${limit} offset ${offset}`;
+}
+
+/** How many there are over all pages. */
+export async function countTasks(sql: Sql, search: TaskSearch): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select count(*)::int as n ${matching(sql, search)}`;
+  return row!.n;
 }
 
 /** The run has ended with a question that nobody shall answer any more. */
