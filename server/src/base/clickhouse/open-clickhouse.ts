@@ -59,7 +59,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
 }
 
 async function connectServer({ url, cluster, connections }: ClickHouseOptions): Promise<ClickHouse> {
-  const address = new URL(url);
+  const address = addressOf(url);
   const database = decodeURIComponent(address.pathname.slice(1)) || "default";
   address.pathname = "/";
   const shared = {
@@ -71,11 +71,25 @@ async function connectServer({ url, cluster, connections }: ClickHouseOptions): 
     use_multipart_params_auto: true,
     clickhouse_settings: { ...SETTINGS, ...(cluster !== "" && CLUSTER_SETTINGS), wait_end_of_query: 1 as const },
   };
-  if (database !== "default") await createDatabase(shared, database, cluster);
   const client = createClient({ ...shared, database });
   const clickhouse = new ClickHouse(client, { cluster, embedded: false });
-  await clickhouse.rows({ name: "connect", query: "select 1" });
+  try {
+    if (database !== "default") await createDatabase(shared, database, cluster);
+    await clickhouse.rows({ name: "connect", query: "select 1" });
+  } catch (error) {
+    await clickhouse.close();
+    const { message, code } = error as Error & { code?: string };
+    const said = `The ClickHouse at ${address.host} (CLICKHOUSE_URL) can't be used: ${message}`;
+    throw Object.assign(new Error(said, { cause: error }), { code });
+  }
   return clickhouse;
+}
+
+/** Throws without repeating the URL, because a password may be in it. */
+function addressOf(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address && /^https?:$/.test(address.protocol)) return address;
+  throw new Error("CLICKHOUSE_URL must look like http[s]://user:password@host:8123/database");
 }
 
 async function createDatabase(

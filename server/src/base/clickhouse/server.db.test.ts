@@ -48,8 +48,20 @@ test("a server that the URL names gets the database, the tables, rows and parame
 test("a server that doesn't answer is an error at start", async () => {
   await expect(openClickHouse({ ...options, url: "http://127.0.0.1:9" })).rejects.toMatchObject({
     code: "ECONNREFUSED",
+    message: expect.stringMatching(
+      /^The ClickHouse at 127\.0\.0\.1:9 \(CLICKHOUSE_URL\) can't be used: .*ECONNREFUSED/,
+    ),
   });
 });
+
+test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x"])(
+  "what is no URL of a ClickHouse is an error that names the setting and no password: %s",
+  async (wrong) => {
+    await expect(openClickHouse({ ...options, url: wrong })).rejects.toThrow(
+      /^CLICKHOUSE_URL must look like (?!.*secret)/,
+    );
+  },
+);
 
 test("a directory that is in use is refused in words that help", async () => {
   const refused = ChdbSessions.open(engine);

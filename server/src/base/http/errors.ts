@@ -105,5 +105,28 @@ function translate(thrown: unknown): AppError {
 
 /** `limit: expected number, received string; metadata.x: …` */
 export function describeIssues(error: z.ZodError): string {
-  return error.issues.map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`).join("; ");
+  return error.issues
+    .flatMap((issue) => meantBy(issue))
+    .map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`)
+    .join("; ");
 }
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Of a value that may have one of several shapes: what keeps it from being the one that it comes nearest to. zod
+ * itself says "Invalid input".
+ */
+function meantBy(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const shapes = issue.errors.map((errors) => errors.flatMap((one) => meantBy(one)));
+  const nearest = shapes.find((issues) => issues.length > 0 && !issues.some((one) => isOtherType(one)));
+  if (nearest) return nearest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+  const types = shapes.flatMap((issues) => issues.flatMap((one) => (isOtherType(one) ? one.expected : [])));
+  if (types.length === 0) return [issue];
+  return [{ ...issue, message: `Invalid input: expected ${[...new Set(types)].join(" or ")}` }];
+}
+
+/** The value as a whole is of another type. */
+const isOtherType = (issue: Issue): issue is z.core.$ZodIssueInvalidType =>
+  issue.code === "invalid_type" && issue.path.length === 0;

@@ -325,6 +325,8 @@ test("what is no OTLP is refused", async () => {
   expect(await send("{", "application/json")).toBe(400);
   expect(await send({ resourceSpans: 5 }, "application/json")).toBe(400);
   expect(await send(request(span("zz", "yy", {})), "application/json")).toBe(400);
+  expect(await send(request(span("0".repeat(32), newSpan(), {})), "application/json")).toBe(400);
+  expect(await send(request(span(newTrace(), "0".repeat(16), {})), "application/json")).toBe(400);
   expect(await send(Buffer.from([255, 255, 255, 255, 1, 2]), "application/x-protobuf")).toBe(400);
   // lists within lists, deeper than any stack
   const nested = Buffer.alloc(300_000, Buffer.from([0x2a, 0x7f]));
