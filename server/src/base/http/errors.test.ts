@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+import { describeIssues } from "./errors.ts";
+
+const said = (schema: z.ZodType, value: unknown) => describeIssues(schema.safeParse(value).error!);
+
+test("what is wrong is said with its place", () => {
+  expect(said(z.object({ a: z.object({ n: z.number() }) }), { a: { n: "1" } })).toBe(
+    "a.n: Invalid input: expected number, received string",
+  );
+});
+
+test("of several shapes the nearest is explained", () => {
+  const one = z.object({ key: z.string(), hours: z.int().optional() });
+  const oneOrMany = z.union([one, z.array(one).min(1)]);
+  expect(said(oneOrMany, {})).toBe("key: Invalid input: expected string, received undefined");
+  expect(said(oneOrMany, [{ key: "k", hours: 0.5 }])).toBe("0.hours: Invalid input: expected int, received number");
+  expect(said(z.object({ in: oneOrMany }), { in: {} })).toBe(
+    "in.key: Invalid input: expected string, received undefined",
+  );
+  expect(said(oneOrMany, [])).toMatch(/^body: Too small: expected array/);
+});
+
+test("of several types all are named", () => {
+  const score = z.object({ score: z.union([z.number(), z.boolean()]).nullable() });
+  expect(said(score, { score: "1" })).toBe("score: Invalid input: expected number or boolean");
+  expect(said(z.union([z.string(), z.array(z.string())]), 5)).toBe("body: Invalid input: expected string or array");
+});
