@@ -50,7 +50,7 @@ export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false): H
 export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
   const { rateLimits, log } = deps;
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps, guard.audit), guard, { gate, isOpen: isFeedbackLink });
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, { gate, isOpen: isFeedbackLink, strict: false });
 }
 
 export const createControlApp = (deps: ControlDeps, guard: Guard): Hono =>
@@ -84,6 +84,8 @@ interface Surroundings {
   logger?: MiddlewareHandler | undefined;
   /** Everything is below it. */
   prefix?: string | undefined;
+  /** Whether a slash at a path's end makes it another one: not for LangSmith's clients (contract trace-platform §0.1). */
+  strict?: boolean;
   /** Mounts what stands before the routes. */
   mountFirst?: (app: Hono, routes: Route[], guard: Guard) => void;
 }
@@ -92,9 +94,9 @@ function createApp(
   { settings, log, metrics }: Space,
   routes: Route[],
   guard: Guard,
-  { gate, isOpen, isUpload: isExempt, corsRules: rules, logger, prefix, mountFirst }: Surroundings = {},
+  { gate, isOpen, isUpload: isExempt, corsRules: rules, logger, prefix, strict = true, mountFirst }: Surroundings = {},
 ): Hono {
-  const app = new Hono(prefix === undefined ? {} : { getPath: pathBelow(prefix) });
+  const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
   const notFound = () => errorResponse(settings.errors, new AppError(404, "404 Not Found"));
   app.onError(errorHandler(settings.errors, log));
   app.notFound(notFound);

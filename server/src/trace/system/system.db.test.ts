@@ -27,6 +27,15 @@ test("info tells the SDKs what they look for, under each of its paths", async ()
   }
 });
 
+test("a slash at the end of a path changes nothing", async () => {
+  for (const path of ["/info/", "/api/v1/sessions/", "/sessions/?limit=1", "/ok/"]) {
+    expect([path, (await call("GET", path)).status]).toEqual([path, 200]);
+  }
+  expect((await call("POST", "/runs/query/", { limit: 0 })).status).toBe(422);
+  expect((await call("GET", "/sessions//")).status).toBe(404);
+  expect((await call("GET", "/feedback/tokens/x/")).text).toMatch(/link is unknown/);
+});
+
 test("a client learns whose workspace its key is of", async () => {
   expect((await call("GET", "/settings")).status).toBe(404);
   const organization = testPrincipal().organizationId;
