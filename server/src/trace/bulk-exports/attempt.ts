@@ -8,6 +8,7 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { RunScope } from "../runs/run-scope.ts";
+import type { destinationOptions } from "./destination-settings.ts";
 import type { ClaimedExport } from "./queue-sql.ts";
 import type { RunCredentials } from "./run-credentials.ts";
 import type { exportOptions } from "./settings.ts";
@@ -17,7 +18,7 @@ export interface ExportDeps {
   sql: Sql;
   clickhouse: ClickHouse;
   log: Log;
-  settings: Options<typeof exportOptions> & { traceTier: string };
+  settings: Options<typeof exportOptions> & Options<typeof destinationOptions> & { traceTier: string };
   dataDir: string;
   secrets: Secrets;
   outbound: Outbound;

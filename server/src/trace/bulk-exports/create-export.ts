@@ -24,8 +24,12 @@ export async function createExport(
   const isSchedule = body.interval_hours != null;
   await sql.begin(async (tx) => {
     // held until the export refers to it, so that it is not deleted in between
-    if (!(await selectDestination(tx, workspaceId, destination_id))) {
-      throw notFound(`Bulk export destination with ID ${destination_id} not found`);
+    const destination = await selectDestination(tx, workspaceId, destination_id);
+    if (!destination) throw notFound(`Bulk export destination with ID ${destination_id} not found`);
+    if (destination.credentials_keys.length === 0 && !settings.exportEnvironmentCredentials) {
+      throw unprocessable(
+        "Invalid body: bulk_export_destination_id: the destination has no credentials, and this installation does not lend its own",
+      );
     }
     await insertExport(tx, {
       id,

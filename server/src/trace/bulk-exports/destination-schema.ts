@@ -88,8 +88,9 @@ export const destinationCredentials = z
   })
   .meta({ id: "BulkExportDestinationS3Credentials" });
 
+/** Strict: with misspelt `credentials` the installation's own would be used. */
 export const createDestinationBody = z
-  .object({
+  .strictObject({
     destination_type: z.literal("s3").default("s3"),
     display_name: z
       .string()

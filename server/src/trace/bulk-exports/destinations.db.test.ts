@@ -9,6 +9,7 @@ import { type TestCredentials, testS3 } from "../../../test/s3.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { INTERNAL_ERROR, startFaultProxy } from "../../../../test/s3/fault-proxy.ts";
 import { findDestination } from "./destination-bucket.ts";
+import { runCredentials } from "./run-credentials.ts";
 
 // replicas of one database need the same
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
@@ -288,6 +289,7 @@ test("bad bodies are refused with the field's name", async () => {
     ["s3_additional_kwargs", config({ s3_additional_kwargs: { Bucket: "another" } })],
     ["addressing_style", config({ config_kwargs_s3: { addressing_style: "odd" } })],
     ["unknown", config({ unknown: 1 })],
+    ["credential", { ...bodyOf(undefined), credential: credentials }],
     ["endpoint_url", config({ endpoint_url: "s3://exports" })],
     ["endpoint_url", config({ endpoint_url: "http://user:secret@127.0.0.1" })],
     ["endpoint_url", config({ endpoint_url: `${s3.endpoint}/?x=1` })],
@@ -331,6 +333,19 @@ test("a destination without credentials uses the installation's, where that is n
     const refused = await strict.call("POST", DESTINATIONS, bodyOf(undefined));
     expect(refused.status).toBe(422);
     expect(refused.json.detail).toContain("credentials");
+    // nor does one that was made before
+    const [{ id }] = (await strict.call("GET", `${DESTINATIONS}?limit=1`)).json;
+    const { json: project } = await strict.call("POST", "/sessions", { name: "switched off" });
+    const window = { start_time: "2026-01-01T00:00:00Z", end_time: "2026-01-02T00:00:00Z" };
+    const body = { bulk_export_destination_id: id, session_id: project.id, ...window };
+    const exported = await strict.call("POST", "/api/v1/bulk-exports", body);
+    expect(exported).toMatchObject({
+      status: 422,
+      json: { detail: expect.stringContaining("bulk_export_destination_id") },
+    });
+    const { deps } = strict.platform;
+    const credentialsOfRun = runCredentials(deps, { tenant_id: WORKSPACE, destination_id: id });
+    await expect(credentialsOfRun.open(null)).rejects.toMatchObject({ name: "StorageError", canHeal: false });
     await strict.stop();
   } finally {
     delete process.env.AWS_ACCESS_KEY_ID;

@@ -5,6 +5,7 @@
  * resumption by files are the export's, so a job library would hold a second copy of the same state.
  */
 import { mkdirSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isDatabaseAway } from "../../base/db/retry.ts";
@@ -14,6 +15,7 @@ import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
 import { dropSnapshot, listSnapshots } from "./clickhouse.ts";
 import { executeExport } from "./execute-export.ts";
+import { removeLeftFiles } from "./left-files.ts";
 import * as queue from "./queue-sql.ts";
 import { runCredentials } from "./run-credentials.ts";
 import { dueSchedules, spawnWindow } from "./schedule-sql.ts";
@@ -42,6 +44,7 @@ export class Exporter {
   #stopped = false;
   #failing = false;
   #sweepAt = Date.now() + SWEEP_MS;
+  #sweepFilesAt = 0;
 
   constructor(deps: ExportDeps, options: ExporterOptions = {}) {
     this.#deps = deps;
@@ -187,6 +190,10 @@ export class Exporter {
   }
 
   async #sweep(): Promise<void> {
+    if (Date.now() >= this.#sweepFilesAt) {
+      this.#sweepFilesAt = Date.now() + SWEEP_MS;
+      await removeLeftFiles(dirname(this.#directory), basename(this.#directory));
+    }
     if (Date.now() < this.#sweepAt) return;
     this.#sweepAt = Date.now() + SWEEP_MS;
     const { clickhouse, sql } = this.#deps;

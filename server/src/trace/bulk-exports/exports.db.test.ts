@@ -234,11 +234,15 @@ test("what is wrong with a request is said by the name of the field", async () =
     [{ ...once, compression: "lzma" }, "compression"],
     [{ ...once, session_id: "x" }, "session_id"],
     [{ ...once, all_experiments: true }, "all_experiments"],
+    [{ ...once, filters: "eq(is_root, true)" }, "filters"],
   ];
   for (const [body, field] of wrong) {
     const { status, text } = await create(body);
     expect([status, text.includes(field)], `${field}: ${text}`).toEqual([422, true]);
   }
+  const harmless = await create({ ...once, all_experiments: false });
+  expect(harmless.status).toBe(200);
+  await ended(harmless.json.id);
   const unknown = "00000000-0000-4000-8000-00000000dead";
   expect((await create({ ...once, session_id: unknown })).status).toBe(404);
   expect((await create({ ...once, bulk_export_destination_id: unknown })).status).toBe(404);

@@ -3,6 +3,7 @@
  * that begin later (service-interface §4.4 rule 4). They are kept as secrets of the run until it has ended.
  */
 import type { Bucket } from "../../base/blob/bucket.ts";
+import { StorageError } from "../../base/blob/s3-error.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
@@ -24,7 +25,7 @@ export interface RunCredentials {
 }
 
 export function runCredentials(
-  deps: { sql: Sql; secrets: Secrets; outbound: Outbound },
+  deps: { sql: Sql; secrets: Secrets; outbound: Outbound; settings: { exportEnvironmentCredentials: boolean } },
   of: { tenant_id: string; destination_id: string },
 ): RunCredentials {
   const opened: Bucket[] = [];
@@ -33,6 +34,8 @@ export function runCredentials(
       const destination = await findDestination(deps, of.tenant_id, of.destination_id);
       if (!destination) throw new Error(`the destination ${of.destination_id} is gone`);
       const credentials = runId === null ? destination.credentials : await keep(deps.secrets, destination, runId);
+      // also where the destination was made before the operator switched it off
+      if (!credentials && !deps.settings.exportEnvironmentCredentials) throw notLent();
       const bucket = await openBucket({ config: destination.config, credentials }, deps.outbound);
       opened.push(bucket);
       return { bucket, config: destination.config };
@@ -57,3 +60,12 @@ async function keep(
 
 export const forgetCredentials = (secrets: Secrets, runId: string): Promise<void> =>
   secrets.delete({ purpose: RUN_SECRET, id: runId });
+
+const notLent = () =>
+  new StorageError(
+    "no_credentials",
+    "No credentials: this installation does not lend its own; give the destination some",
+    {
+      code: "HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS",
+    },
+  );

@@ -15,8 +15,9 @@ const fields = z.array(
   }),
 );
 
+/** Strict: a misspelt `filter` would export everything. */
 export const createBody = z
-  .object({
+  .strictObject({
     bulk_export_destination_id: uuid,
     session_id: uuid,
     start_time: time,
@@ -30,7 +31,7 @@ export const createBody = z
       .nullish(),
     interval_hours: z.int().min(1).max(168).nullish(),
     export_fields: fields.min(1, "must name at least one field, or be left out for all").max(1000).nullish(),
-    all_experiments: notBuilt("all_experiments"),
+    all_experiments: z.union([z.literal(false), notBuilt("all_experiments")]).optional(),
   })
   .superRefine((body, context) => {
     const { start_time, end_time, interval_hours } = body;
