@@ -51,8 +51,26 @@ test("an export is made, watched, listed and counted again, and what is wrong in
     stdout: expect.stringMatching(/^25 rows in 3 files, \d+ bytes; the query had 25\n$/),
   });
 
-  const [, , , first, second] = await exports.keysOf(id).then((keys) => ["", ...keys]);
   const { bucket } = exports;
+  const manifestAt = (await exports.keysOf(id)).find((key) => key.endsWith("/_manifest.json"))!;
+  const written = (await exports.s3.read("traces", manifestAt)).toString();
+  const told: [string, RegExp][] = [
+    [written.replace('"rows": 25,', '"rows": 26,'), /WRONG {2}25 rows, the manifest says 26/],
+    ["{}", /WRONG {2}_manifest.json cannot be read/],
+    // nothing but the platform knows
+    [
+      written.replace('"query_count": 25,', '"query_count": 26,').replace('"deleted_count": 0,', '"deleted_count": 1,'),
+      /WRONG {2}the manifest says that the query had 26 rows, the platform counted 25/,
+    ],
+  ];
+  for (const [manifest, wrong] of told) {
+    expect(manifest).not.toBe(written);
+    await bucket.put(manifestAt, Buffer.from(manifest));
+    expect(await heddle("verify", id)).toMatchObject({ code: 1, stdout: expect.stringMatching(wrong) });
+  }
+  await bucket.put(manifestAt, Buffer.from(written));
+
+  const [, , , first, second] = await exports.keysOf(id).then((keys) => ["", ...keys]);
   await bucket.put(first!, await exports.s3.read("traces", second!));
   await bucket.put(first!.replace("runs-00001", "runs-00009"), Buffer.from("x"));
   const wrong = await heddle("verify", id);

@@ -17,6 +17,11 @@ export interface ExportOnWire {
   };
 }
 
+/** Nobody answers, or not for now. */
+class AwayError extends Error {
+  override name = "AwayError";
+}
+
 /** The trace platform over HTTP. Errors say what the platform said. */
 export class TraceApi {
   readonly #base: string;
@@ -36,7 +41,7 @@ export class TraceApi {
         ...(body && { body: JSON.stringify(body) }),
       });
     } catch (error) {
-      throw new Error(
+      throw new AwayError(
         `There is no trace platform at ${this.#base}. Name it with --url. (${(error as Error).message})`,
         {
           cause: error,
@@ -44,6 +49,7 @@ export class TraceApi {
       );
     }
     const text = await answer.text();
+    if (answer.status >= 500) throw new AwayError(`${answer.status} ${detailOf(text)}`);
     if (!answer.ok) throw new Error(`${answer.status} ${detailOf(text)}`);
     return JSON.parse(text) as T;
   }
@@ -60,11 +66,22 @@ function detailOf(text: string): string {
 const OVER = /^(completed|failed|cancelled|timedout)$/i;
 const WIDTH = 30;
 
+/** An export goes on when the platform is started again, so who watches waits for that. */
+const AWAY_AT_MOST_MS = 5 * 60_000;
+
 /** Looks each half second until the export is over; a bar on a terminal, a line for each status elsewhere. */
 export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
   const { isTTY } = process.stderr;
+  let seenAt = Number.NEGATIVE_INFINITY;
   for (let last = ""; ; await sleep(500)) {
-    const one = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
+    let one: ExportOnWire;
+    try {
+      one = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (error instanceof AwayError && performance.now() - seenAt < AWAY_AT_MOST_MS) continue;
+      throw error;
+    }
+    seenAt = performance.now();
     if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(one)}`);
     else if (one.status !== last) process.stderr.write(`${progressLine(one)}\n`);
     last = one.status;

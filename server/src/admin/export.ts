@@ -30,7 +30,15 @@ export function verify(
       if (!destination) throw new Error(`The destination ${found.destination_id} is gone.`);
       const bucket = await openBucket(destination, outbound);
       try {
-        return await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
+        const verified = await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
+        const isRead = verified.files > 0 || verified.problems.length === 0;
+        // a manifest that was made to fit the files that are left
+        if (isRead && verified.query_count !== Number(found.row_count)) {
+          verified.problems.push(
+            `the manifest says that the query had ${verified.query_count} rows, the platform counted ${found.row_count}`,
+          );
+        }
+        return verified;
       } finally {
         bucket.close();
       }

@@ -12,7 +12,7 @@ import * as files from "./files-sql.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 import { endExport, sealExport, statusOf } from "./queue-sql.ts";
 
-export interface ManifestFile {
+interface ManifestFile {
   /** Whole, without the bucket. */
   key: string;
   rows: number;
@@ -22,7 +22,7 @@ export interface ManifestFile {
   max_start_time: string;
 }
 
-export interface Manifest {
+interface Manifest {
   export_id: string;
   tenant_id: string;
   session_id: string;

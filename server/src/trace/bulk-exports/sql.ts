@@ -166,12 +166,12 @@ export async function endRuns(sql: Sql | Transaction, exportId: string, status: 
     where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')`;
 }
 
-/** For the operator: whose it is and where it went. */
+/** For the operator: whose it is, where it went, and how many ids its query had. */
 export async function findExportPlace(
   sql: Sql,
   id: string,
-): Promise<{ tenant_id: string; destination_id: string } | undefined> {
-  const [row] = await sql<{ tenant_id: string; destination_id: string }[]>`
-    select tenant_id, destination_id from bulk_exports where id = ${id}`;
+): Promise<{ tenant_id: string; destination_id: string; row_count: string | null } | undefined> {
+  const [row] = await sql<{ tenant_id: string; destination_id: string; row_count: string | null }[]>`
+    select tenant_id, destination_id, row_count from bulk_exports where id = ${id}`;
   return row;
 }

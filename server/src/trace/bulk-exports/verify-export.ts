@@ -7,9 +7,10 @@ import { Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 
+import { z } from "zod";
+
 import type { Bucket } from "../../base/blob/bucket.ts";
 import type { DestinationConfig } from "./destination-schema.ts";
-import type { Manifest, ManifestFile } from "./finish-export.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 
 export interface Verification {
@@ -37,7 +38,8 @@ export async function verifyExport(
   const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, problems };
   const stored = await bucket.get(exportPath(config, exportId, MANIFEST));
   if (!stored) return { ...found, problems: [`there is no ${MANIFEST}: the export did not complete`] };
-  const manifest = JSON.parse(await text(stored.content)) as Manifest;
+  const manifest = readManifest(await text(stored.content));
+  if (!manifest) return { ...found, problems: [`${MANIFEST} cannot be read as a manifest`] };
   found.query_count = manifest.query_count;
   found.deleted_count = manifest.deleted_count;
   if (manifest.export_id !== exportId) problems.push(`the manifest is that of the export ${manifest.export_id}`);
@@ -57,13 +59,36 @@ export async function verifyExport(
       `${found.rows} rows, the query had ${manifest.query_count} of which ${manifest.deleted_count} were deleted`,
     );
   }
+  if (found.rows !== manifest.rows) problems.push(`${found.rows} rows, the manifest says ${manifest.rows}`);
+  if (found.bytes !== manifest.bytes) problems.push(`${found.bytes} bytes, the manifest says ${manifest.bytes}`);
   problems.push(...(await strangers(bucket, exportPath(config, exportId), manifest)));
   return found;
 }
 
+/** What reads it below; anybody may have written it. */
+const manifestShape = z.looseObject({
+  export_id: z.string(),
+  fields: z.array(z.string()),
+  query_count: z.number(),
+  deleted_count: z.number(),
+  rows: z.number(),
+  bytes: z.number(),
+  files: z.array(z.looseObject({ key: z.string(), rows: z.number(), bytes: z.number(), sha256: z.string() })),
+});
+
+type ReadManifest = z.output<typeof manifestShape>;
+
+function readManifest(content: string): ReadManifest | undefined {
+  try {
+    return manifestShape.parse(JSON.parse(content));
+  } catch {
+    return undefined;
+  }
+}
+
 async function verifyFile(
   bucket: Bucket,
-  file: ManifestFile,
+  file: ReadManifest["files"][number],
   path: string,
   found: Verification,
   seen: Set<string> | undefined,
@@ -101,7 +126,7 @@ async function verifyFile(
 }
 
 /** Objects that the manifest does not know. A bucket that may not be listed is not a problem of the export. */
-async function strangers(bucket: Bucket, prefix: string, manifest: Manifest): Promise<string[]> {
+async function strangers(bucket: Bucket, prefix: string, manifest: ReadManifest): Promise<string[]> {
   const known = new Set([...manifest.files.map((file) => file.key), `${prefix}/${MANIFEST}`, `${prefix}/${SUCCESS}`]);
   const unknown: string[] = [];
   let after: string | undefined;
