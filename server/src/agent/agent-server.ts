@@ -24,6 +24,7 @@ import type { AgentDeps } from "./deps.ts";
 import { Sweeper } from "./housekeeping/sweeper.ts";
 import { provideInProcessClient } from "./custom-app/in-process-client.ts";
 import { loadProjectCode } from "./custom-app/load-project-code.ts";
+import { mountPrefix } from "./custom-app/mount-prefix.ts";
 import { Access } from "./custom-auth/access.ts";
 import { HostPool } from "./hosts/host-pool.ts";
 import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
@@ -213,9 +214,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const sweeper = new Sweeper({ sql, log, settings, store });
 
   await loadProjectCode(deps, options.project);
-  const { http } = options.project.config;
-  const prefix = settings.mountPrefix ?? http.mount_prefix ?? "";
-  const withdraw = provideInProcessClient((request) => deps.loopback.answer(request), prefix);
+  const provideClient = () => provideInProcessClient((request) => deps.loopback.answer(request), mountPrefix(deps));
+  let withdraw = provideClient();
   registerAgentMetrics(metrics.registry, deps);
 
   let traces: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
@@ -237,6 +237,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
         void loadProjectCode(deps, project)
           .then(() => {
             deps.project = project;
+            withdraw();
+            withdraw = provideClient();
             options.onProject?.();
             return registerSystemAssistants(deps);
           })

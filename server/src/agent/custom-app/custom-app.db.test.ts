@@ -21,7 +21,7 @@ const said = (json: { messages: { content: string }[] }) => JSON.parse(json.mess
 
 /** The same server with another `http` section. */
 function withHttp(http: object, guard: Guard = openGuard) {
-  const config = { ...deps.project.config, http: httpSection.parse(http) };
+  const config = { ...deps.project.config, ui: { agent: "./ui.tsx" }, http: httpSection.parse(http) };
   return callerOf(createAgentApp({ ...deps, project: { ...deps.project, config } }, guard));
 }
 
@@ -105,6 +105,12 @@ test("mount_prefix puts everything below it, and /ok beside it too", async () =>
     const answer = await below(outside === "/threads/search" ? "POST" : "GET", outside);
     expect([outside, answer.status, answer.headers.get("x-from-middleware")]).toEqual([outside, 404, null]);
   }
+  const { servers } = (await below("GET", "/team/agents/openapi.json")).json;
+  expect(servers).toEqual([{ url: "/team/agents" }]);
+  const shown = await below("GET", "/team/agents/");
+  expect(shown.json).toMatchObject({ docs: "/team/agents/docs", openapi: "/team/agents/openapi.json" });
+  const page = await below("GET", "/team/agents/", undefined, { accept: "text/html" });
+  expect([page.status, page.headers.get("location")]).toEqual([302, "/team/agents/docs"]);
 });
 
 test.each([
@@ -118,6 +124,12 @@ test.each([
   ["disable_meta", "GET", "/docs"],
   ["disable_meta", "GET", "/metrics"],
   ["disable_meta", "GET", "/openapi.json"],
+  ["disable_mcp", "POST", "/mcp"],
+  ["disable_a2a", "POST", "/a2a/agent"],
+  ["disable_a2a", "GET", "/.well-known/agent-card.json?assistant_id=agent"],
+  ["disable_ui", "POST", "/ui/agent"],
+  ["disable_webhooks", "GET", "/webhooks/deliveries"],
+  ["disable_webhooks", "POST", "/webhooks/deliveries/01a1ff3c-0a4b-7000-ad8f-9d19227c1a8f/replay"],
 ])("%s takes away %s %s", async (flag, method, path) => {
   const body = method === "POST" ? {} : undefined;
   expect((await withHttp({})(method, path, body)).text).not.toBe("404 Not Found");
@@ -210,6 +222,8 @@ test(
     const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), { reload: true });
     const word = async () => (await callerOf(createAgentApp(server.agent.deps, openGuard))("GET", "/word")).text;
     expect(await word()).toBe("one");
+    const inProcess = () => (globalThis as Record<symbol, unknown>)[Symbol.for("langgraph_api:url")];
+    expect(inProcess()).toBe("http://localhost:8123");
     // again until the watcher is up
     const rewritten = async () => {
       write(serving("two"));
@@ -220,6 +234,18 @@ test(
     write("nonsense(");
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expect(await word()).toBe("two");
+
+    // what langgraph.json says of webhooks and of the prefix counts at once too
+    write(serving("three"));
+    const http = { app: "./app.ts:app", mount_prefix: "/team" };
+    const webhooks = { url: { require_https: true } };
+    writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, http, webhooks }));
+    await expect.poll(() => server.agent.deps.project.webhooks.requireHttps, { timeout: 15_000 }).toBe(true);
+    expect(inProcess()).toBe("http://localhost:8123/team");
+    const missing = { headers: { "x-a": "${{ env.LG_WEBHOOK_NOT_SET }}" } };
+    writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, webhooks: missing }));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(server.agent.deps.project.webhooks.requireHttps).toBe(true);
     await server.stop();
   },
 );

@@ -1,5 +1,11 @@
 import { Hono } from "hono";
 
+import type { AgentDeps } from "../deps.ts";
+
+/** Empty, or a path without a slash at its end. */
+export const mountPrefix = ({ settings, project }: Pick<AgentDeps, "settings" | "project">): string =>
+  settings.mountPrefix ?? project.config.http.mount_prefix ?? "";
+
 /** What no URL is decoded to. */
 const OUTSIDE = "\0";
 

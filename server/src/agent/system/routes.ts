@@ -5,6 +5,7 @@ import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
+import { mountPrefix } from "../custom-app/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
 import { checkHealth } from "./health.ts";
@@ -16,6 +17,7 @@ const shared = { tag: "System", permission: "public" } as const;
 export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const version = readVersion();
   const { registry } = deps.metrics;
+  const prefix = mountPrefix(deps);
   let document: string | undefined;
   const blocks = inlineBlocks(docsPage);
 
@@ -66,9 +68,11 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
         const info = { title: "Heddle agent server", version, description };
         const manners = { errors: deps.settings.errors, limited: false };
-        document ??= JSON.stringify(
-          withProjectAuth(openApiDocument([...others, ...routes], info, manners), deps.project.config.auth?.openapi),
-        );
+        const described = openApiDocument([...others, ...routes], info, manners);
+        document ??= JSON.stringify({
+          ...withProjectAuth(described, deps.project.config.auth?.openapi),
+          ...(prefix !== "" && { servers: [{ url: prefix }] }),
+        });
         return rawJson(document);
       },
     }),
@@ -105,8 +109,8 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         302: null,
       },
       handler({ c }) {
-        if (c.req.header("accept")?.includes("text/html")) return c.redirect("/docs");
-        return c.json({ name: "heddle", version, docs: "/docs", openapi: "/openapi.json" });
+        if (c.req.header("accept")?.includes("text/html")) return c.redirect(`${prefix}/docs`);
+        return c.json({ name: "heddle", version, docs: `${prefix}/docs`, openapi: `${prefix}/openapi.json` });
       },
     }),
   ];

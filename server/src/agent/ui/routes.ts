@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { AppError, notFound } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
+import { mountPrefix } from "../custom-app/mount-prefix.ts";
 import type { AgentDeps } from "../deps.ts";
 import { globalName } from "./bundle.ts";
 
@@ -15,7 +16,7 @@ const agentParams = z.object({ agent: z.string() });
 export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "log">): Route[] {
   const { config } = deps.project;
   if (!config.ui || Object.keys(config.ui).length === 0) return [];
-  const prefix = deps.settings.mountPrefix ?? config.http.mount_prefix ?? "";
+  const prefix = mountPrefix(deps);
 
   async function filesOf(agent: string): Promise<Map<string, Uint8Array>> {
     const building = deps.ui.of(agent);

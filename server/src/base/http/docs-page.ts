@@ -48,6 +48,8 @@ const el = (name, attributes = {}, ...children) => {
   return node;
 };
 let schemas = {};
+// where the paths lie, when that is not the root
+let base = "";
 /** The schema itself; a boolean one says nothing that could be shown. */
 const resolve = (schema) => (schema?.$ref ? schemas[schema.$ref.split("/").pop()] : typeof schema === "object" ? schema : null) ?? {};
 
@@ -104,7 +106,7 @@ function tryForm(method, path, op, schema) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const query = new URLSearchParams();
-    let url = path;
+    let url = base + path;
     for (const [one, input] of fields) {
       if (one.in === "path") url = url.replace("{" + one.name + "}", encodeURIComponent(input.value));
       else if (input.value !== "") query.set(one.name, input.value);
@@ -161,6 +163,7 @@ function operation(method, path, op) {
 
 fetch("openapi.json").then((response) => response.json()).then((doc) => {
   schemas = doc.components?.schemas ?? {};
+  base = doc.servers?.[0]?.url ?? "";
   document.title = title.textContent = doc.info.title + " " + doc.info.version;
   about.textContent = doc.info.description;
   about.append(" ", el("a", { href: "openapi.json", textContent: "openapi.json" }));
