@@ -44,6 +44,7 @@ test.each<[unknown, Record<string, string>, RegExp]>([
   [{ headers: { A: "${{ env.DATABASE_URI }}" } }, { DATABASE_URI: "x" }, /names DATABASE_URI.*begin with LG_WEBHOOK_/],
   [{ env_prefix: "H_", headers: { A: "${{ env.LG_WEBHOOK_A }}" } }, { LG_WEBHOOK_A: "x" }, /begin with H_/],
   [{ headers: { A: "${{ secrets.A }}" } }, {}, /a template that is not \${{ env\.NAME }}/],
+  [{ headers: { A: "Bearer ${{ env.LG_WEBHOOK_A }" } }, {}, /headers\.A has a template without its end/],
   [{ headers: { A: "${{ env.LG_WEBHOOK_A }}" } }, { LG_WEBHOOK_A: "a\r\nb: c" }, /characters that no header may hold/],
   [{ headers: { "Content-Type": "x" } }, {}, /set by the server itself/],
   [{ headers: { "webhook-id": "x" } }, {}, /set by the server itself/],

@@ -92,6 +92,7 @@ function fillIn(
   env: Record<string, string | undefined>,
   complain: (problem: string) => void,
 ): string {
+  if (template.replace(/\$\{\{.*?\}\}/gs, "").includes("${{")) complain("has a template without its end: }}");
   return template.replace(/\$\{\{(.*?)\}\}/gs, (_, inner: string) => {
     const name = /^\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(inner)?.[1];
     if (name === undefined) complain(`has a template that is not \${{ env.NAME }}: \${{${inner}}}`);
