@@ -285,6 +285,30 @@ test("a server that was taken for dead writes nothing between the frames of its 
   expect(row!.text.match(/\nid: (\d+)/g)).toEqual(["\nid: 0", "\nid: 1", "\nid: 2"]);
 });
 
+test("a reader that comes to the successor before the frames do is told none twice", async () => {
+  const [first, second] = [await new Server().start(), await new Server().start()];
+  const run = await newRun(first);
+  await first.execute(run.runId, run.threadId, 1);
+  for (const n of [1, 2, 3, 4]) first.streams.get(run.runId)!.append("values", String(n));
+  await expect.poll(async () => (await selectKeptStream(db.sql, run.runId))?.frames).toBe(5);
+  first.die();
+  await db.sql`update runs set server_id = ${second.id}, attempt = 2 where run_id = ${run.runId}`;
+  // it has claimed the run, and not read yet what its predecessor kept
+  second.executes.add(run.runId);
+  second.streams.open(run.runId);
+  const read = async () => {
+    const response = await joinStream(second.deps, run.threadId, run.runId, { lastEventId: "3" });
+    return response.text();
+  };
+  const reading = read();
+  await sleep(50);
+  await second.execute(run.runId, run.threadId, 2);
+  await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
+  second.executes.clear();
+  second.streams.end(run.runId, { status: "success", answer: "null" });
+  expect((await reading).match(/(?<=\nid: )\d+/g)).toEqual(["4", "5"]);
+});
+
 test("a run that is not resumable is kept from the moment on that somebody reads it elsewhere, from its first frame on", async () => {
   const [here, there] = [await new Server().start(), await new Server().start()];
   const run = await newRun(here);

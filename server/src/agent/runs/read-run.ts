@@ -104,11 +104,11 @@ export interface StreamOptions {
   onDisconnect?: (() => void) | undefined;
 }
 
-/** The frames of a run known to this server. */
-export function streamResponse(stream: RunStream, options: StreamOptions): Response {
+/** The frames of a run known to this server. `kept`: how many there are, where not all of them have come here yet. */
+export function streamResponse(stream: RunStream, options: StreamOptions, kept = 0): Response {
   const { modes = [] } = options;
   const body = sseBody(stream.log, {
-    from: firstFrame(options.lastEventId, stream.log.count),
+    from: firstFrame(options.lastEventId, Math.max(stream.log.count, kept)),
     keep: modes.length > 0 ? (name) => wanted(name, modes) : undefined,
     onDisconnect: options.onDisconnect,
   });
@@ -153,18 +153,22 @@ export async function joinStream(
 ): Promise<Response> {
   const state = await selectRunState(deps.sql, threadId, runId);
   const local = deps.streams.get(runId);
+  const seen = frameNumber(options.lastEventId);
   if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
-    return streamResponse(local, options);
+    if (seen === undefined || seen < local.log.count) return streamResponse(local, options);
+    // read on another server: those that are stored and not shown here yet, or that a server which is gone has kept
+    return streamResponse(local, options, (await selectKeptStream(deps.sql, runId))?.frames);
   }
   const kept = await selectKeptStream(deps.sql, runId);
   // a stateless run is gone when it has ended
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
   if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
   const stream = deps.follower.follow(runId, state?.thread_id);
-  const seen = frameNumber(options.lastEventId);
-  // how many frames there are is known when they come
-  if (seen !== undefined) await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
-  return streamResponse(stream, options);
+  // how many frames there are beyond those that are kept is known when they come
+  if (seen !== undefined && seen >= (kept?.frames ?? 0)) {
+    await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
+  }
+  return streamResponse(stream, options, kept?.frames);
 }
 
 function endedResponse(state: RunState, options: StreamOptions): Response {
