@@ -156,3 +156,13 @@ test("without a trace platform a run with feedback_keys is refused, and its key 
   expect(await runsOf(id)).toHaveLength(0);
   expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
 });
+
+test("the document names the header on every route that takes it", async () => {
+  const { paths } = (await call("GET", "/openapi.json")).json;
+  const taking = Object.entries<{ post?: { parameters?: { name: string; in: string; required: boolean }[] } }>(paths)
+    .filter(([, { post }]) => post?.parameters?.some((one) => one.in === "header" && one.name === "Idempotency-Key"))
+    .map(([path]) => path);
+  const runs = ["/runs", "/runs/batch", "/runs/stream", "/runs/wait"];
+  const onThreads = ["commands", "runs", "runs/stream", "runs/wait"].map((path) => `/threads/{thread_id}/${path}`);
+  expect(taking.toSorted()).toEqual([...runs, ...onThreads]);
+});

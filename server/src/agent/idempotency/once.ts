@@ -5,11 +5,22 @@
  */
 import { createHash } from "node:crypto";
 
+import { z } from "zod";
+
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, unprocessable } from "../../base/errors.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { type KeyPart, releaseKey, type Reserved, reserveKey } from "./sql.ts";
+
+const key = z.string().regex(/^[\x20-\x7e]{1,255}$/);
+
+/** The header, as routes declare it. */
+export const idempotencyHeader = z.object({
+  "Idempotency-Key": key
+    .optional()
+    .describe("Names the request: sent again with the same body, it gets the run that it has. For 24 hours."),
+});
 
 /** One run that a request asks for, and under which key. */
 export interface Once extends KeyPart {
@@ -23,16 +34,16 @@ export interface Once extends KeyPart {
  * @throws 422 for a key that is none
  */
 export function readOnce(headers: Headers, principal: Principal, what: string, body: unknown): Once | undefined {
-  const key = headers.get("idempotency-key");
-  if (key === null) return undefined;
-  if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+  const given = headers.get("idempotency-key");
+  if (given === null) return undefined;
+  if (!key.safeParse(given).success) {
     throw unprocessable("Idempotency-Key must be 1 to 255 characters of printable ASCII.");
   }
   const { actor, workspaceId } = principal;
   const fingerprint = createHash("sha256")
     .update(`${what}\n${canonical(body)}`)
     .digest("base64url");
-  return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key, part: 0, fingerprint };
+  return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: given, part: 0, fingerprint };
 }
 
 /** The order of an object's keys says nothing. */

@@ -3,7 +3,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { acceptWebSocket } from "../../base/http/websocket.ts";
 import type { AgentDeps } from "../deps.ts";
-import { readOnce } from "../idempotency/once.ts";
+import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
 import { Caller } from "./caller.ts";
 import { eventStream } from "./event-stream.ts";
 import { handleCommand } from "./handle-command.ts";
@@ -27,6 +27,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       audit: "data",
       auditFields: ["method"],
       summary: "Send a command: start a run, answer an interrupt, read the state",
+      headers: idempotencyHeader,
       body: command,
       out: { 200: commandAnswer },
       async handler({ params, body, principal, c }) {

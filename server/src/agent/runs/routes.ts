@@ -5,7 +5,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { readOnce } from "../idempotency/once.ts";
+import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
 import { checkBatch } from "./check-batch.ts";
@@ -115,6 +115,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create several stateless runs",
       body: runBatchBody,
       out: { 200: z.array(runSchema) },
+      headers: idempotencyHeader,
       errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
         const once = readOnce(c.req.raw.headers, principal, "batch", body);
@@ -153,6 +154,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and stream its output",
       body: runBody,
       out: { 200: SSE },
+      headers: idempotencyHeader,
       errors: READ_ERRORS,
       handler: ({ body, c, principal }) => stream(null, body, { c, principal }),
     }),
@@ -165,6 +167,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run and wait for its output",
       body: runBody,
       out: { 200: anyJson },
+      headers: idempotencyHeader,
       errors: READ_ERRORS,
       handler: ({ body, c, principal }) => wait(null, body, { c, principal }),
     }),
@@ -177,6 +180,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       summary: "Create a stateless run in the background",
       body: runBody,
       out: { 200: runSchema },
+      headers: idempotencyHeader,
       errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
         const run = await accept(null, body, { c, principal }, "create");
@@ -220,6 +224,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: SSE },
+      headers: idempotencyHeader,
       errors: READ_ERRORS,
       handler: ({ params, body, c, principal }) => stream(params.thread_id, body, { c, principal }),
     }),
@@ -234,6 +239,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: anyJson },
+      headers: idempotencyHeader,
       errors: READ_ERRORS,
       handler: ({ params, body, c, principal }) => wait(params.thread_id, body, { c, principal }),
     }),
@@ -248,6 +254,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       params: threadParams,
       body: runBody,
       out: { 200: runSchema },
+      headers: idempotencyHeader,
       errors: CREATE_ERRORS,
       async handler({ params, body, c, principal }) {
         const run = await accept(params.thread_id, body, { c, principal }, "create");

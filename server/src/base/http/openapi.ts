@@ -51,7 +51,11 @@ export function openApiDocument(routes: Route[], { guides, ...info }: ApiInfo, m
 }
 
 function operation(route: Route, errors: Json, schemas: Record<string, Json>): Json {
-  const parameters = [...parametersOf(route.params, "path", schemas), ...parametersOf(route.query, "query", schemas)];
+  const parameters = [
+    ...parametersOf(route.params, "path", schemas),
+    ...parametersOf(route.query, "query", schemas),
+    ...parametersOf(route.headers, "header", schemas),
+  ];
   const responses: Json = {};
   for (const [status, out] of Object.entries(route.out)) responses[status] = response(out, schemas);
   for (const [status, error] of Object.entries(errors)) responses[status] ??= error;
@@ -73,7 +77,11 @@ function operation(route: Route, errors: Json, schemas: Record<string, Json>): J
 const operationId = (route: Route): string =>
   `${route.method.toLowerCase()}_${route.path.replace(/[^\w]+/g, "_").replace(/^_|_$/g, "")}`;
 
-function parametersOf(shape: z.ZodType | undefined, where: "path" | "query", schemas: Record<string, Json>): Json[] {
+function parametersOf(
+  shape: z.ZodType | undefined,
+  where: "path" | "query" | "header",
+  schemas: Record<string, Json>,
+): Json[] {
   if (!shape) return [];
   const { properties = {}, required = [] } = toSchema(shape, "input", schemas) as {
     properties?: Record<string, Json>;

@@ -55,6 +55,8 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   params?: P;
   query?: Q;
   body?: B;
+  /** Headers that the handler reads itself, for the document. */
+  headers?: z.ZodType;
   /** Content types of a body that the handler reads itself, for the document. */
   reads?: readonly string[];
   /** What is answered by status; null: nothing. Several when the caller chooses between content types. */
