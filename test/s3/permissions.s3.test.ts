@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import type { Bucket } from "../../server/src/base/blob/bucket.ts";
 import { openBucket } from "../../server/src/trace/bulk-exports/destination-bucket.ts";
 import { destinationConfig } from "../../server/src/trace/bulk-exports/destination-schema.ts";
+import { verifyExport } from "../../server/src/trace/bulk-exports/verify-export.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 import { type PolicyServer, startPolicyServer } from "./versitygw.ts";
 
@@ -102,6 +103,26 @@ test("without s3:AbortMultipartUpload the parts of a broken upload stay, and no 
   // the next attempt overwrites nothing and is whole
   await bucket.upload("no-abort/file", whole(randomBytes(9 * MIB)));
   expect(await filesUnder("no-abort/")).toEqual(["no-abort/file"]);
+});
+
+test("without s3:ListBucket a verification says that it cannot see what lies beside the files", async () => {
+  const user = await userWithout();
+  const id = "01900000-0000-7000-8000-000000000001";
+  const bucket = await open(user, "no-list");
+  const none = { query_count: 0, deleted_count: 0, rows: 0, bytes: 0, files: [] };
+  const files = {
+    "_manifest.json": JSON.stringify({ export_id: id, fields: ["id"], ...none }),
+    _SUCCESS: "",
+    stray: "x",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await bucket.put(`no-list/export_id=${id}/${name}`, Buffer.from(text));
+  }
+  const config = destinationConfig.parse(configOf("no-list"));
+  expect(await verifyExport(bucket, config, id)).toMatchObject({ listed: false, problems: [] });
+  await store.allow(BUCKET, user.access_key_id, [...ALL, "s3:ListBucket"]);
+  const seen = await verifyExport(bucket, config, id);
+  expect(seen).toMatchObject({ listed: true, problems: [`no-list/export_id=${id}/stray is not in the manifest`] });
 });
 
 test("the causes of a failure are told apart by this server's answers too", async () => {

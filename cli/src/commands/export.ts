@@ -96,6 +96,7 @@ export async function run(args: string[]): Promise<void> {
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
+    if (!found.listed) console.error("The bucket may not be listed: files beside the export's own cannot be seen.");
     print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted meanwhile` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
   } else {

@@ -7,7 +7,7 @@ import { meansCancelled } from "./status.ts";
 
 /** Contract trace-platform §5, service-interface §2.5.1. */
 
-const time = isoTime.refine((text) => parseTime(text) !== undefined, "must be a time between the years 1900 and 2299");
+const time = isoTime.refine((text) => parseTime(text) !== undefined, "must be a time in the years 1900 to 2298");
 
 const fields = z.array(
   z.enum(EXPORT_FIELDS as [string, ...string[]], {

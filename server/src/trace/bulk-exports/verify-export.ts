@@ -10,6 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 
 import type { Bucket } from "../../base/blob/bucket.ts";
+import { StorageError } from "../../base/blob/s3-error.ts";
 import type { DestinationConfig } from "./destination-schema.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 
@@ -20,6 +21,8 @@ export interface Verification {
   /** What the query had; the rows must be this, less the ones that were deleted meanwhile. */
   query_count: number;
   deleted_count: number;
+  /** False where the bucket may not be listed: files that the manifest does not know cannot be seen then. */
+  listed: boolean;
   /** Empty: the export is whole, once, and as it was written. */
   problems: string[];
 }
@@ -35,7 +38,7 @@ export async function verifyExport(
   onFile: (done: number, of: number) => void = () => {},
 ): Promise<Verification> {
   const problems: string[] = [];
-  const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, problems };
+  const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, listed: true, problems };
   const stored = await bucket.get(exportPath(config, exportId, MANIFEST));
   if (!stored) return { ...found, problems: [`there is no ${MANIFEST}: the export did not complete`] };
   const manifest = readManifest(await text(stored.content));
@@ -61,7 +64,9 @@ export async function verifyExport(
   }
   if (found.rows !== manifest.rows) problems.push(`${found.rows} rows, the manifest says ${manifest.rows}`);
   if (found.bytes !== manifest.bytes) problems.push(`${found.bytes} bytes, the manifest says ${manifest.bytes}`);
-  problems.push(...(await strangers(bucket, exportPath(config, exportId), manifest)));
+  const unknown = await strangers(bucket, exportPath(config, exportId), manifest);
+  found.listed = unknown !== undefined;
+  problems.push(...(unknown ?? []));
   return found;
 }
 
@@ -125,15 +130,19 @@ async function verifyFile(
   return problems;
 }
 
-/** Objects that the manifest does not know. A bucket that may not be listed is not a problem of the export. */
-async function strangers(bucket: Bucket, prefix: string, manifest: ReadManifest): Promise<string[]> {
+/** Objects that the manifest does not know; undefined where the bucket may not be listed. */
+async function strangers(bucket: Bucket, prefix: string, manifest: ReadManifest): Promise<string[] | undefined> {
   const known = new Set([...manifest.files.map((file) => file.key), `${prefix}/${MANIFEST}`, `${prefix}/${SUCCESS}`]);
   const unknown: string[] = [];
   let after: string | undefined;
   for (;;) {
-    const page = await bucket
-      .list(`${prefix}/`, { limit: 1000, ...(after !== undefined && { after }) })
-      .catch(() => []);
+    let page: Awaited<ReturnType<Bucket["list"]>>;
+    try {
+      page = await bucket.list(`${prefix}/`, { limit: 1000, ...(after !== undefined && { after }) });
+    } catch (error) {
+      if (error instanceof StorageError && error.reason === "access_denied") return undefined;
+      throw error;
+    }
     unknown.push(...page.filter((one) => !known.has(one.key)).map((one) => `${one.key} is not in the manifest`));
     after = page.at(-1)?.key;
     if (page.length < 1000 || unknown.length > 100) return unknown;
