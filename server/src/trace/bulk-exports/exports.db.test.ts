@@ -309,3 +309,17 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   expect((await spawned()).every((one) => one.status === "COMPLETED")).toBe(true);
   exports.setClock(undefined);
 });
+
+test("a schedule that is years behind makes up for it without filling the queue, and leaves little when cancelled", async () => {
+  const session_id = await newProject("behind");
+  const { json: made } = await create({ session_id, start_time: "1999-01-01T00:00:00Z", interval_hours: 1 });
+  // behind what is spawned already, before what is to come
+  const { json: other } = await create({ session_id, start_time: day(1), end_time: day(2) });
+  expect(await ended(other.id)).toMatchObject({ status: "COMPLETED" });
+  await call("PATCH", `/bulk-exports/${made.id}`, {});
+  const windows = await sql<{ window_n: number; status: string }[]>`
+    select window_n, status from bulk_exports where source_bulk_export_id = ${made.id} order by window_n`;
+  expect(windows.map((one) => one.window_n)).toEqual([...windows.keys()]);
+  expect(windows.filter((one) => one.status !== "COMPLETED").length).toBeLessThanOrEqual(10);
+  expect(windows.length).toBeGreaterThan(0);
+});

@@ -3,6 +3,12 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 /** Window n is `[start + n * interval, start + (n + 1) * interval)` and is exported ten minutes after its end. */
 const DELAY_MINUTES = 10;
 
+/**
+ * Windows of one schedule that wait or run at once. One that began a century ago would otherwise fill the queue before
+ * everybody else's exports, and with what outlives its own cancellation.
+ */
+const MOST_OPEN = 10;
+
 export interface Schedule {
   id: string;
   next_window: number;
@@ -11,10 +17,12 @@ export interface Schedule {
 /** Schedules whose next window is due, the longest due first. */
 export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedule[]> {
   return sql<Schedule[]>`
-    select id, next_window from bulk_exports
+    select id, next_window from bulk_exports s
     where interval_hours is not null and status = 'RUNNING'
       and start_time + make_interval(hours => interval_hours * (next_window + 1), mins => ${DELAY_MINUTES})
         <= ${now.toISOString()}::text::timestamptz
+      and ${MOST_OPEN} > (select count(*) from bulk_exports w
+        where w.source_bulk_export_id = s.id and w.status in ('CREATED', 'RUNNING'))
     order by start_time + make_interval(hours => interval_hours * (next_window + 1)) limit ${limit}`;
 }
 
