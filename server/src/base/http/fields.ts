@@ -51,6 +51,13 @@ export const queryFlag = z
  */
 export const notBuilt = (name: string) => z.null(`"${name}" is not supported yet; leave it out`).optional();
 
+/** The same of a query parameter. */
+export const queryNotBuilt = (name: string) => z.undefined(`"${name}" is not supported yet; leave it out`).optional();
+
+/** The same of one that is true or false, where false is what happens anyway. */
+export const queryFalse = (name: string) =>
+  z.enum(["false", "False", "0"], `"${name}" is not supported yet; leave it out`).optional();
+
 /** Text that Postgres can hold. */
 export const storableText = z.string().refine((text) => !text.includes("\0"), "must not contain null characters");
 

@@ -345,6 +345,18 @@ test("who has the share's token may read the dataset until the sharing ends", as
   expect((await call("GET", `/public/${token}/datasets`)).json).toMatchObject({ id, example_count: 1 });
   expect((await call("GET", `/public/${token}/examples?id=${one.id}`)).json).toEqual([one]);
   expect((await call("GET", `/public/${token}/examples/count`)).json).toBe(1);
+  const marked = await example(id, { q: 2 }, { metadata: { of: "x" } });
+  for (const search of ["metadata=%7B%22of%22%3A%22x%22%7D", "filter=exists(metadata,%22of%22)&as_of=latest"]) {
+    expect((await call("GET", `/public/${token}/examples?${search}`)).json).toEqual([marked]);
+    expect((await call("GET", `/public/${token}/examples/count?${search}`)).json).toBe(1);
+  }
+  const [selected] = (await call("GET", `/public/${token}/examples?select=metadata&id=${marked.id}`)).json;
+  expect(selected).not.toHaveProperty("outputs");
+  expect((await call("GET", `/public/${token}/examples?as_of=2026-01-01`)).status).toBe(422);
+  expect((await call("PUT", `/datasets/${id}/share?share_projects=false`, {})).json).toEqual(shared.json);
+  expect((await call("PUT", `/datasets/${id}/share?share_projects=true`, {})).text).toMatch(
+    /share_projects.*leave it out/,
+  );
   const experiment = { name: "shared experiment", reference_dataset_id: id };
   await call("POST", "/sessions", experiment);
   await call("POST", "/sessions", { name: "not about it" });
@@ -355,4 +367,23 @@ test("who has the share's token may read the dataset until the sharing ends", as
   expect((await call("GET", `/public/${token}/datasets`)).status).toBe(404);
   expect((await call("GET", `/public/${token}/datasets/sessions`)).status).toBe(404);
   expect((await call("GET", `/public/${token}/examples`)).status).toBe(404);
+});
+
+test("parameters that are documented but not built are refused by name", async () => {
+  const { id } = await dataset();
+  for (const [method, path, name] of [
+    ["GET", "/datasets", "tag_value_id"],
+    ["POST", `/datasets/${id}/runs`, "format"],
+    ["GET", "/feedback", "include_user_names"],
+    ["GET", `/feedback/${id}`, "include_user_names"],
+    ["GET", "/runs/threads/t", "variables"],
+  ] as const) {
+    const { status, text } = await call(
+      method,
+      `${path}?${name}=true&session_id=${id}`,
+      method === "POST" ? {} : undefined,
+    );
+    expect([status, text]).toEqual([422, expect.stringContaining(`\\"${name}\\" is not supported yet; leave it out`)]);
+  }
+  expect((await call("GET", "/feedback?include_user_names=false")).status).toBe(200);
 });

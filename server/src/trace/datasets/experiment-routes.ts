@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1, v2 } from "../../base/http/aliases.ts";
+import { queryNotBuilt } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { publicUrl } from "../public-url.ts";
@@ -43,6 +44,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
       ...shared,
       ...v1("/datasets/:dataset_id/runs"),
       summary: "Examples with the runs that experiments made of them, and those with their feedback",
+      query: z.object({ format: queryNotBuilt("format") }),
       body: schema.experimentRunsBody,
       out: { 200: z.array(schema.exampleWithRuns) },
       async handler({ params: { dataset_id: id }, body, principal, c }) {

@@ -1,7 +1,17 @@
 import { z } from "zod";
 
-import { notBuilt, queryLimit, queryMany, queryOffset, storableText, timestamp, uuid } from "../../base/http/fields.ts";
-import { jsonObject, queryBoolean } from "../../base/http/fields.ts";
+import {
+  jsonObject,
+  notBuilt,
+  queryBoolean,
+  queryLimit,
+  queryMany,
+  queryNotBuilt,
+  queryOffset,
+  storableText,
+  timestamp,
+  uuid,
+} from "../../base/http/fields.ts";
 
 export const dataType = z.enum(["kv", "llm", "chat"]);
 
@@ -93,6 +103,9 @@ export const listQuery = z.object({
     .default("last_session_start_time"),
   sort_by_desc: queryBoolean,
   exclude: queryMany(z.literal("example_count")),
+  tag_value_id: queryNotBuilt("tag_value_id"),
+  // there are no datasets of corrections
+  exclude_corrections_datasets: queryBoolean,
   limit: queryLimit(100),
   offset: queryOffset,
 });

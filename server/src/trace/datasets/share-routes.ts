@@ -2,14 +2,15 @@ import { z } from "zod";
 
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
-import { queryLimit, queryMany, queryOffset, uuid } from "../../base/http/fields.ts";
+import { queryFalse, uuid } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listProjects } from "../projects/list-projects.ts";
 import { listQuery, projectWithStats } from "../projects/schema.ts";
 import { publicUrl } from "../public-url.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { example } from "./example-schema.ts";
+import { compileExampleFilter } from "./example-filter.ts";
+import { example, listQuery as exampleQuery } from "./example-schema.ts";
 import { countExamples, listExamples } from "./example-sql.ts";
 import { examplesOnWire } from "./examples-on-wire.ts";
 import { dataset, datasetParams } from "./schema.ts";
@@ -29,6 +30,11 @@ const experimentsQuery = listQuery.pick({
   limit: true,
   offset: true,
 });
+const isLatest = z.literal("latest", "a shared dataset is shown as it is now: latest").optional();
+const examplesQuery = exampleQuery
+  .pick({ id: true, metadata: true, filter: true, select: true, limit: true, offset: true })
+  .extend({ as_of: isLatest });
+const countQuery = examplesQuery.pick({ id: true, metadata: true, filter: true, as_of: true });
 const share = z.object({ dataset_id: z.guid(), share_token: z.guid() }).meta({ id: "DatasetShare" });
 const byToken = {
   tag: "Sharing",
@@ -45,6 +51,13 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
     if (!one) throw notFound("Shared dataset not found");
     return one;
   };
+  const filterOf = (dataset: string, { id, metadata, filter }: z.output<typeof countQuery>) => ({
+    dataset,
+    id,
+    metadata,
+    condition: filter ? compileExampleFilter(sql, filter) : undefined,
+    as_of: "latest" as const,
+  });
 
   return [
     route({
@@ -53,6 +66,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       ...v1("/datasets/:dataset_id/share"),
       permission: "runs:share",
       summary: "Share a dataset by a public link",
+      query: z.object({ share_projects: queryFalse("share_projects") }),
       out: { 200: share },
       async handler({ params: { dataset_id }, principal, c }) {
         const share_token = await rows.ensureShare(sql, principal.workspaceId, dataset_id);
@@ -113,14 +127,13 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       method: "GET",
       ...v1("/public/:share_token/examples"),
       summary: "Examples of the shared dataset",
-      query: z.object({ id: queryMany(uuid), limit: queryLimit(100), offset: queryOffset }),
+      query: examplesQuery,
       out: { 200: z.array(example) },
       async handler({ params, query, c }) {
         const { tenant_id: tenantId, id } = await found(params.share_token);
-        const filter = { dataset: id, id: query.id, as_of: "latest" } as const;
-        const search = { ...query, order: "recent", descending: undefined, select: undefined } as const;
+        const search = { ...query, order: "recent", descending: undefined } as const;
         const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
-        return rawJson(examplesOnWire(wire, await listExamples(sql, tenantId, filter, search)));
+        return rawJson(examplesOnWire(wire, await listExamples(sql, tenantId, filterOf(id, query), search)));
       },
     }),
     route({
@@ -128,11 +141,11 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       method: "GET",
       ...v1("/public/:share_token/examples/count"),
       summary: "Number of examples of the shared dataset",
-      query: z.object({ id: queryMany(uuid) }),
+      query: countQuery,
       out: { 200: z.int() },
       async handler({ params, query, c }) {
         const { tenant_id: tenantId, id } = await found(params.share_token);
-        return c.json(await countExamples(sql, tenantId, { dataset: id, id: query.id, as_of: "latest" }));
+        return c.json(await countExamples(sql, tenantId, filterOf(id, query)));
       },
     }),
   ];

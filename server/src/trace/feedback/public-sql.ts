@@ -1,7 +1,17 @@
 import type { Sql } from "../../base/db/connect.ts";
+import type { FeedbackFilter } from "./schema.ts";
+import { anyOf, has } from "./sql.ts";
+
+type PublicFilter = Pick<FeedbackFilter, "run" | "key" | "source" | "has_comment" | "has_score">;
 
 /** JSON text: the latest feedback on a shared trace, without who gave it. feedback_by_trace finds it. */
-export async function feedbackOfTrace(sql: Sql, tenantId: string, traceId: string, limit = 1000): Promise<string> {
+export async function feedbackOfTrace(
+  sql: Sql,
+  tenantId: string,
+  traceId: string,
+  { run, key, source, has_comment, has_score }: PublicFilter,
+  page: { limit: number; offset: number },
+): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(json_build_object('id', feedback_id, 'key', key, 'score', score, 'value', value,
       'comment', comment, 'correction', correction, 'run_id', run_id, 'trace_id', trace_id,
@@ -10,7 +20,10 @@ export async function feedbackOfTrace(sql: Sql, tenantId: string, traceId: strin
       'feedback_source', json_build_object('type', source_type)) order by created_at desc, feedback_id), '[]')::text as items
     from (
       select * from feedback where tenant_id = ${tenantId} and trace_id = ${traceId}
-      order by created_at desc, feedback_id limit ${limit}
+        and ${anyOf(sql, "run_id", "uuid", run)} and ${anyOf(sql, "key", "text", key)}
+        and ${anyOf(sql, "source_type", "text", source)}
+        and ${has(sql, "comment", has_comment)} and ${has(sql, "score", has_score)}
+      order by created_at desc, feedback_id limit ${page.limit} offset ${page.offset}
     ) f`;
   return row!.items;
 }

@@ -61,6 +61,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/:feedback_id"),
       permission: "feedback:read",
       summary: "Get feedback",
+      query: schema.readQuery,
       out: { 200: schema.feedback },
       handler: ({ params, principal }) => read(principal.workspaceId, params.feedback_id),
     }),

@@ -5,8 +5,10 @@ import {
   jsonObject,
   notBuilt,
   queryBoolean,
+  queryFalse,
   queryLimit,
   queryMany,
+  queryNotBuilt,
   queryOffset,
   storableText,
   timestamp,
@@ -138,9 +140,22 @@ export const listQuery = z.object({
   min_created_at: isoTime.optional(),
   max_created_at: isoTime.optional(),
   comparative_experiment_id: uuid.optional(),
+  include_user_names: queryFalse("include_user_names"),
   limit: queryLimit(100, 1000),
   offset: queryOffset,
 });
+
+export const readQuery = listQuery.pick({ include_user_names: true });
+
+/** Of a shared trace. Who gave it and where it lies stays unknown, so that it can't be asked for either. */
+export const publicListQuery = listQuery
+  .pick({ run: true, key: true, source: true, has_comment: true, has_score: true, offset: true })
+  .extend({
+    level: z.literal("run", "a shared trace has feedback on its runs only").optional(),
+    session: queryNotBuilt("session"),
+    user: queryNotBuilt("user"),
+    limit: queryLimit(1000, 1000),
+  });
 
 export type FeedbackCreate = z.output<typeof createBody>;
 export type FeedbackPatch = z.output<typeof patchBody>;

@@ -117,10 +117,10 @@ export async function findComparativeExperiments(sql: Sql, tenantId: string, ids
   return new Set(rows.map((row) => row.id));
 }
 
-const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
+export const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
   wanted === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${wanted}`;
 
-const anyOf = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
+export const anyOf = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
   values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;
 
 /** feedback_by_run, feedback_by_session or feedback_by_creation serve it, newest first. @returns a JSON array */

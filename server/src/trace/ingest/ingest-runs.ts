@@ -1,5 +1,8 @@
+import { ZodError } from "zod";
+
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
@@ -110,7 +113,7 @@ function readFeedback(text: string): FeedbackCreate {
 function ownError(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
   // zod's, whose message is worth passing on; everything else is not the request's fault
-  if (error instanceof Error && error.name === "ZodError") return unprocessable(error.message);
+  if (error instanceof ZodError) return unprocessable(describeIssues(error));
   throw error;
 }
 

@@ -6,6 +6,7 @@ import { uuid } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { feedbackOfTrace } from "../feedback/public-sql.ts";
+import { publicListQuery } from "../feedback/schema.ts";
 import { around, jsonFrom } from "../runs/json-stream.ts";
 import { printContext } from "../runs/print-context.ts";
 import { planShared } from "../runs/print-v1.ts";
@@ -124,10 +125,11 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       method: "GET",
       summary: "Feedback on the runs of a shared trace",
       params: schema.publicParams,
+      query: publicListQuery,
       out: { 200: z.array(z.object({ id: uuid, key: z.string() }).loose()) },
-      async handler({ params }) {
+      async handler({ params, query }) {
         const share = await openShare(deps, params.share_token);
-        return rawJson(await feedbackOfTrace(deps.sql, share.tenant_id, share.trace_id));
+        return rawJson(await feedbackOfTrace(deps.sql, share.tenant_id, share.trace_id, query, query));
       },
     }),
     route({

@@ -45,6 +45,19 @@ test("a shared trace can be read by whoever knows the token, and nothing else", 
   expect((await call("GET", `/public/${wanted}/feedbacks`)).json).toMatchObject([
     { key: "good", score: 1, run_id: child.id },
   ]);
+  const given = async (search: string) => (await call("GET", `/public/${wanted}/feedbacks?${search}`)).json.length;
+  expect(await given(`run=${child.id}&key=good&has_score=true&level=run&limit=1`)).toBe(1);
+  for (const search of [
+    `run=${root.id}`,
+    "key=bad",
+    "has_score=false",
+    "has_comment=true",
+    "source=model",
+    "offset=1",
+  ]) {
+    expect([search, await given(search)]).toEqual([search, 0]);
+  }
+  expect((await call("GET", `/public/${wanted}/feedbacks?user=${root.id}`)).status).toBe(422);
 
   expect((await call("GET", `/public/${wanted}/run/${other.id}`)).status).toBe(404);
   // nothing tells where the trace lies

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { jsonObject, limit, offset, queryMany, uuid } from "../../base/http/fields.ts";
+import { jsonObject, limit, offset, queryMany, queryNotBuilt, uuid } from "../../base/http/fields.ts";
 import { microTime } from "../runs/query-schema.ts";
 import { cursor, expression, pageSize, window } from "../runs/v2-schema.ts";
 
@@ -44,7 +44,11 @@ export const FORMATS = ["all_messages", "human_ai_pairs", "first_human_last_ai"]
 export type Format = (typeof FORMATS)[number];
 
 export const threadParams = z.object({ thread_id: z.string().min(1).max(1000) });
-export const previewQuery = z.object({ session_id: uuid, select: queryMany(z.enum(FORMATS), 10) });
+export const previewQuery = z.object({
+  session_id: uuid,
+  select: queryMany(z.enum(FORMATS), 10),
+  variables: queryNotBuilt("variables"),
+});
 export const preview = z.object({ thread_id: z.string(), previews: z.record(z.string(), z.string()) });
 
 export const threadsBody = z.object({
