@@ -35,41 +35,43 @@ export async function createCron(
   asker: Asker,
 ): Promise<string> {
   const { sql, access } = deps;
-  const schedule = readSchedule(body.schedule, body.timezone ?? null);
+  readSchedule(body.schedule, body.timezone ?? null);
   if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
   const assistantId = await usableAssistant(deps, body.assistant_id, asker.principal);
   const cronId = uuid7();
-  const payload = payloadOf(body);
+  const payload: Record<string, unknown> = { ...payloadOf(body), config: configOf(deps, body.config, asker) };
   // handlers may change what is stored (contract §16.3)
   const asked = {
     cron_id: cronId,
     thread_id: threadId,
     assistant_id: assistantId,
     schedule: body.schedule,
+    timezone: body.timezone ?? null,
     end_time: body.end_time ?? null,
+    enabled: body.enabled ?? true,
     metadata: body.metadata ?? {},
     payload,
   };
   await access.ask(asker.principal, "crons:create", asked);
   if (threadId !== null) {
-    const run = { thread_id: threadId, assistant_id: assistantId, metadata: asked.metadata, kwargs: payload };
+    const run = { thread_id: threadId, assistant_id: assistantId, metadata: asked.metadata, kwargs: asked.payload };
     const sees = await access.ask(asker.principal, "threads:create_run", run);
     const there = sees.length > 0 ? isThreadPermitted(sql, threadId, sees) : threadExists(sql, threadId);
     if (!(await there)) throw unknownThread(threadId);
   }
-  payload["config"] = configOf(deps, body.config, asker);
-  const endTime = body.end_time ? dateOf(body.end_time) : null;
-  const enabled = body.enabled ?? true;
+  const { timezone, enabled } = asked;
+  const schedule = readSchedule(asked.schedule, timezone);
+  const endTime = asked.end_time ? dateOf(asked.end_time) : null;
   const wire = await insertCron(sql, {
     cronId,
     assistantId,
     threadId,
-    schedule: body.schedule.trim(),
-    timezone: body.timezone ?? null,
+    schedule: asked.schedule.trim(),
+    timezone,
     endTime,
     enabled,
     onRunCompleted: body.on_run_completed ?? "delete",
-    payload,
+    payload: asked.payload,
     metadata: asked.metadata,
     userId: access.isOn ? userOf(asker.principal).identity : asker.principal.actor.userId,
     next: enabled ? nextDate(schedule, new Date(), endTime) : null,

@@ -181,6 +181,26 @@ test("assistants are their makers'; the default ones are run by everybody who ma
   expect((await ben("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
 });
 
+test("crons are their makers', and run as them; handlers change what is stored", async () => {
+  const yearly = { assistant_id: "agent", schedule: "0 0 1 1 *", input: { messages: [] } };
+  const posing = { config: { configurable: { langgraph_auth_user: { identity: "admin" } } } };
+  const { json: cron } = await anna("POST", "/runs/crons", { ...yearly, ...posing });
+  expect(cron).toMatchObject({ metadata: { owner: "anna" }, user_id: "anna", schedule: "0 0 1 1 *" });
+  expect(cron.payload.config.configurable).toMatchObject({ langgraph_auth_user_id: "anna" });
+  const path = `/runs/crons/${cron.cron_id}`;
+  for (const [method, body] of [["GET"], ["PATCH", { enabled: false }], ["DELETE"]] as const) {
+    expect((await ben(method, path, body)).status).toBe(404);
+  }
+  expect((await ben("POST", "/runs/crons/search", {})).json).toEqual([]);
+  expect((await ben("POST", "/runs/crons/count", {})).json).toBe(0);
+  const { json: thread } = await anna("POST", "/threads", {});
+  expect((await ben("POST", `/threads/${thread.thread_id}/runs/crons`, yearly)).status).toBe(404);
+  expect((await anna("GET", path)).json.enabled).toBe(true);
+  const planned = (await as("planner")("POST", "/runs/crons", yearly)).json;
+  expect(planned).toMatchObject({ schedule: "0 6 * * *", payload: { config: { tags: ["planned"] } } });
+  expect(planned.next_run_date).toMatch(/T06:00:00/);
+});
+
 test("what a handler leaves unfit is the project's mistake, not stored", async () => {
   const { callbacks } = agent.deps.access.handlers!;
   callbacks["threads:update"] = ({ value }) => void (value["metadata"] = "none");
