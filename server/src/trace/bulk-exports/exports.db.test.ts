@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { DuckDBInstance } from "@duckdb/node-api";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { marchDay as day, testExports } from "../../../test/exports.ts";
+import { WORKSPACE } from "../../../test/principal.ts";
 import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 
@@ -308,6 +309,29 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   expect(await at("2031-01-02T00:00:00Z")).toBe(4);
   expect((await spawned()).every((one) => one.status === "COMPLETED")).toBe(true);
   exports.setClock(undefined);
+});
+
+test("schedules wait while the workspace's plan lacks exports", async () => {
+  const organization = (
+    await sql<{ id: string }[]>`
+    insert into organizations (id, display_name) values (gen_random_uuid(), 'o') returning id`
+  )[0]!.id;
+  await sql`insert into workspaces (id, organization_id, display_name, plan)
+    values (${WORKSPACE}, ${organization}, 'w', 'developer')`;
+  const { exporter } = exports.platform.platform.deps;
+  const session_id = await newProject("plan");
+  // its second window is in the future
+  const start_time = new Date(Date.now() - 169 * 3_600_000).toISOString();
+  const { json: made } = await create({ session_id, start_time, interval_hours: 168 });
+  const spawned = async () => (await sql`select 1 from bulk_exports where source_bulk_export_id = ${made.id}`).length;
+  exporter.wake();
+  await sleep(500);
+  expect(await spawned()).toBe(0);
+  await sql`update workspaces set plan = 'plus' where id = ${WORKSPACE}`;
+  exporter.wake();
+  await vi.waitUntil(async () => (await spawned()) === 1, { timeout: 10_000 });
+  await call("PATCH", `/bulk-exports/${made.id}`, {});
+  await sql`delete from workspaces where id = ${WORKSPACE}`;
 });
 
 test("a schedule that is years behind makes up for it without filling the queue, and leaves little when cancelled", async () => {

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { PLAN_WITHOUT_EXPORTS } from "./export-plan.ts";
 
 /** Window n is `[start + n * interval, start + (n + 1) * interval)` and is exported ten minutes after its end. */
 const DELAY_MINUTES = 10;
@@ -14,7 +15,10 @@ export interface Schedule {
   next_window: number;
 }
 
-/** Schedules whose next window is due, the longest due first. */
+/**
+ * Schedules whose next window is due, the longest due first. Where the plan came to lack exports they wait, and make up
+ * for it when it has them again; those of a workspace that was deleted are not due.
+ */
 export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedule[]> {
   return sql<Schedule[]>`
     select id, next_window from bulk_exports s
@@ -23,6 +27,8 @@ export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedu
         <= ${now.toISOString()}::text::timestamptz
       and ${MOST_OPEN} > (select count(*) from bulk_exports w
         where w.source_bulk_export_id = s.id and w.status in ('CREATED', 'RUNNING'))
+      and not exists (select from workspaces t where t.id = s.tenant_id
+        and (t.plan = ${PLAN_WITHOUT_EXPORTS} or t.deleted_at is not null))
     order by start_time + make_interval(hours => interval_hours * (next_window + 1)) limit ${limit}`;
 }
 
