@@ -78,8 +78,12 @@ test("enable_custom_route_auth asks who calls its endpoints, not its middleware"
   const app = "./app.ts:app";
   const open = withHttp({ app }, keyed);
   expect((await open("GET", "/custom/me")).json).toEqual({ user: null });
+  expect((await open("GET", "/custom/mounted/x")).text).toBe("inside");
+  expect((await open("GET", "/custom/part/x")).text).toBe("part");
   const closed = withHttp({ app, enable_custom_route_auth: true }, keyed);
   expect((await closed("GET", "/custom/me")).status).toBe(401);
+  for (const path of ["/custom/mounted/x", "/custom/part/x"]) expect((await closed("GET", path)).status).toBe(401);
+  expect((await closed("GET", "/custom/mounted/x", undefined, { "x-api-key": "k" })).text).toBe("inside");
   expect((await closed("GET", "/runs/afakeroute")).status).toBe(401);
   expect((await closed("GET", "/custom/me", undefined, { "x-api-key": "k" })).json).toEqual({ user: "local" });
   expect((await closed("GET", "/info")).status).toBe(200);

@@ -26,10 +26,17 @@ export function mountCustomApp(app: Hono, custom: CustomApp, guard: Guard | null
 
 /**
  * Hono keeps middleware and endpoints in one list. Middleware is what was registered for every method and a
- * wildcard and can call the next; in doubt it is an endpoint, and needs authentication.
+ * wildcard and can call the next; in doubt it is an endpoint, and needs authentication. What `mount()` joins is
+ * registered as middleware is, and known by its text.
  */
-const isEndpoint = ({ method, path, handler }: RouterRoute): boolean =>
-  method !== "ALL" || !path.includes("*") || handler.length < 2;
+function isEndpoint({ method, path, handler }: RouterRoute): boolean {
+  if (method !== "ALL" || !path.includes("*")) return true;
+  // a part with an error handler of its own has its handlers wrapped
+  const { __COMPOSED_HANDLER: own = handler } = handler as { __COMPOSED_HANDLER?: RouterRoute["handler"] };
+  return own.length < 2 || MOUNTED.test(String(own));
+}
+
+const MOUNTED = /\bapplicationHandler\(/;
 
 function authenticateRoute(guard: Guard): MiddlewareHandler {
   return async (c, next) => {
