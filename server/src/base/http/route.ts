@@ -9,6 +9,7 @@ import { clientIp } from "./client-ip.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { readJson } from "./json-body.ts";
+import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
 
 /** A JSON answer by its schema; another content type by its name. */
@@ -90,6 +91,8 @@ export interface Guard {
   auditsData: boolean;
   /** The workspace of a server that is about one. */
   served?: () => Pick<Principal, "organizationId" | "workspaceId" | "plan">;
+  /** How often the key of an open stream is looked at again, in milliseconds. */
+  recheckMs?: number;
 }
 
 export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
@@ -110,6 +113,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
           const input = { params, query, body, c, principal: principal ?? nobody };
           const response = await spec.handler(input as never);
           await audit.answered(c, principal, response, { query, body });
+          if (principal) endWhenRefused(c, response, principal, () => askAgain(guard, c, spec), guard.recheckMs);
           return response;
         } catch (error) {
           audit.failed(c, principal, error);
@@ -118,6 +122,14 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
       });
     }
   }
+}
+
+/** The same caller, as if the request came now. @throws 401 or 403 when it would be refused */
+async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
+  const { method, raw } = c.req;
+  const credentials = { headers: raw.headers, method, ip: clientIp(c), needsWorkspace: scope !== "organization" };
+  const principal = await guard.authenticator.authenticate(credentials);
+  if (permission !== "public" && !principal.permissions.has(permission)) throw lacks(permission);
 }
 
 const PRINCIPAL = "heddle.principal";
