@@ -127,6 +127,10 @@ test("what is wrong is said in numbers", async () => {
   expect(await code("message/send", data([1]))).toBe(-32602);
   expect(await code("message/send", data({}, { taskId: randomUUID() }))).toBe(-32001);
   expect(await code("message/stream", data({}))).toBe(-32600); // Accept
+  for (const name of ["pushNotificationConfig", "taskPushNotificationConfig"]) {
+    const configuration = { [name]: { url: "https://example.com/told" } };
+    expect(await code("message/send", { ...data({ topic: "a" }), configuration })).toBe(-32003);
+  }
   expect(await code("tasks/get", { id: "no-uuid" })).toBe(-32001);
   expect(await code("tasks/get", { id: randomUUID(), historyLength: 11 })).toBe(-32602);
   expect(await code("tasks/get", { id: randomUUID(), historyScope: "all" })).toBe(-32602);

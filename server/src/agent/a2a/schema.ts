@@ -66,6 +66,9 @@ export const sendParams = z
         blocking: z.boolean().nullish(),
         returnImmediately: z.boolean().nullish(),
         historyLength,
+        /** As version 0.3 and 1.0 call it. There are none: agent cards say so. */
+        pushNotificationConfig: z.unknown().optional(),
+        taskPushNotificationConfig: z.unknown().optional(),
       })
       .nullish(),
     metadata: jsonObject.nullish(),

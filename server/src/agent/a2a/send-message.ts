@@ -5,7 +5,7 @@ import { isUuid, uuid7 } from "../../base/ids.ts";
 import type { AgentDeps } from "../deps.ts";
 import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
-import { unsupported } from "./errors.ts";
+import { pushNotSupported, unsupported } from "./errors.ts";
 import { findTask } from "./find-task.ts";
 import type { Part } from "./generation.ts";
 import type { Sending } from "./schema.ts";
@@ -28,6 +28,9 @@ export async function sendMessage(deps: AgentDeps, asker: Asker, sending: Sendin
   if (!asker.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: this needs the permission runs:create.");
   }
+  // never silently dropped: the client would wait for them
+  const { pushNotificationConfig, taskPushNotificationConfig } = sending.configuration ?? {};
+  if (pushNotificationConfig ?? taskPushNotificationConfig) throw pushNotSupported();
   const { taskId, contextId } = sending.message;
   const begun = taskId ? await resumption(deps, asker, taskId, sending) : undefined;
   const threadId = begun?.threadId ?? contextIdOf(contextId);
