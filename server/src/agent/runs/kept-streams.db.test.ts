@@ -253,7 +253,9 @@ test(
         owner.executes.delete(run.runId);
         owner.streams.end(run.runId, { status: "success", answer: "null" });
         const texts = await Promise.all(readers);
-        await expect.poll(async () => (await selectKeptStream(db.sql, run.runId))?.status).toBe("success");
+        await expect
+          .poll(async () => (await selectKeptStream(db.sql, run.runId))?.status, { timeout: 10_000 })
+          .toBe("success");
         const replay = await readAll(run, [], () => bystander);
         const ids = splitFrames(replay).map(({ frame }) => /\nid: (\d+)\n/.exec(frame.toString())![1]);
         expect(ids).toEqual(ids.map((_, i) => String(i)));

@@ -8,10 +8,11 @@ import { systemAssistantId } from "../assistants/assistant-id.ts";
 
 const OTHER = fileURLToPath(new URL("../../../test/fixtures/agent-project/other.json", import.meta.url));
 
+const db = await testDatabase();
+const one = await testAgentServer({}, undefined, { db });
+const other = await testAgentServer({}, OTHER, { db });
+
 test("a run goes to a server that has its graph, and ends with the reason where nobody has", async () => {
-  const db = await testDatabase();
-  const one = await testAgentServer({}, undefined, { db });
-  const other = await testAgentServer({}, OTHER, { db });
   // as in a rolling deploy: each has graphs that the other has not, or cannot load
   const graphs = async () =>
     (await db.sql<{ graphs: string[] }[]>`select graphs from servers order by started_at`).map((row) =>
