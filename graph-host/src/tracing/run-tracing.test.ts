@@ -66,6 +66,26 @@ test("nothing is sent by a host that was not told where to, nor by its rehearsal
   expect(root).toMatchObject({ id: run.runId, name: "LangGraph", session_name: "mine" });
 });
 
+test("an example or a project that no platform would take costs no trace", async () => {
+  const { url, pieces } = await receiver();
+  const host = await hostOf();
+  host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+  const example = "01a1fe61-149d-7000-a1fb-693caeeeca93";
+  const traced = async (configurable: object) => {
+    const run = await host.run("echo", { ...kwargs, config: { configurable } });
+    const root = () => pieces.find((piece) => piece.id === run.runId);
+    await expect.poll(root, DELIVERED).toBeDefined();
+    return root();
+  };
+  const odd = await traced({ langsmith_example_id: "nobody", langsmith_project: "p".repeat(1025) });
+  expect(odd).not.toHaveProperty("reference_example_id", "nobody");
+  expect(odd!.session_name).toBe("default");
+  expect(await traced({ langsmith_example_id: example, langsmith_project: "p" })).toMatchObject({
+    reference_example_id: example,
+    session_name: "p",
+  });
+});
+
 test("what ran before the platform was there is delivered, also by a host that drains at once", async () => {
   const { url, root } = await receiver();
   const host = await hostOf();

@@ -9,6 +9,8 @@ import { TracingClient } from "./tracing-client.ts";
 /** Traces that wait for a platform that is away. */
 const OUTBOX_BYTES = 32 * 1024 * 1024;
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /**
  * Gives each run a tracer: LangChain's own, of the project's copy, so that whatever speaks to it (models, subgraphs,
  * `traceable`) finds what it expects. It is in the run's own config and not in the environment: what is no run, such
@@ -37,8 +39,9 @@ export class RunTracing {
       client,
       // LangGraph puts it into the metadata of all runs but the root
       metadata: { run_id: start.run_id },
-      ...(typeof project === "string" && { projectName: project }),
-      ...(typeof example === "string" && { exampleId: example }),
+      // a platform refuses runs for what it can't store as one of these, and the trace would be lost
+      ...(typeof project === "string" && project.length <= 1024 && { projectName: project }),
+      ...(typeof example === "string" && UUID.test(example) && { exampleId: example }),
     });
     return { callbacks: [tracer], ended: () => void afterCallbacks().then(() => client.ended(start.run_id)) };
   }

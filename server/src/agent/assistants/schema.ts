@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { jsonObject, limit, offset, queryFlag, uuid } from "../../base/http/fields.ts";
+import { traceLabels } from "../runs/schema.ts";
 
 /** An assistant's id, or a graph's id for its default assistant. */
 export const assistantParams = z.object({ assistant_id: z.string() });
@@ -38,7 +39,7 @@ export const assistantFields = [
 /** Known keys are checked, others kept. */
 const assistantConfig = z
   .looseObject({
-    tags: z.array(z.string()).nullish(),
+    ...traceLabels,
     recursion_limit: z.int().nullish(),
     configurable: jsonObject.nullish(),
   })

@@ -98,6 +98,20 @@ test("a run beyond its time limit ends as timeout, with an error frame that says
   expect((await server.call("GET", `/threads/${threadId}`)).json.status).toBe("error");
 });
 
+test("what would cost a run its trace is refused", async () => {
+  const server = await testAgentServer({}, PROJECT);
+  for (const [what, more] of [
+    ["langsmith_tracer.example_id", { langsmith_tracer: { example_id: "nobody" } }],
+    ["langsmith_tracer.project_name", { langsmith_tracer: { project_name: "p".repeat(1025) } }],
+    ["config.run_name", { config: { run_name: "n".repeat(4097) } }],
+    ["config.run_name", { config: { run_name: 5 } }],
+    ["config.tags", { config: { tags: Array.from({ length: 1001 }, String) } }],
+  ] as const) {
+    const { status, text } = await server.call("POST", "/runs", { assistant_id: "good", input: {}, ...more });
+    expect([status, text]).toEqual([422, expect.stringContaining(`${what}: `)]);
+  }
+});
+
 test("after_seconds delays a run, and is kept to within a second", async () => {
   const server = await testAgentServer({}, PROJECT);
   // its host is up

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { jsonObject, queryFlag } from "../../base/http/fields.ts";
+import { jsonObject, queryFlag, uuid } from "../../base/http/fields.ts";
 import { webhook } from "../webhooks/schema.ts";
 
 /** Stream modes of contract §8. */
@@ -34,9 +34,15 @@ export const checkpointSchema = z.object({
 
 const interruptNodes = z.union([z.literal("*"), z.array(z.string())]).nullish();
 
+/** What names and marks a run in its trace; beyond that a trace platform would refuse the trace. */
+export const traceLabels = {
+  tags: z.array(z.string()).max(1000).nullish(),
+  run_name: z.string().max(4096).nullish(),
+};
+
 export const configSchema = z
   .object({
-    tags: z.array(z.string()).nullish(),
+    ...traceLabels,
     recursion_limit: z.int().min(1).nullish(),
     configurable: jsonObject.nullish(),
   })
@@ -64,7 +70,10 @@ export const runBody = z.object({
   after_seconds: z.number().min(0).max(31_536_000).nullish(),
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish().describe("Deprecated: false means durability exit."),
-  langsmith_tracer: z.object({ project_name: z.string().nullish(), example_id: z.string().nullish() }).nullish(),
+  langsmith_tracer: z
+    .object({ project_name: z.string().max(1024).nullish(), example_id: uuid.nullish() })
+    .nullish()
+    .describe("Project and example of the run's trace."),
   webhook: webhook.nullish(),
   feedback_keys: z
     .array(z.string().min(1).max(180))
