@@ -144,6 +144,14 @@ test("headers that are too large get 431, malformed and ambiguous requests 400",
   expect(await ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")).toMatch(/ 400 /);
 });
 
+test("a server that is starting says so in JSON, and when to ask again", async () => {
+  const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
+  const answer = await fetch(early.url);
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await answer.json()).toEqual({ detail: "Starting." });
+  await early.close();
+});
+
 test("every answer bears the security headers, also before the server is ready and where there is nothing", async () => {
   const url = await listen();
   const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));

@@ -35,7 +35,11 @@ export async function listenHttp(host: string, port: number, settings: ListenSet
     if (ahead?.handle(request, response)) return;
     setSecurityHeaders(response);
     if (listener) void listener(request, response);
-    else response.writeHead(503, { "Retry-After": "1" }).end("Starting.");
+    else {
+      const headers = { "Retry-After": "1", "Content-Type": "application/json" };
+      // clients take what is no JSON for a proxy's answer (contract trace-platform §0.3)
+      response.writeHead(503, headers).end('{"detail":"Starting."}');
+    }
   });
   limitConnections(http, settings, proxies(settings));
   const sockets = acceptsWebSockets(settings) ? new WebSockets(settings) : undefined;
