@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, expect, test } from "vitest";
 
+import { testDatabase } from "../../../test/db.ts";
 import { marchDay as day, testExports } from "../../../test/exports.ts";
 import { nextInstant, type SampleRun, sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
@@ -19,6 +20,8 @@ const exports = await testExports({
   HEDDLE_EXPORT_RETRIES: "100",
 });
 const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
+// dropped after the file's tests, which it is not when made inside of one
+const titleDb = await testDatabase();
 const proxy = await startFaultProxy(s3.endpoint);
 afterAll(() => proxy.stop());
 const throughProxy = await exports.makeDestination(exports.credentials, proxy.endpoint);
@@ -172,7 +175,10 @@ test("a run that has begun keeps its credentials when they are rotated, later ru
 
 test("statuses are in title case where that is set", async () => {
   const { window } = await projectWith("title", 1, 21);
-  const other = await testTracePlatform({ HEDDLE_EXPORT_STATUS_CASE: "title", HEDDLE_EXPORT_CONCURRENCY: "0" });
+  const other = await testTracePlatform(
+    { HEDDLE_EXPORT_STATUS_CASE: "title", HEDDLE_EXPORT_CONCURRENCY: "0" },
+    { db: titleDb },
+  );
   expect(nextInstant()).toMatch(/Z$/);
   const session_id = (await other.call("POST", "/sessions", { name: "title" })).json.id;
   const destination = "00000000-0000-4000-8000-000000000001";
@@ -184,4 +190,5 @@ test("statuses are in title case where that is set", async () => {
   const { json: schedule } = await other.call("POST", "/bulk-exports", { ...body, end_time: null, interval_hours: 1 });
   expect(schedule.status).toBe("IntervalScheduled");
   expect((await other.call("PATCH", `/bulk-exports/${once.id}`, { status: "CANCELED" })).json.status).toBe("Cancelled");
+  await other.stop();
 });
