@@ -71,7 +71,7 @@ test("an example or a project that no platform would take costs no trace", async
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
   const example = "01a1fe61-149d-7000-a1fb-693caeeeca93";
-  const traced = async (configurable: object) => {
+  const traced = async (configurable: Record<string, unknown>) => {
     const run = await host.run("echo", { ...kwargs, config: { configurable } });
     const root = () => pieces.find((piece) => piece.id === run.runId);
     await expect.poll(root, DELIVERED).toBeDefined();
