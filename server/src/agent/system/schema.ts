@@ -29,5 +29,3 @@ export const info = z.object({
   }),
   metadata: z.record(z.string(), z.unknown()),
 });
-
-export const metricsQuery = z.object({ format: z.enum(["prometheus", "json"]).optional() });

@@ -1,11 +1,10 @@
 import { z } from "zod";
 
 import { v1 } from "../../base/http/aliases.ts";
-import { docsPage } from "../../base/http/docs-page.ts";
 import { queryFlag } from "../../base/http/fields.ts";
-import { htmlPage, inlineBlocks } from "../../base/http/html-page.ts";
+import { frontRoutes } from "../../base/http/front-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
 import type { TraceDeps } from "../deps.ts";
 import { GUIDES } from "./guide-routes.ts";
@@ -16,10 +15,7 @@ const shared = { tag: "System", permission: "public" } as const;
 
 /** `others`: the endpoints that the document describes besides these. */
 export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
-  const { registry } = deps.metrics;
   const version = readVersion();
-  const blocks = inlineBlocks(docsPage);
-  let document: string | undefined;
 
   const routes: Route[] = [
     route({
@@ -76,55 +72,17 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
           heddle_version: version,
         }),
     }),
-    route({
-      ...shared,
-      publicBecause: "it describes what anybody can read in the repository, and holds no data",
-      method: "GET",
-      path: "/openapi.json",
+    ...frontRoutes({
+      version,
       aliases: ["/api/v1/openapi.json"],
-      summary: "This document",
-      out: { 200: z.looseObject({ openapi: z.string() }) },
-      handler() {
+      registry: deps.metrics.registry,
+      document() {
         const description =
           "Traces of runs, projects, feedback and datasets. Each endpoint also answers without its prefix /api/v1.";
         const guides = Object.entries(GUIDES).map(([name, title]) => ({ title, url: `/docs/${name}` }));
         const about = { title: "Heddle trace platform", version, description, guides };
         const manners = { errors: deps.settings.errors, limited: deps.rateLimits.mode !== "off" };
-        document ??= JSON.stringify(openApiDocument([...others, ...routes], about, manners));
-        return rawJson(document);
-      },
-    }),
-    route({
-      ...shared,
-      publicBecause: "the page shows the public document; what it sends bears the reader's own key",
-      method: "GET",
-      path: "/docs",
-      summary: "This document as a page",
-      out: { 200: "text/html" },
-      handler: () => htmlPage(docsPage, blocks),
-    }),
-    route({
-      ...shared,
-      publicBecause: "a scraper knows no key; figures only, no names and no contents",
-      method: "GET",
-      path: "/metrics",
-      summary: "Figures for monitoring",
-      out: { 200: "text/plain" },
-      handler: async ({ c }) => c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType }),
-    }),
-    route({
-      ...shared,
-      publicBecause: "a signpost to public pages",
-      method: "GET",
-      path: "/",
-      summary: "Where to look",
-      out: {
-        200: z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() }),
-        302: null,
-      },
-      handler({ c }) {
-        if (c.req.header("accept")?.includes("text/html")) return c.redirect("/docs");
-        return c.json({ name: "heddle", version, docs: "/docs", openapi: "/openapi.json" });
+        return openApiDocument([...others, ...routes], about, manners);
       },
     }),
   ];
