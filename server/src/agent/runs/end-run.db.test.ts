@@ -8,6 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/db.ts";
 import { readOptions } from "../../base/config/options.ts";
 import { createFaultPoint } from "../../base/fault-point.ts";
+import { sseFrame } from "../../base/events/sse.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { createLog } from "../../base/log.ts";
 import { insertAssistant } from "../assistants/sql.ts";
@@ -19,6 +20,7 @@ import { RunStreams } from "./run-streams.ts";
 import { StreamKeeper } from "./stream-keeper.ts";
 import { ProtocolLog } from "../protocol/protocol-log.ts";
 import { createRuns, finishRuns } from "./sql.ts";
+import { announceWant, appendFrames } from "./stream-sql.ts";
 
 const { sql } = await testDatabase();
 const log = createLog("silent");
@@ -140,4 +142,20 @@ test("whoever follows a run by its rows leaves the end of one that is executed h
   }
   while (!streams.get(elsewhere.runId)?.outcome) await sleep(20);
   expect(streams.get(here.runId)?.outcome).toBeUndefined();
+});
+
+test("a temporary run that another server executed, of which nothing is known here, tells its result", async () => {
+  const run = await claimed(true);
+  executed.delete(run.runId);
+  follower.follow(run.runId);
+  await write(run, "success");
+  // what says that it is read here may come when it is gone
+  await announceWant(sql, run.runId, run.threadId);
+  await sleep(1000);
+  expect(streams.get(run.runId)?.outcome).toBeUndefined();
+  const frames = sseFrame(0, "values", '{"n":1}').toString();
+  const kept = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
+  await appendFrames(sql, [{ ...kept, frames, status: "success", notify: false }]);
+  await expect.poll(() => streams.get(run.runId)?.outcome?.status, { timeout: 2500 }).toBe("success");
+  expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
 });

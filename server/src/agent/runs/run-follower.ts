@@ -186,9 +186,10 @@ export class RunFollower {
       if (row.stream_status !== null) return 0;
       return row.server_lives || row.run_status === null ? LAST_FRAMES_MS : 0;
     }
+    // a temporary run goes with its end; who executed it has its frames, though it may be too new to be known here
+    if (!row || row.run_status === null) return LAST_FRAMES_MS;
     if (this.#o.alone()) return 0;
-    // who executed it may still have its frames; a temporary run goes with its end
-    return !row || (row.server_lives && row.server_id !== this.#o.serverId && row.is_recent) ? FORGOTTEN_MS : 0;
+    return row.server_lives && row.server_id !== this.#o.serverId && row.is_recent ? FORGOTTEN_MS : 0;
   }
 
   #forget(runId: string): void {
