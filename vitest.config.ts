@@ -8,6 +8,8 @@ const shared = {
   globals: true,
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  // much of a database test is waiting: one file at a time leaves half of two cores idle
+  maxWorkers: 2,
 };
 
 /** `npx vitest run --project pure`; the conformance suite has a configuration of its own. */
