@@ -95,23 +95,30 @@ export class StreamKeeper {
 
   #touch(stream: RunStream): void {
     this.#changed.add(stream);
-    this.#draining ??= this.#drain().finally(() => (this.#draining = undefined));
+    this.#draining ??= this.#drain();
   }
 
   async #drain(): Promise<void> {
     // what else happens in this turn of the event loop comes along
     await Promise.resolve();
-    while (this.#changed.size > 0) {
-      const writes: Write[] = [];
-      for (const stream of [...this.#changed].slice(0, BATCH)) {
-        this.#changed.delete(stream);
-        const write = await this.#next(stream);
-        if (write) writes.push(write);
-      }
-      if (writes.length === 0) continue;
-      writes.sort((a, b) => (a.row.runId < b.row.runId ? -1 : 1));
-      await this.#write(writes);
+    try {
+      while (this.#changed.size > 0) await this.#writeSome();
+    } finally {
+      // in the same breath as the look at what has changed, or what comes between would wait for ever
+      this.#draining = undefined;
     }
+  }
+
+  async #writeSome(): Promise<void> {
+    const writes: Write[] = [];
+    for (const stream of [...this.#changed].slice(0, BATCH)) {
+      this.#changed.delete(stream);
+      const write = await this.#next(stream);
+      if (write) writes.push(write);
+    }
+    if (writes.length === 0) return;
+    writes.sort((a, b) => (a.row.runId < b.row.runId ? -1 : 1));
+    await this.#write(writes);
   }
 
   async #next(stream: RunStream): Promise<Write | undefined> {
