@@ -1,4 +1,5 @@
 import { choice, ConfigError, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
+import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
@@ -113,18 +114,7 @@ export const agentOptions = {
     max: 87_600,
     description: "How long the feedback links of a run (feedback_keys) are valid, from the time that it may start.",
   }),
-  databasePool: integer({
-    env: ["HEDDLE_DATABASE_POOL"],
-    default: 10,
-    min: 2,
-    description: "Connections to Postgres.",
-  }),
-  logLevel: choice({
-    env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
-    default: "warn",
-    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    description: "Least severe log line that is written to stderr.",
-  }),
+  ...processOptions,
   faultPoints: text({
     env: ["HEDDLE_FAULT_POINTS"],
     default: undefined,

@@ -1,4 +1,5 @@
 import { choice, flag, integer, type Options, text } from "../base/config/options.ts";
+import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
@@ -20,18 +21,7 @@ export const controlOptions = {
     min: 1024,
     description: "Largest request body of the API in bytes; a larger one gets 413. Uploads have a limit of their own.",
   }),
-  logLevel: choice({
-    env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
-    default: "warn",
-    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    description: "Least severe log line that is written to stderr.",
-  }),
-  databasePool: integer({
-    env: ["HEDDLE_DATABASE_POOL"],
-    default: 10,
-    min: 2,
-    description: "Connections to Postgres.",
-  }),
+  ...processOptions,
   installation: choice({
     env: ["HEDDLE_INSTALLATION"],
     default: "self_hosted",

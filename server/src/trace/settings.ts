@@ -1,4 +1,5 @@
 import { choice, integer, type Options, text } from "../base/config/options.ts";
+import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
@@ -23,18 +24,7 @@ export const traceOptions = {
     min: 1024,
     description: "Largest request body in bytes; a larger one gets 413.",
   }),
-  logLevel: choice({
-    env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
-    default: "warn",
-    of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    description: "Least severe log line that is written to stderr.",
-  }),
-  databasePool: integer({
-    env: ["HEDDLE_DATABASE_POOL"],
-    default: 10,
-    min: 2,
-    description: "Connections to Postgres.",
-  }),
+  ...processOptions,
   publicUrl: text<string | undefined>({
     env: ["HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
