@@ -3,12 +3,15 @@ import { join } from "node:path";
 
 import { BuildError } from "../drivers/driver.ts";
 
+/** The lock file says which versions: what the cache has of them is as good as what the registry has. */
+const NPM_CI = "npm ci --prefer-offline --no-audit --no-fund";
+
 /** In the order in which a project that has several is judged (contract control-plane §5.3). */
 const LOCKS: [file: string, command: string][] = [
   ["yarn.lock", "yarn install --frozen-lockfile"],
   ["pnpm-lock.yaml", "pnpm install --frozen-lockfile"],
-  ["package-lock.json", "npm ci --no-audit --no-fund"],
-  ["npm-shrinkwrap.json", "npm ci --no-audit --no-fund"],
+  ["package-lock.json", NPM_CI],
+  ["npm-shrinkwrap.json", NPM_CI],
   ["bun.lockb", "bun install --frozen-lockfile"],
   ["bun.lock", "bun install --frozen-lockfile"],
 ];

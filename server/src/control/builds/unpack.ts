@@ -9,16 +9,19 @@ import { Parser, type ReadEntry } from "tar";
 
 import { coerceError } from "../../base/errors.ts";
 import { BuildError } from "../drivers/driver.ts";
+import { type Link, makeLinks } from "./make-links.ts";
 
 export interface UnpackLimits {
   maxBytes: number;
   maxEntries: number;
+  /** Whether symbolic links are taken, where they lead to something in the archive. */
+  withLinks?: boolean;
 }
 
 /**
- * Unpacks an uploaded archive into a directory that is empty. It holds files and directories below it and nothing
- * else: links, devices, absolute paths and ways upwards end the build, and so does more than the limits allow. Owners
- * and modes of the archive are not taken over, but whether a file is a program.
+ * Unpacks an archive into a directory that is empty. It holds files and directories below it and nothing else:
+ * devices, absolute paths and ways upwards end the build, and so do links that are not allowed, and more than the
+ * limits allow. Owners and modes of the archive are not taken over, but whether a file is a program.
  * @throws BuildError
  */
 export async function unpack(
@@ -31,6 +34,7 @@ export async function unpack(
   let bytes = 0;
   let failure: Error | undefined;
   const made = new Set<string>();
+  const links: Link[] = [];
   let writing: Promise<unknown> = Promise.resolve();
   const stop = new AbortController();
   const fail = (error: unknown) => {
@@ -57,6 +61,11 @@ export async function unpack(
     const path = safePath(String(entry.path));
     if (entry.type === "Directory") {
       await makeDirectory(path);
+      entry.resume();
+      return;
+    }
+    if (entry.type === "SymbolicLink" && limits.withLinks) {
+      links.push({ path, target: String(entry.linkpath) });
       entry.resume();
       return;
     }
@@ -110,6 +119,7 @@ export async function unpack(
     await parsed;
     await writing;
     if (failure !== undefined) throw failure;
+    await makeLinks(directory, links);
     return { entries, bytes };
   } catch (error) {
     const first = failure ?? error;

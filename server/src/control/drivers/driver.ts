@@ -10,6 +10,13 @@ export class BuildError extends Error {
   override name = "BuildError";
 }
 
+export interface SourceArchive {
+  /** On this machine. */
+  file: string;
+  /** Whether links may be in it, as they are in repositories. They may lead nowhere but within it. */
+  withLinks: boolean;
+}
+
 export interface BuildOrder {
   deploymentId: string;
   revisionId: string;
@@ -17,7 +24,8 @@ export interface BuildOrder {
   config: SourceConfig;
   /** Path of langgraph.json in the project. */
   configPath: string;
-  tarballPath: string | null;
+  /** The project, as gzip of tar; null where there is nothing to unpack. */
+  archive: SourceArchive | null;
 }
 
 export interface InstanceOrder {

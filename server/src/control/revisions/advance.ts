@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError, type SourceArchive } from "../drivers/driver.ts";
+import { uploadFile } from "../uploads/receive-upload.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
@@ -115,7 +116,7 @@ async function build(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortS
         source: held.source,
         config: held.source_config,
         configPath: held.langgraph_config_path!,
-        tarballPath: held.source_tarball_path,
+        archive: archiveOf(deps, held),
       },
       log,
       signal,
@@ -128,6 +129,13 @@ async function build(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortS
     // the log is whole before the state tells that nothing more will come
     await log.flush();
   }
+}
+
+function archiveOf(
+  { directory }: WorkDeps,
+  { source_tarball_path: path }: queue.ClaimedRevision,
+): SourceArchive | null {
+  return path === null ? null : { file: uploadFile(directory, path), withLinks: false };
 }
 
 const DUPLICATE = "23505";

@@ -10,14 +10,14 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 import { installCommand } from "../../builds/package-manager.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
+import { notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
-import { uploadFile } from "../../uploads/receive-upload.ts";
 import {
   BuildError,
   type BuildOrder,
@@ -66,19 +66,20 @@ export class ProcessDriver implements Driver {
   }
 
   async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const { settings, directory } = this.#options;
+    const { settings } = this.#options;
     const home = this.#build(order.revisionId);
     const root = join(home, "src");
     const began = performance.now();
     await rm(home, { recursive: true, force: true });
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
-      if (order.tarballPath === null) throw new BuildError("The revision has no archive.");
-      const archive = uploadFile(directory, order.tarballPath);
-      if (!existsSync(archive))
+      const { archive } = order;
+      if (archive === null) throw new BuildError("The revision has no archive.");
+      if (!existsSync(archive.file))
         throw new BuildError("The archive of this revision is not kept any more. Upload it anew.");
-      const limits = { maxBytes: settings.unpackMaxMb * 1024 * 1024, maxEntries: settings.unpackMaxEntries };
-      const { entries } = await unpack(archive, root, limits, signal);
+      const { withLinks } = archive;
+      const limits = { maxBytes: settings.unpackMaxMb * 1024 * 1024, maxEntries: settings.unpackMaxEntries, withLinks };
+      const { entries } = await unpack(archive.file, root, limits, signal);
       log.write(`Unpacked ${entries} files.`);
       await readProjectConfig(root, order.configPath);
       await this.#runCommands(order, root, home, log, signal);
@@ -106,9 +107,16 @@ export class ProcessDriver implements Driver {
     const chosen = order.config.install_command;
     // packages are those of the directory that langgraph.json is in, or of the repository around it
     const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
+    const isChosen = chosen !== undefined && chosen !== null;
     const install = chosen ?? installCommand(where);
-    if (install !== null) await run(install, chosen === undefined || chosen === null ? where : root);
+    const isPlain = !isChosen && !order.config.build_command;
+    const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
+    const note = key === null ? null : { deployment: order.deploymentId, key, where: relative(root, where) };
+    const taken = note && (await takePackages(join(directory, "builds"), home, note));
+    if (taken !== null) log.write(`The lock file is as it was in revision ${taken}: its packages are taken.`);
+    else if (install !== null) await run(install, isChosen ? root : where);
     else log.write("There is no package.json: nothing to install.");
+    if (note) await notePackages(home, note);
     if (order.config.build_command) await run(order.config.build_command, configDirectory);
   }
 

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { makeLinks } from "./make-links.ts";
+
+let outside = "";
+let root = "";
+beforeEach(() => {
+  outside = mkdtempSync(join(tmpdir(), "heddle-links-"));
+  root = join(outside, "project");
+  mkdirSync(join(root, "a/b"), { recursive: true });
+  writeFileSync(join(root, "a/b/file"), "inside");
+  writeFileSync(join(outside, "secret"), "outside");
+});
+afterEach(() => rmSync(outside, { recursive: true }));
+
+test("links within the project are made, to files, to directories and through each other", async () => {
+  await makeLinks(root, [
+    { path: "first", target: "a/b/file" },
+    { path: "a/up", target: "../first" },
+    { path: "here", target: "." },
+    { path: "new/dir/link", target: "../../a" },
+  ]);
+  expect(readFileSync(join(root, "a/up"), "utf8")).toBe("inside");
+  expect(readFileSync(join(root, "new/dir/link/b/file"), "utf8")).toBe("inside");
+  expect(readlinkSync(join(root, "here"))).toBe(".");
+});
+
+test.each([
+  ["an absolute one", [{ path: "l", target: "/etc/passwd" }]],
+  ["one upwards", [{ path: "l", target: "../secret" }]],
+  [
+    "one that looks as if it stayed inside",
+    [
+      { path: "a/b/top", target: "../.." },
+      { path: "l", target: "a/b/top/../secret" },
+    ],
+  ],
+])("%s that leads out is refused", async (_, links) => {
+  await expect(makeLinks(root, links)).rejects.toThrow("leads out of the project");
+});
+
+test("nothing is written through a link, and one that leads nowhere is left out", async () => {
+  const through = [
+    { path: "door", target: ".." },
+    { path: "door/new/l", target: "x" },
+  ];
+  await expect(makeLinks(root, through)).rejects.toThrow("through a link");
+  expect(existsSync(join(outside, "new"))).toBe(false);
+  await makeLinks(root, [{ path: "nowhere", target: "a/later" }]);
+  expect(existsSync(join(root, "nowhere"))).toBe(false);
+  writeFileSync(join(root, "a/later"), "");
+  expect(existsSync(join(root, "nowhere"))).toBe(false);
+});

@@ -1,0 +1,112 @@
+import type { SourceConfig } from "../../deployments/schema.ts";
+import type { InstanceOrder } from "../driver.ts";
+
+/** Where images of agent servers listen, ours and others' (contract control-plane §6.1). */
+export const CONTAINER_PORT = 8000;
+
+export const LABELS = {
+  place: "heddle.place",
+  deployment: "heddle.deployment",
+  revision: "heddle.revision",
+  instance: "heddle.instance",
+} as const;
+
+export interface SpecSettings {
+  containerNetwork: string;
+  containerPids: number;
+  containerReadOnly: boolean;
+  containerTmpMb: number;
+}
+
+const MB = 1024 * 1024;
+
+/** Of the contract's defaults: what is asked for, and twice that as the limit (contract control-plane §2.6). */
+export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number } {
+  const spec = config.resource_spec ?? {};
+  const [memory, cpu] = [spec.memory_mb ?? 2048, spec.cpu ?? 1];
+  return {
+    memoryMb: Math.max(memory, spec.memory_limit_mb ?? 2 * memory),
+    cpus: Math.max(cpu, spec.cpu_limit ?? 2 * cpu),
+  };
+}
+
+/** What the engine is asked to make: as little as an agent server needs. */
+export function containerSpec(
+  order: InstanceOrder,
+  what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings; extraHosts: string[] },
+): object {
+  const { settings } = what;
+  const { memoryMb, cpus } = limitsOf(order.config);
+  const isHost = settings.containerNetwork === "host";
+  const environment: Record<string, string> = {
+    ...order.environment,
+    HEDDLE_DATA_DIR: "/tmp/heddle",
+    HOST: isHost ? "127.0.0.1" : "0.0.0.0",
+    PORT: String(isHost ? order.port : CONTAINER_PORT),
+  };
+  // in a network of its own it has to listen everywhere, and is published on loopback only: as open as there
+  if (!isHost && environment["HEDDLE_AUTH_URL"] === undefined) environment["HEDDLE_AUTH"] = "published";
+  const port = `${CONTAINER_PORT}/tcp`;
+  return {
+    Image: what.image,
+    Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+    Labels: {
+      ...labelsOf(order.config),
+      [LABELS.place]: what.place,
+      [LABELS.deployment]: order.deploymentId,
+      [LABELS.revision]: order.revisionId,
+      [LABELS.instance]: order.id,
+    },
+    ...(!isHost && { ExposedPorts: { [port]: {} } }),
+    HostConfig: {
+      NetworkMode: settings.containerNetwork,
+      ...(!isHost && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: String(order.port) }] } }),
+      ...(what.extraHosts.length > 0 && !isHost && { ExtraHosts: what.extraHosts }),
+      Memory: memoryMb * MB,
+      // the same: no swap beyond it
+      MemorySwap: memoryMb * MB,
+      NanoCpus: Math.round(Math.min(cpus, what.cpusOfMachine) * 1e9),
+      PidsLimit: settings.containerPids,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      Privileged: false,
+      ReadonlyRootfs: settings.containerReadOnly,
+      ...(settings.containerReadOnly && {
+        Tmpfs: { "/tmp": `rw,nosuid,nodev,mode=1777,size=${settings.containerTmpMb}m` },
+      }),
+      RestartPolicy: { Name: "no" },
+      AutoRemove: false,
+    },
+  };
+}
+
+function labelsOf(config: SourceConfig): Record<string, string> {
+  const labels = config.resource_spec?.["labels"];
+  if (typeof labels !== "object" || labels === null) return {};
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i;
+
+/** The same environment for somebody who reaches this machine by another address; only what the platform has set. */
+export function replaceLoopback(environment: Record<string, string>, address: string): Record<string, string> {
+  const replaced = { ...environment };
+  for (const name of PLATFORM_URLS) {
+    const value = environment[name];
+    if (value === undefined || !URL.canParse(value)) continue;
+    const url = new URL(value);
+    if (!LOOPBACK.test(url.hostname)) continue;
+    url.hostname = address;
+    replaced[name] = name === "DATABASE_URI" ? url.href : url.href.replace(/\/$/, "");
+  }
+  return replaced;
+}
+
+const PLATFORM_URLS = ["DATABASE_URI", "HEDDLE_AUTH_URL", "HEDDLE_TRACING_URL"];
+
+/** Names of what deployments could not reach from a network of their own. */
+export const onLoopback = (environment: Record<string, string>): string[] =>
+  PLATFORM_URLS.filter((name) => {
+    const value = environment[name];
+    return value !== undefined && URL.canParse(value) && LOOPBACK.test(new URL(value).hostname);
+  });

@@ -1,0 +1,177 @@
+/**
+ * The Docker-compatible API of a container engine, as far as deployments need it: a dozen calls of JSON and tar over
+ * one socket. Checked with Podman 4.3 (API 1.41); what Docker answers otherwise is noted where it matters.
+ */
+import { Agent, type IncomingMessage, request as send } from "node:http";
+import type { Readable } from "node:stream";
+
+/** The engine has refused. */
+export class EngineError extends Error {
+  override name = "EngineError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Nobody answers, or stopped to. Whether the call was carried out is not known. */
+export class EngineAwayError extends Error {
+  override name = "EngineAwayError";
+}
+
+export interface CallOptions {
+  query?: Record<string, string> | undefined;
+  /** JSON; streams and buffers are sent as tar archives. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which the engine counts as away; 0: never. */
+  idleMs?: number;
+}
+
+/** The newest version that we know; engines of today speak it and many others. */
+const NEWEST: readonly [number, number] = [1, 44];
+const IDLE_MS = 30_000;
+const MAX_ANSWER = 32 * 1024 * 1024;
+
+export class Engine {
+  readonly address: string;
+  readonly #target: { socketPath: string } | { host: string; port: number };
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 4 });
+  #version: string | undefined;
+
+  /** `unix:///path` or `tcp://host:port`. Nothing is asked yet. */
+  constructor(address: string) {
+    this.address = address;
+    if (address.startsWith("unix://")) this.#target = { socketPath: address.slice("unix://".length) };
+    else if (address.startsWith("/")) this.#target = { socketPath: address };
+    else {
+      const url = new URL(address.replace(/^tcp:/, "http:"));
+      this.#target = { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port || 2375) };
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** The parsed answer; undefined where there is none. Throws EngineError, EngineAwayError. */
+  async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+    const answer = await this.open(method, path, options);
+    const text = await this.#read(answer);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** The answer as it comes, when the engine has agreed. Whoever opens it reads it to its end, or destroys it. */
+  async open(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
+    this.#version ??= await this.#negotiate();
+    const answer = await this.#send(method, `/v${this.#version}${path}`, options);
+    if (answer.statusCode! < 400) return answer;
+    const text = await this.#read(answer);
+    throw new EngineError(answer.statusCode!, messageOf(text) || `the engine answered ${answer.statusCode}`);
+  }
+
+  async #negotiate(): Promise<string> {
+    const answer = await this.#send("GET", "/_ping", {});
+    await this.#read(answer);
+    const told = String(answer.headers["api-version"] ?? "").split(".");
+    const theirs: [number, number] = [Number(told[0]), Number(told[1])];
+    if (!theirs.every(Number.isInteger)) throw this.#away("what answers there is no container engine");
+    const isNewer = theirs[0] > NEWEST[0] || (theirs[0] === NEWEST[0] && theirs[1] > NEWEST[1]);
+    return (isNewer ? NEWEST : theirs).join(".");
+  }
+
+  #send(method: string, path: string, options: CallOptions): Promise<IncomingMessage> {
+    const { query, body, headers = {}, signal, idleMs = IDLE_MS } = options;
+    const search = query ? `?${new URLSearchParams(query).toString()}` : "";
+    const isStream = isReadable(body);
+    const text = body === undefined || isStream || Buffer.isBuffer(body) ? undefined : JSON.stringify(body);
+    const type = text === undefined ? "application/x-tar" : "application/json";
+    return new Promise((resolve, reject) => {
+      const request = send({
+        ...this.#target,
+        method,
+        path: path + search,
+        agent: this.#agent,
+        headers: { Host: "engine", ...(body !== undefined && { "Content-Type": type }), ...headers },
+        ...(signal && { signal }),
+      });
+      request.on("response", (answer) => {
+        answer.on("error", () => {});
+        resolve(answer);
+      });
+      if (idleMs > 0) request.setTimeout(idleMs, () => request.destroy(new Error(`no sign for ${idleMs / 1000} s`)));
+      request.on("error", (error) => {
+        if (isStream) body.destroy();
+        reject(signal?.aborted ? (signal.reason as Error) : this.#away(error.message, error));
+      });
+      if (isStream) {
+        body.on("error", (error) => request.destroy(error));
+        body.pipe(request);
+      } else request.end(text ?? body);
+    });
+  }
+
+  async #read(answer: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > MAX_ANSWER) throw new Error("the answer is too long");
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      throw this.#away((error as Error).message, error);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  #away(reason: string, cause?: unknown): EngineAwayError {
+    return new EngineAwayError(`The container engine at ${this.address} does not answer: ${reason}`, { cause });
+  }
+}
+
+const isReadable = (body: unknown): body is Readable => typeof (body as Readable | undefined)?.pipe === "function";
+
+function messageOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { message?: unknown }).message ?? "");
+  } catch {
+    return text.slice(0, 1000);
+  }
+}
+
+/**
+ * Lines of JSON that the engine sends while it works: progress, and at the end perhaps an error, which alone says
+ * that it failed, because the status went out before.
+ */
+export async function readProgress(
+  answer: AsyncIterable<Buffer>,
+  onLine: (line: { status?: string; stream?: string; id?: string; aux?: { ID?: string } }) => void,
+): Promise<void> {
+  let rest = "";
+  let failure: string | undefined;
+  const take = (text: string) => {
+    if (text.trim() === "") return;
+    let line: { error?: string; errorDetail?: { message?: string } };
+    try {
+      line = JSON.parse(text) as typeof line;
+    } catch {
+      return;
+    }
+    if (line.error !== undefined || line.errorDetail !== undefined) {
+      failure ??= line.errorDetail?.message ?? line.error ?? "the engine tells no reason";
+    } else onLine(line);
+  };
+  const decoder = new TextDecoder();
+  for await (const chunk of answer) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop()!.slice(0, 1024 * 1024);
+    for (const line of lines) take(line);
+  }
+  take(rest);
+  if (failure !== undefined) throw new EngineError(500, failure);
+}

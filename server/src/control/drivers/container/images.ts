@@ -1,0 +1,117 @@
+/**
+ * Images of revisions. Each gets a name of ours, `heddle-deployments/<deployment>:<revision>`, which keeps it in the
+ * engine for as long as the revision may serve again; when the last name goes, the engine removes the layers.
+ */
+import type { Readable } from "node:stream";
+
+import { BuildError } from "../driver.ts";
+import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { type ImageReference, parseReference } from "./image-reference.ts";
+import type { RegistryCredentials } from "./registry-credentials.ts";
+
+export const OURS = "heddle-deployments";
+
+/** Engines that qualify short names (Podman) would look for ours elsewhere. */
+export const ourName = (deploymentId: string): string => `localhost/${OURS}/${deploymentId}`;
+
+interface Inspected {
+  Id: string;
+  RepoTags?: string[] | null;
+}
+
+export async function inspectImage(engine: Engine, name: string): Promise<Inspected | null> {
+  try {
+    return await engine.call<Inspected>("GET", `/images/${encodeURI(name)}/json`);
+  } catch (error) {
+    if (error instanceof EngineError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export interface PullOrder {
+  uri: string;
+  always: boolean;
+  credentials: RegistryCredentials | null;
+  write: (line: string) => void;
+  signal: AbortSignal;
+}
+
+/** No byte for so long: the registry hangs. */
+const PULL_IDLE_MS = 120_000;
+
+/**
+ * Sees to it that the engine has the image.
+ * @returns its id, and whether it came by this. Throws BuildError where another try would end the same.
+ */
+export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id: string; isNew: boolean }> {
+  const reference = parseReference(order.uri);
+  if (!reference) throw new BuildError(`"${order.uri}" is no name of an image.`);
+  if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is where images of deployments are kept.`);
+  const name = spell(reference);
+  const before = await inspectImage(engine, name);
+  // a digest always means the same image
+  if (before && (reference.digest !== null || !order.always)) {
+    order.write(`The engine has ${name}.`);
+    return { id: before.Id, isNew: false };
+  }
+  order.write(`Pulling ${name}.`);
+  try {
+    const answer = await engine.open("POST", "/images/create", {
+      query: { fromImage: reference.name, tag: reference.digest ?? reference.tag ?? "latest" },
+      headers: authHeader(reference, order.credentials),
+      signal: order.signal,
+      idleMs: PULL_IDLE_MS,
+    });
+    await readProgress(answer, ({ status, id }) => {
+      // progress bars are for terminals
+      if (status !== undefined && !/^(Downloading|Extracting|Waiting|Verifying)/.test(status)) {
+        order.write(id === undefined ? status : `${id.slice(0, 12)}: ${status}`);
+      }
+    });
+  } catch (error) {
+    order.signal.throwIfAborted();
+    if (error instanceof EngineAwayError) throw error;
+    throw isFinal(error)
+      ? new BuildError(`${name} cannot be pulled: ${(error as Error).message}`)
+      : new Error(`${name} cannot be pulled: ${(error as Error).message}`, { cause: error });
+  }
+  const after = await inspectImage(engine, name);
+  if (!after) throw new Error(`${name} was pulled and is not there`);
+  return { id: after.Id, isNew: before === null || before.Id !== after.Id };
+}
+
+export const spell = ({ name, tag, digest }: ImageReference): string =>
+  digest === null ? `${name}:${tag ?? "latest"}` : `${name}@${digest}`;
+
+/** What registries say of things that are not there or not for us; anything else may heal. */
+const isFinal = (error: unknown): boolean =>
+  /unauthorized|authentication required|denied|forbidden|manifest unknown|not found|no such|invalid (reference|username)|requested access|name unknown|does not exist/i.test(
+    (error as Error).message,
+  );
+
+function authHeader(reference: ImageReference, credentials: RegistryCredentials | null): Record<string, string> {
+  if (credentials === null) return {};
+  const json = JSON.stringify({ ...credentials, serveraddress: reference.registry });
+  return { "X-Registry-Auth": Buffer.from(json).toString("base64url") };
+}
+
+/** An archive as `docker save` writes it. */
+export async function loadImage(engine: Engine, archive: Readable, signal: AbortSignal): Promise<void> {
+  const answer = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
+  await readProgress(answer, () => {});
+}
+
+export async function tagImage(engine: Engine, image: string, repository: string, tag: string): Promise<void> {
+  await (
+    await engine.open("POST", `/images/${encodeURI(image)}/tag`, { query: { repo: repository, tag } })
+  ).resume();
+}
+
+/** Takes a name away, and with the last one the image. What is not there, or still used by somebody, is no error. */
+export async function untagImage(engine: Engine, name: string): Promise<void> {
+  try {
+    await engine.call("DELETE", `/images/${encodeURI(name)}`, { query: { force: "0", noprune: "0" } });
+  } catch (error) {
+    if (!(error instanceof EngineError) || (error.status !== 404 && error.status !== 409)) throw error;
+  }
+}
