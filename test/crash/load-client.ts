@@ -16,10 +16,14 @@ export interface Answer<T> {
 /** Requests to a server that may die at any moment. */
 export class LoadClient {
   readonly #pool: Pool;
+  readonly #prefix: string;
   readonly #ledger: Ledger;
 
+  /** `url` may have a path, as that of a deployment. */
   constructor(url: string, ledger: Ledger) {
-    this.#pool = new Pool(url, { connections: 64, headersTimeout: 60_000, bodyTimeout: 60_000 });
+    const { origin, pathname } = new URL(url);
+    this.#prefix = pathname.replace(/\/$/, "");
+    this.#pool = new Pool(origin, { connections: 64, headersTimeout: 60_000, bodyTimeout: 60_000 });
     this.#ledger = ledger;
   }
 
@@ -56,7 +60,7 @@ export class LoadClient {
     try {
       const response = await this.#pool.request({
         method,
-        path,
+        path: this.#prefix + path,
         headers: { "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
@@ -79,6 +83,31 @@ export class LoadClient {
       throw new Error(`${method} ${path}: ${status} ${text}`);
     }
     return text;
+  }
+
+  /** What a stream brings of whole events after `lastEventId` within `ms`; then it is left. */
+  async part(path: string, lastEventId: string, ms: number): Promise<{ text: string; isOver: boolean }> {
+    const left = new AbortController();
+    const timer = setTimeout(() => left.abort(), ms);
+    let text = "";
+    try {
+      const headers = { "last-event-id": lastEventId };
+      const answer = { method: "GET", path: this.#prefix + path, headers } as const;
+      const { statusCode, body } = await this.#pool.request({ ...answer, signal: left.signal });
+      if (statusCode !== 200) {
+        const said = `GET ${path} answered ${statusCode} ${await body.text()}`;
+        this.#ledger.wrong.push(said);
+        throw new Error(said);
+      }
+      body.setEncoding("utf8");
+      for await (const chunk of body) text += chunk as string;
+      return { text, isOver: true };
+    } catch (error) {
+      if (!left.signal.aborted) throw error;
+      return { text: text.slice(0, text.lastIndexOf("\n\n") + 2), isOver: false };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Asks again while the server is away. Only for requests that may be repeated. */

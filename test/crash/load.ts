@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AcknowledgedThread, Ledger } from "./ledger.ts";
 import { LoadClient, Unavailable } from "./load-client.ts";
 
-type Scenario = (load: Load) => Promise<void>;
+export type Scenario = (load: Load) => Promise<void>;
 
 const show = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 const sameNumbers = (value: unknown, wanted: number[]): boolean => show(value) === show(wanted);
@@ -14,11 +14,14 @@ const range = (length: number): number[] => Array.from({ length }, (_, index) =>
 export class Load {
   readonly ledger: Ledger;
   readonly client: LoadClient;
+  readonly #pauseMs: number;
   #stopping = false;
   #workers: Promise<void>[] = [];
 
-  constructor(url: string, ledger: Ledger) {
+  /** `pauseMs`: of each scenario before it begins anew. */
+  constructor(url: string, ledger: Ledger, pauseMs = 20) {
     this.ledger = ledger;
+    this.#pauseMs = pauseMs;
     this.client = new LoadClient(url, ledger);
   }
 
@@ -41,7 +44,7 @@ export class Load {
         if (!(error instanceof Unavailable)) this.ledger.countFailure((error as Error).message.slice(0, 80));
         await sleep(250);
       }
-      await sleep(20);
+      await sleep(this.#pauseMs);
     }
   }
 
@@ -188,7 +191,7 @@ const enqueue: Scenario = async (load) => {
   if (last) await load.client.untilFinal(threadId, last);
 };
 
-const SCENARIOS: Scenario[] = [
+export const SCENARIOS: Scenario[] = [
   echoes,
   echoes,
   steps(6, 30),

@@ -1,0 +1,91 @@
+/** What calls a deployment while it is replaced: nothing of it may fail, be cut short, or be said twice. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { type Load, type Scenario, SCENARIOS } from "./load.ts";
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+/** Numbers of a ticker's frames, in the order of their coming. */
+const numbersIn = (text: string): number[] =>
+  [...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1]));
+
+const wrongFrames = (load: Load, what: string, seen: number[], wanted: number): void => {
+  if (JSON.stringify(seen) !== JSON.stringify(range(wanted)))
+    load.ledger.wrong.push(`${what} brought frames ${JSON.stringify(seen)} instead of 0 to ${wanted - 1}`);
+};
+
+const newTicker = async (load: Load, frames: number): Promise<string> => {
+  let accepted = false;
+  const thread = await load.newThread(({ values }) =>
+    !accepted || values?.["sent"] === frames
+      ? undefined
+      : `streamed ${frames} frames, but has ${JSON.stringify(values)}`,
+  );
+  accepted = true;
+  return thread;
+};
+
+/** A stream that is read to its end: each frame once, in order, by whichever revision. */
+const stream =
+  (frames: number, pause: number): Scenario =>
+  async (load) => {
+    const thread = await newTicker(load, frames);
+    const body = { assistant_id: "ticker", input: { frames, pause }, stream_mode: ["custom"] };
+    const text = await load.client.text(
+      "POST",
+      `/threads/${thread}/runs/stream`,
+      body,
+      load.accepting(thread, "ticker", [1]),
+    );
+    wrongFrames(load, `the stream of ${thread}`, numbersIn(text), frames);
+    if (/^event: error/m.test(text)) load.ledger.wrong.push(`the stream of ${thread} brought ${text.slice(-500)}`);
+  };
+
+/** A background run whose stream is left and joined again, each time through whatever serves then. */
+const rejoined: Scenario = async (load) => {
+  const frames = 60;
+  const thread = await newTicker(load, frames);
+  const path = `/threads/${thread}/runs`;
+  const body = {
+    assistant_id: "ticker",
+    input: { frames, pause: 100 },
+    stream_mode: ["custom"],
+    stream_resumable: true,
+  };
+  const { run_id: run } = await load.client.request<{ run_id: string }>("POST", path, body);
+  load.accepting(thread, "ticker", [1])(run);
+  let seen: number[] = [];
+  let last = "-1";
+  while (seen.length < frames) {
+    const { text, isOver } = await load.client.part(`${path}/${run}/stream?stream_mode=custom`, last, 1500);
+    const ids = [...text.matchAll(/^id: (.+)$/gm)];
+    last = ids.at(-1)?.[1] ?? last;
+    seen = [...seen, ...numbersIn(text)];
+    if (isOver) break;
+  }
+  wrongFrames(load, `the stream of run ${run}, joined by turns,`, seen, frames);
+};
+
+/** A waited run that takes longer than a replacement. */
+const longWait: Scenario = async (load) => {
+  const steps = 8;
+  const thread = await load.newThread(() => undefined);
+  const body = { assistant_id: "steps", input: { steps, pause: 900 } };
+  const accepted = load.accepting(
+    thread,
+    "steps",
+    range(steps).map((n) => n + 1),
+  );
+  const values = await load.client.request<{ done?: number[] }>("POST", `/threads/${thread}/runs/wait`, body, accepted);
+  if (values?.done?.length !== steps) load.ledger.wrong.push(`a long wait answered ${JSON.stringify(values)}`);
+  await sleep(100);
+};
+
+export const GATEWAY_SCENARIOS: Scenario[] = [
+  ...SCENARIOS,
+  stream(20, 10),
+  stream(100, 20),
+  stream(150, 100),
+  rejoined,
+  longWait,
+];

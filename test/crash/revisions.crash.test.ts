@@ -1,0 +1,59 @@
+/**
+ * A new revision every ten seconds while waits, streams and background runs go on behind the same address: no request
+ * fails, no step is lost or done twice, no frame is dropped. 40 s here; HEDDLE_STORM_SECONDS=300 for as long as
+ * anybody likes (`npm run storm`).
+ */
+import { rmSync } from "node:fs";
+
+import { afterAll, expect, test } from "vitest";
+
+import { dropDeploymentDatabases, testDataDirectory } from "../../server/test/control-plane.ts";
+import { testDatabase } from "../../server/test/db.ts";
+import { archiveOf, createDeployment, deployArchive } from "../../server/test/deploy.ts";
+import { ControlProcess } from "./control-process.ts";
+import { revisionStorm } from "./revision-storm.ts";
+
+const seconds = Number(process.env["HEDDLE_STORM_SECONDS"] ?? 40);
+const db = await testDatabase();
+const directory = testDataDirectory();
+const control = await ControlProcess.create(directory, db.uri);
+afterAll(async () => {
+  await control.end("SIGTERM");
+  await dropDeploymentDatabases(db);
+  rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+test(
+  "revision after revision, and nobody who calls the deployment notices",
+  async () => {
+    await control.start({ HEDDLE_DRAIN_SECONDS: "60", HEDDLE_MIN_HEALTHY_MS: "500", HEDDLE_LOG_LEVEL: "warn" });
+    const outcome = await revisionStorm({
+      url: control.url,
+      call: control.call,
+      database: db.uri,
+      create: (name, secrets) => createDeployment(control.call, name, secrets),
+      deploy: (id, files) => deployArchive(control.call, id, archiveOf(files)),
+      forMs: seconds * 1000,
+      everyMs: 10_000,
+      pauseMs: 100,
+      say: (line) => console.log(line),
+    });
+    const { wrong, ...figures } = outcome;
+    const quantile = (values: number[], share: number) =>
+      values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1];
+    console.log(
+      JSON.stringify({
+        ...figures,
+        switches: { median: quantile(figures.switches, 0.5), longest: Math.max(...figures.switches) },
+        deployments: { median: quantile(figures.deployments, 0.5), longest: Math.max(...figures.deployments) },
+      }),
+    );
+    expect(wrong).toEqual([]);
+    // revisions may skip one another, but those that serve have to be several
+    expect(figures.revisions["DEPLOYED"]).toBeGreaterThanOrEqual(Math.min(3, seconds / 10));
+    expect(Object.keys(figures.revisions).filter((status) => !/^(DEPLOYED|SKIPPED)$/.test(status))).toEqual([]);
+    expect(figures.servers).toBeGreaterThanOrEqual(figures.revisions["DEPLOYED"]! - 1);
+    expect(figures.runs).toBeGreaterThan(seconds);
+  },
+  seconds * 1000 + 200_000,
+);
