@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const CODE = "{server,graph-host,cli,examples,scripts}";
+const CODE = "{server,graph-host,console/src,cli,examples,scripts}";
 const shared = {
   environment: "node" as const,
   pool: "forks" as const,
@@ -10,6 +10,8 @@ const shared = {
   hookTimeout: 60_000,
   // much of a database test is waiting: one file at a time leaves half of two cores idle
   maxWorkers: 2,
+  // its port would be fought for; tests that want the console say so
+  env: { HEDDLE_CONSOLE: "false" },
 };
 
 /** `npx vitest run --project pure`; the conformance suite has a configuration of its own. */
@@ -55,6 +57,17 @@ export default defineConfig({
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
           fileParallelism: false,
+        },
+      },
+      {
+        // The console in a browser before the real platform. Needs Debian's Chromium.
+        test: {
+          ...shared,
+          name: "console",
+          include: ["console/test/**/*.browser.test.ts"],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
       {

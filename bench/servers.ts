@@ -40,7 +40,7 @@ export async function temporaryDirectory(): Promise<string> {
 export async function startHeddle(directory: string): Promise<ServerUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
-  args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-trace");
+  args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-trace", "--no-console");
   return start("heddle", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
 }
 
@@ -70,6 +70,19 @@ export async function startTrace(
   }
   await server.stop();
   throw new Error(`${name} printed no key`);
+}
+
+export interface ControlUnderTest {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The control plane alone, which nobody needs a key for; agent servers are its children. */
+export async function startControl(directory: string): Promise<ControlUnderTest> {
+  const port = await freePort();
+  const args = ["cli/bin/heddle.js", "serve", "--role", "control", "--control-port", String(port)];
+  args.push("--data-dir", join(directory, "data"));
+  return start("control", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
 }
 
 /** The JavaScript development server of LangGraph on a copy of the project, because it writes into it. */

@@ -9,6 +9,8 @@ const shared = {
   testTimeout: 30_000,
   expect: { poll: { timeout: 5_000 } },
   isolate: false,
+  // its port would be fought for
+  env: { HEDDLE_CONSOLE: "false" },
 };
 
 export default defineConfig({

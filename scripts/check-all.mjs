@@ -5,11 +5,12 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tool = (path, ...args) => [process.execPath, [`node_modules/${path}`, ...args]];
-const folders = ["server", "graph-host", "cli", "examples", "conformance", "bench", "scripts", "test"];
+const folders = ["server", "graph-host", "console", "cli", "examples", "conformance", "bench", "scripts", "test"];
 const checks = {
   format: tool("oxfmt/bin/oxfmt", "--check"),
   lint: tool("oxlint/bin/oxlint", "--type-aware"),
   types: tool("typescript-native/bin/tsc", "-p", "tsconfig.json"),
+  "types-console": tool("typescript-native/bin/tsc", "-p", "console/tsconfig.json"),
   imports: tool(
     "dependency-cruiser/bin/dependency-cruise.mjs",
     "--config",
@@ -32,7 +33,7 @@ function run(name) {
     child.on("error", (error) => output.push(Buffer.from(String(error))));
     child.on("close", (code) => {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      console.log(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(12)} ${seconds} s`);
+      console.log(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(13)} ${seconds} s`);
       if (code !== 0) console.log(Buffer.concat(output).toString().trimEnd());
       resolve(code === 0);
     });

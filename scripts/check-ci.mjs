@@ -25,6 +25,7 @@ const suites = [
   { name: "package", args: (report) => vitest(report, "--project", "package") },
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts") },
   { name: "security", args: (report) => vitest(report, "--project", "security") },
+  { name: "console", args: (report) => vitest(report, "--project", "console") },
   { name: "crash", args: (report) => vitest(report, "--project", "crash") },
 ];
 
@@ -37,7 +38,11 @@ const programChecks = [
 const SKIPPED = 77;
 
 /** Programs that suites need beyond Node, by the Debian package that brings them. Missing ones are installed. */
-const programs = { "redis-server": "redis-server", go: "golang-go" };
+const programs = {
+  "redis-server": "redis-server",
+  go: "golang-go",
+  "chromium-headless-shell": "chromium-headless-shell",
+};
 
 function installPrograms() {
   const isMissing = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined;

@@ -38,7 +38,14 @@ export async function startTargets(): Promise<Targets> {
   const output = join(directory, "output");
   const errors = join(directory, "errors");
   const [out, err] = [openSync(output, "w"), openSync(errors, "w")];
-  const args = ["cli/bin/heddle.js", "dev", "--config", "conformance/project/langgraph.json", "--no-reload"];
+  const args = [
+    "cli/bin/heddle.js",
+    "dev",
+    "--config",
+    "conformance/project/langgraph.json",
+    "--no-reload",
+    "--no-console",
+  ];
   args.push("--port", "0", "--trace-port", "0", "--data-dir", join(directory, "data"));
   const env = {
     ...process.env,

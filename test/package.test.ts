@@ -84,11 +84,15 @@ async function npm(cwd: string, ...args: string[]): Promise<void> {
 
 /** `npx heddle dev` with the given node first on the path; resolves with its address once the graphs are there. */
 async function start(nodeDir: string): Promise<string> {
-  const child = spawn("npx", ["--no-install", "heddle", "dev", "--port", "0", "--trace-port", "0"], {
-    cwd: project,
-    env: { ...cleanEnv(), PATH: `${nodeDir}:${process.env["PATH"]}` },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    "npx",
+    ["--no-install", "heddle", "dev", "--port", "0", "--trace-port", "0", "--console-port", "0"],
+    {
+      cwd: project,
+      env: { ...cleanEnv(), PATH: `${nodeDir}:${process.env["PATH"]}` },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   server = child;
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -10,6 +10,9 @@ import { readOptions } from "./base/config/options.ts";
 import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
 import { startControlPlane } from "./control/control-plane.ts";
+import { startConsoleServer } from "./console/console-server.ts";
+import { consoleOptions } from "./console/settings.ts";
+import type { SpaceUrls } from "./console/space-proxy.ts";
 import { Gateway } from "./control/gateway/gateway.ts";
 import { controlOptions } from "./control/settings.ts";
 import { deferred } from "./base/deferred.ts";
@@ -79,6 +82,17 @@ export interface ControlServerSettings extends ServerSettings {
   traces?: Promise<{ url: string; key: string } | null> | undefined;
   /** Stops what else uses this server's database and has to outlive its deployments. */
   stopOthers?: () => Promise<unknown>;
+}
+
+export interface ConsoleServerSettings {
+  host: string;
+  /** 0 for any free one. */
+  port: number;
+  /** Directory of the built console; null while it is being built. */
+  files: () => string | null;
+  spaces: SpaceUrls;
+  /** Whether the servers behind it want a key. */
+  keysNeeded: boolean;
 }
 
 /** Resolves when requests are answered; graphs may still be loading. */
@@ -170,6 +184,12 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     answer(http, createControlApp(control.deps, identity.guard).fetch, started, gateway);
     return running(http, database, identity, started);
   });
+}
+
+/** Resolves when requests are answered. It has no database and knows nobody. */
+export async function startConsole(settings: ConsoleServerSettings): Promise<{ url: string; close(): Promise<void> }> {
+  const options = readOptions(consoleOptions, process.env);
+  return await startConsoleServer({ ...settings, settings: options, log: createLog(options.logLevel) });
 }
 
 /** First the port: when it is taken, or may not be opened to others, nothing else was touched. */

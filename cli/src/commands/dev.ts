@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { type RunningConsole, serveConsole } from "../core/console-server.ts";
 import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
@@ -44,11 +45,8 @@ const flags = {
     description: "Do not start the trace platform.",
   },
   "trace-port": SERVER_FLAGS["trace-port"],
-  console: {
-    type: "switch",
-    default: true,
-    description: "Without the console. This version has none yet, so nothing changes.",
-  },
+  console: SERVER_FLAGS.console,
+  "console-port": SERVER_FLAGS["console-port"],
 } as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Serve a LangGraph project";
@@ -57,8 +55,8 @@ export function help(): string {
   return `Usage: heddle dev [options]
 
 Serves the graphs of a langgraph.json, loads them again when they change, and keeps threads and runs
-in an embedded Postgres. The trace platform runs beside it, in a process of its own. Needs no account, key
-or container.
+in an embedded Postgres. The trace platform runs beside it, in a process of its own, and the console shows both
+in a browser. Needs no account, key or container.
 
 Options:
 ${describeFlags(flags)}
@@ -74,6 +72,9 @@ export async function run(args: string[]): Promise<void> {
 
   const { startAgentServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;
+  let consoleServer: RunningConsole | undefined;
+  let tracesUrl: string | null = null;
+  const say = (message: string) => console.error(`heddle: ${message}`);
   // The first time is part of the banner.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
@@ -92,6 +93,7 @@ export async function run(args: string[]): Promise<void> {
   // At once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile.
   onStopSignal(async () => {
     const { close } = await starting;
+    await consoleServer?.close();
     await close();
   });
   const { host, port } = given;
@@ -108,14 +110,20 @@ export async function run(args: string[]): Promise<void> {
   // now that the agent server has what it needs of this machine
   let traces: TraceOutcome | undefined;
   if (given.trace) {
-    const say = (message: string) => console.error(`heddle: ${message}`);
     const { database, sendTracesTo } = server;
     const tracingKey = randomBytes(32).toString("base64url");
-    const onUrl = (url: string | null) =>
+    const onUrl = (url: string | null) => {
+      tracesUrl = url;
       sendTracesTo(url === null ? { state: "off" } : { state: "on", url, key: tracingKey });
+    };
     const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database };
     trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
     traces = await Promise.race([trace.start(), sleep(PATIENCE_MS, { problem: "It takes long to start." })]);
+  }
+  if (given.console) {
+    const { keysNeeded } = server;
+    const at = { host, port: given["console-port"], keysNeeded };
+    consoleServer = await serveConsole(at, { agent: () => server.url, trace: () => tracesUrl }, say);
   }
   process.stdout.write(
     await banner({
@@ -126,6 +134,7 @@ export async function run(args: string[]): Promise<void> {
       database: given["postgres-uri"] ? "DATABASE_URI" : "embedded Postgres in the data directory",
       graphs,
       traces,
+      console: consoleServer?.outcome,
       keysNeeded: server.keysNeeded,
       firstKey: server.firstKey,
     }),

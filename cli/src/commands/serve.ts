@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 import type { Graphs } from "../core/banner.ts";
+import { serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
@@ -11,7 +12,7 @@ import { needsRestarts, runWithRestarts, tellLauncher } from "../core/restarts.t
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
-const ROLES = ["trace", "control", "agent", "worker"] as const;
+const ROLES = ["trace", "control", "agent", "worker", "console"] as const;
 type Role = (typeof ROLES)[number];
 
 const flags = {
@@ -30,6 +31,25 @@ const flags = {
   port: SERVER_FLAGS.port,
   "trace-port": SERVER_FLAGS["trace-port"],
   "control-port": SERVER_FLAGS["control-port"],
+  "console-port": SERVER_FLAGS["console-port"],
+  "agent-url": {
+    type: "text",
+    placeholder: "URL",
+    env: ["HEDDLE_CONSOLE_AGENT_URL"],
+    description: "The agent server that the role console shows, when it runs elsewhere.",
+  },
+  "trace-url": {
+    type: "text",
+    placeholder: "URL",
+    env: ["HEDDLE_CONSOLE_TRACE_URL"],
+    description: "The trace platform that the role console shows, when it runs elsewhere.",
+  },
+  "control-url": {
+    type: "text",
+    placeholder: "URL",
+    env: ["HEDDLE_CONSOLE_CONTROL_URL"],
+    description: "The control plane that the role console shows, when it runs elsewhere.",
+  },
   host: SERVER_FLAGS.host,
   "data-dir": {
     type: "text",
@@ -58,7 +78,8 @@ export const summary = "Run one role, or several, for production";
 export function help(): string {
   return `Usage: heddle serve --role ROLE[,ROLE] [options]
 
-Runs the agent server, the trace platform or both in one process, configured by flags and environment
+Runs the agent server, the trace platform, the control plane, the console or several of them in one process,
+configured by flags and environment
 variables. Servers with the same Postgres work together. A worker executes runs that agent servers have accepted;
 on its port it answers /ok and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
 
@@ -112,6 +133,7 @@ const NAMES: Record<Role, string> = {
   trace: "Trace platform",
   control: "Control plane",
   worker: "Worker",
+  console: "Console",
 };
 
 function readRoles(text: string | undefined): Role[] {
@@ -129,10 +151,11 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
   const running: (Running & { role: Role })[] = [];
   try {
     // one after the other, so that they do not both start the embedded Postgres; what gets the traces comes first
-    let tracesUrl: string | undefined;
+    const urls: Partial<Record<Role, string>> = {};
     for (const role of ROLES.filter((one) => roles.includes(one))) {
-      const started = await startRole(role, place, tracesUrl);
-      if (role === "trace") tracesUrl = started.url;
+      const started =
+        role === "console" ? await startConsoleRole(place, urls) : await startRole(role, place, urls.trace);
+      urls[role] = started.url;
       running.push({ ...started, role });
     }
   } catch (error) {
@@ -142,7 +165,31 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
   return running;
 }
 
-async function startRole(role: Role, place: Place, tracesUrl?: string): Promise<Running> {
+/** For what runs in this process, and for what the flags name. */
+async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, string>>): Promise<Running> {
+  const { agent, trace, control } = {
+    agent: given["agent-url"] ?? urls.agent,
+    trace: given["trace-url"] ?? urls.trace,
+    control: given["control-url"] ?? urls.control,
+  };
+  for (const url of [agent, trace, control]) {
+    if (url !== undefined && !URL.canParse(url)) throw new UsageError(`${url} is not a URL.`);
+  }
+  if (agent === undefined && trace === undefined && control === undefined) {
+    throw new UsageError(
+      "The role console shows other servers: name them with --agent-url, --trace-url, --control-url.",
+    );
+  }
+  const { host, "console-port": port } = given;
+  const isLoopback = /^(127\.|::1$|localhost$)/.test(host);
+  const at = { host, port, keysNeeded: !isLoopback };
+  const urlsOf = { agent: () => agent ?? null, trace: () => trace ?? null, control: () => control ?? null };
+  const { outcome, close } = await serveConsole(at, urlsOf, (message) => console.error(`heddle: ${message}`));
+  if ("problem" in outcome) throw new Error(outcome.problem);
+  return { url: outcome.url, firstKey: null, close };
+}
+
+async function startRole(role: Exclude<Role, "console">, place: Place, tracesUrl?: string): Promise<Running> {
   const { given, dataDir, database, tracingKey } = place;
   const { startAgentServer, startControlServer, startTraceServer } = await import("../../../server/src/main.ts");
   const { host, reload, "n-jobs-per-worker": jobs } = given;
@@ -180,13 +227,20 @@ const onGraphs = (graphs: Graphs): void => {
   }
 };
 
-const PORT_FLAGS = { agent: "port", worker: "port", trace: "trace-port", control: "control-port" } as const;
+const PORT_FLAGS = {
+  agent: "port",
+  worker: "port",
+  trace: "trace-port",
+  control: "control-port",
+  console: "console-port",
+} as const;
 
 const PORT_NAMES = {
   agent: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   worker: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   trace: { portFlag: "--trace-port", portVariable: "HEDDLE_TRACE_PORT" },
   control: { portFlag: "--control-port", portVariable: "HEDDLE_CONTROL_PORT" },
+  console: { portFlag: "--console-port", portVariable: "HEDDLE_CONSOLE_PORT" },
 } satisfies Record<Role, object>;
 
 async function stopAll(running: Running[]): Promise<void> {

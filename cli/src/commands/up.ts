@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
+import { describePart } from "../core/banner.ts";
+import { type RunningConsole, serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
@@ -13,6 +15,8 @@ import { readVersion } from "../core/version.ts";
 const flags = {
   "control-port": SERVER_FLAGS["control-port"],
   "trace-port": SERVER_FLAGS["trace-port"],
+  console: SERVER_FLAGS.console,
+  "console-port": SERVER_FLAGS["console-port"],
   host: SERVER_FLAGS.host,
   "data-dir": {
     type: "text",
@@ -30,7 +34,7 @@ export const summary = "The whole platform on this machine: deploy projects to i
 export function help(): string {
   return `Usage: heddle up [options]
 
-Runs the control plane with its gateway, and the trace platform beside it. heddle deploy in a project's directory
+Runs the control plane with its gateway, the trace platform beside it and the console. heddle deploy in a project's directory
 deploys it here. Deployments of before go on; a signal to end ends them too, and hands back their runs.
 
 Options:
@@ -44,6 +48,9 @@ export async function run(args: string[]): Promise<void> {
   const key = tracingKey(dataDir);
   const { startControlServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;
+  let consoleServer: RunningConsole | undefined;
+  let tracesUrl: string | null = null;
+  const say = (message: string) => console.error(`heddle: ${message}`);
   let tell = (_: { url: string; key: string } | null) => {};
   const traces = new Promise<{ url: string; key: string } | null>((resolve) => (tell = resolve));
   if (!given.trace) tell(null);
@@ -62,6 +69,7 @@ export async function run(args: string[]): Promise<void> {
   onStopSignal(async () => {
     tell(null);
     const { close } = await starting;
+    await consoleServer?.close();
     await close();
   });
   const server = await starting.catch((error: unknown) => {
@@ -71,12 +79,18 @@ export async function run(args: string[]): Promise<void> {
   let outcome: TraceOutcome | undefined;
   if (given.trace) {
     const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database: server.database };
-    const onUrl = (url: string | null) => tell(url === null ? null : { url, key });
-    const say = (message: string) => console.error(`heddle: ${message}`);
+    const onUrl = (url: string | null) => {
+      tracesUrl = url;
+      tell(url === null ? null : { url, key });
+    };
     trace = new TraceProcess({ ...place, tracingKey: key, onUrl, say });
     outcome = await trace.start();
   }
-  process.stdout.write(banner(server, dataDir, outcome));
+  if (given.console) {
+    const at = { host, port: given["console-port"], keysNeeded: server.keysNeeded };
+    consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, say);
+  }
+  process.stdout.write(banner(server, dataDir, outcome, consoleServer?.outcome));
 }
 
 /** The same at every start, because deployments that outlived a killed control plane go on with it. */
@@ -93,6 +107,7 @@ function banner(
   { url, keysNeeded, firstKey }: { url: string; keysNeeded: boolean; firstKey: string | null },
   dataDir: string,
   traces: TraceOutcome | undefined,
+  consoleOutcome: RunningConsole["outcome"] | undefined,
 ): string {
   const lines = [
     "",
@@ -100,7 +115,8 @@ function banner(
     "",
     `  Control   ${url}`,
     `  Docs      ${url}/docs`,
-    ...(traces ? [`  Traces    ${"url" in traces ? traces.url : `off. ${traces.problem}`}`] : []),
+    ...(traces ? [describePart("Traces", traces)] : []),
+    ...(consoleOutcome ? [describePart("Console", consoleOutcome)] : []),
     `  Data      ${dataDir}`,
   ];
   if (firstKey !== null) {

@@ -9,6 +9,7 @@ export interface BannerInput {
   graphs: Graphs;
   /** Absent when it was not wanted. */
   traces: { url: string } | { problem: string } | undefined;
+  console: { url: string } | { problem: string } | undefined;
   /** Whether requests need a key. */
   keysNeeded: boolean;
   /** Made by this start, and shown by it alone. */
@@ -27,7 +28,8 @@ export async function banner(input: BannerInput): Promise<string> {
     "",
     `  API       ${url}`,
     `  Docs      ${url}/docs`,
-    ...(input.traces ? [describeTraces(input.traces)] : []),
+    ...(input.traces ? [describePart("Traces", input.traces)] : []),
+    ...(input.console ? [describePart("Console", input.console)] : []),
     `  Data      ${input.dataDir}`,
     `  Database  ${input.database}`,
     describeGraphs(graphs),
@@ -59,8 +61,8 @@ export function describeGraphs(graphs: Graphs): string {
   return lines.join("\n");
 }
 
-function describeTraces(traces: { url: string } | { problem: string }): string {
-  return `  Traces    ${"url" in traces ? traces.url : `off. ${traces.problem}`}`;
+export function describePart(name: string, part: { url: string } | { problem: string }): string {
+  return `  ${name.padEnd(9)} ${"url" in part ? part.url : `off. ${part.problem}`}`;
 }
 
 function describeKey({ firstKey, keysNeeded }: BannerInput): string[] {

@@ -26,6 +26,20 @@ export const SERVER_FLAGS = {
     max: 65_535,
     description: "Port of the control plane and its gateway; 0 takes a free one.",
   },
+  "console-port": {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_CONSOLE_PORT"],
+    default: 3000,
+    max: 65_535,
+    description: "Port of the console; 0 takes a free one.",
+  },
+  console: {
+    type: "switch",
+    env: ["HEDDLE_CONSOLE"],
+    default: true,
+    description: "Do not serve the console.",
+  },
   host: {
     type: "text",
     placeholder: "ADDRESS",

@@ -1,0 +1,43 @@
+/**
+ * The console as browsers load it. The published package brings it; in a checkout it is built when its sources are
+ * newer than what was built last, while the servers start.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { launcherPath } from "./launcher.ts";
+
+export interface ConsoleFiles {
+  /** Directory with index.html; null while it is being built. */
+  directory: () => string | null;
+  /** Why it could not be built. */
+  problem: Promise<string | null>;
+}
+
+export function consoleFiles(): ConsoleFiles {
+  const root = dirname(dirname(dirname(launcherPath())));
+  const script = join(root, "scripts", "build-console.mjs");
+  const inPackage = join(root, "dist", "console");
+  if (!existsSync(script)) return { directory: () => inPackage, problem: Promise.resolve(null) };
+  const built = join(root, "console", "dist");
+  let ready = false;
+  const problem = buildBy(script).then((message) => {
+    ready = message === null || existsSync(join(built, "index.html"));
+    return message;
+  });
+  return { directory: () => (ready ? built : null), problem };
+}
+
+/** Of its own low priority: whoever starts the servers waits for them first. */
+function buildBy(script: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code) =>
+      resolve(code === 0 ? null : `The console could not be built: ${errors.trim().split("\n").slice(-3).join(" ")}`),
+    );
+  });
+}

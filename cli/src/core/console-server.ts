@@ -1,0 +1,35 @@
+import { explainStart } from "./explain-start.ts";
+import { consoleFiles } from "./console-files.ts";
+
+export type ConsoleOutcome = { url: string } | { problem: string };
+
+type Urls = { agent?: () => string | null; trace?: () => string | null; control?: () => string | null };
+
+export interface RunningConsole {
+  outcome: ConsoleOutcome;
+  close(): Promise<void>;
+}
+
+/** A console that cannot be served is no reason to serve nothing: why is told in the banner. */
+export async function serveConsole(
+  place: { host: string; port: number; keysNeeded: boolean },
+  spaces: Urls,
+  say: (message: string) => void,
+): Promise<RunningConsole> {
+  const { startConsole } = await import("../../../server/src/main.ts");
+  const none = () => null;
+  try {
+    const files = consoleFiles();
+    const server = await startConsole({
+      ...place,
+      files: files.directory,
+      spaces: { agent: spaces.agent ?? none, trace: spaces.trace ?? none, control: spaces.control ?? none },
+    });
+    void files.problem.then((problem) => problem !== null && say(problem));
+    return { outcome: { url: server.url }, close: () => server.close() };
+  } catch (error) {
+    const names = { portFlag: "--console-port", portVariable: "HEDDLE_CONSOLE_PORT" };
+    const explained = explainStart(error, { ...place, ...names, databaseUri: undefined });
+    return { outcome: { problem: explained.message }, close: () => Promise.resolve() };
+  }
+}

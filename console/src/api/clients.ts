@@ -1,0 +1,56 @@
+/** Typed clients of the spaces, by their OpenAPI documents; every answer that is no success is thrown. */
+import createClient, { type Middleware } from "openapi-fetch";
+
+import type { paths as AgentPaths } from "./agent.d.ts";
+import { ApiError } from "./api-error.ts";
+import type { paths as ControlPaths } from "./control.d.ts";
+import { credentialHeaders } from "./credentials.ts";
+import type { paths as TracePaths } from "./trace.d.ts";
+
+/** Told of every 401, so that the sign-in page can be shown. */
+let onUnauthorized = (): void => {};
+export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
+
+const manners: Middleware = {
+  onRequest({ request }) {
+    for (const [name, value] of Object.entries(credentialHeaders())) request.headers.set(name, value);
+    // the proof of a page of this origin, without which a session's cookie changes nothing
+    request.headers.set("x-heddle-csrf", "1");
+    return request;
+  },
+  async onResponse({ response }) {
+    if (response.ok) return response;
+    if (response.status === 401) onUnauthorized();
+    throw await ApiError.from(response);
+  },
+  onError({ error }) {
+    if ((error as Error).name === "AbortError") return error as Error;
+    return new ApiError(0, `The server did not answer (${(error as Error).message}).`);
+  },
+};
+
+function client<Paths extends object>(baseUrl: string) {
+  const made = createClient<Paths>({ baseUrl });
+  made.use(manners);
+  return made;
+}
+
+export const traceApi = client<TracePaths>("/api/trace");
+export const controlApi = client<ControlPaths>("/api/control");
+
+const agents = new Map<string, ReturnType<typeof client<AgentPaths>>>();
+
+/** `local` is the agent server beside the console; every other name is a deployment's, behind the gateway. */
+export const agentUrl = (server: string): string =>
+  server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
+
+export function agentApi(server: string) {
+  const known = agents.get(server) ?? client<AgentPaths>(agentUrl(server));
+  agents.set(server, known);
+  return known;
+}
+
+/** The data of an answer that `manners` has let through. */
+export async function data<T>(answer: Promise<{ data?: T }>): Promise<NonNullable<T>> {
+  return (await answer).data!;
+}

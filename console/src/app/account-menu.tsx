@@ -1,0 +1,59 @@
+import { ActionIcon, Menu, Text } from "@mantine/core";
+import { IconUserCircle } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+
+import { data, traceApi } from "../api/clients.ts";
+import { keepKey, keepWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { spacesQuery } from "./spaces.ts";
+
+/** Which workspace, and as whom. */
+export function AccountMenu() {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { data: about } = useQuery(spacesQuery);
+  const { data: workspaces = [] } = useQuery({
+    queryKey: ["workspaces"],
+    queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
+    enabled: about?.spaces.trace === true,
+    staleTime: 60_000,
+  });
+  const current = readWorkspace() ?? workspaces[0]?.id;
+  const signOut = async () => {
+    keepKey(null);
+    keepWorkspace(null);
+    await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
+    queryClient.clear();
+    await navigate({ to: "/sign-in" });
+  };
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label="Account and workspace">
+          <IconUserCircle size={20} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {workspaces.length > 0 && <Menu.Label>Workspace</Menu.Label>}
+        {workspaces.map(({ id, display_name: name }) => (
+          <Menu.Item
+            key={id}
+            rightSection={id === current ? <Text size="xs">now</Text> : undefined}
+            onClick={() => {
+              keepWorkspace(id);
+              void queryClient.resetQueries();
+            }}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        {workspaces.length > 0 && <Menu.Divider />}
+        <Menu.Item onClick={() => void navigate({ to: "/sign-in" })}>
+          {readKey() === null ? "Sign in or use a key" : "Use another key"}
+        </Menu.Item>
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+        <Menu.Label>Heddle {about?.version}</Menu.Label>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,15 @@
+import { QueryClient } from "@tanstack/react-query";
+
+import { ApiError } from "../api/api-error.ts";
+
+/** What the server has refused will be refused again; what did not arrive may arrive. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      refetchOnWindowFocus: true,
+      retry: (failures, error) => failures < 2 && (!(error instanceof ApiError) || error.status >= 500),
+      retryDelay: (attempt) => Math.min(1000 * 2 ** attempt, 5_000),
+    },
+  },
+});

@@ -1,0 +1,133 @@
+import { ActionIcon, AppShell, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text } from "@mantine/core";
+import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconMoon, IconSun } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+import { Problem } from "../ui/problem.tsx";
+import { AccountMenu } from "./account-menu.tsx";
+import { AGENT_PLACES, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
+import { spacesQuery, useAgentServers } from "./spaces.ts";
+
+/** What is around every page: where one is, where one can go. */
+export function Shell() {
+  const [isOpen, { toggle, close }] = useDisclosure();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  useEffect(close, [path, close]);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 208, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      padding={0}
+      transitionDuration={0}
+    >
+      <a className="skip-link" href="#main">
+        Skip to the page
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="xs" wrap="nowrap">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+          <Link to="/" style={{ textDecoration: "none", color: "inherit" }}>
+            <Group gap={8} wrap="nowrap">
+              <img src="/favicon.svg" width={22} height={22} alt="" />
+              <Text fw={700}>Heddle</Text>
+            </Group>
+          </Link>
+          <Group ml="auto" gap="xs" wrap="nowrap">
+            <ColorSchemeButton />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar>
+        <AppShell.Section grow component={ScrollArea} p="xs">
+          <Navigation />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} style={{ outline: "none" }}>
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function Navigation() {
+  const { data: about, error, refetch } = useQuery(spacesQuery);
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!about) return <Loader size="sm" m="md" aria-label="Loading" />;
+  return (
+    <Stack gap={2} component="nav" aria-label="Pages">
+      <AgentPlaces />
+      {platformPlaces(about.spaces).map((place) => (
+        <PlaceLink key={place.label} place={place} />
+      ))}
+    </Stack>
+  );
+}
+
+/** The server whose pages are open, or the first. */
+function AgentPlaces() {
+  const { servers, isPending } = useAgentServers();
+  const { server: current } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const server = current ?? servers[0]?.id;
+  if (server === undefined) {
+    return isPending ? <Loader size="sm" m="md" aria-label="Loading" /> : null;
+  }
+  return (
+    <>
+      {(servers.length > 1 || !servers.some(({ id }) => id === server)) && (
+        <Select
+          aria-label="Agent server"
+          size="xs"
+          mb={4}
+          leftSection={<SERVER_ICON size={14} aria-hidden />}
+          data={servers.map(({ id, name }) => ({ value: id, label: name }))}
+          value={server}
+          allowDeselect={false}
+          searchable={servers.length > 8}
+          onChange={(id) => id !== null && void navigate({ to: "/a/$server/playground", params: { server: id } })}
+        />
+      )}
+      {AGENT_PLACES.map((place) => (
+        <PlaceLink key={place.label} place={place} params={{ server }} />
+      ))}
+    </>
+  );
+}
+
+function PlaceLink({ place, params }: { place: Place; params?: { server: string } }) {
+  const { icon: Icon, label, to } = place;
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const target = params ? to!.replace("$server", encodeURIComponent(params.server)) : to!;
+  const isActive = path === target || path.startsWith(`${target}/`);
+  return (
+    <NavLink
+      component={Link}
+      {...({ to, params } as object)}
+      label={label}
+      active={isActive}
+      aria-current={isActive ? "page" : undefined}
+      leftSection={<Icon size={16} aria-hidden />}
+      py={6}
+    />
+  );
+}
+
+function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const next = scheme === "dark" ? "light" : "dark";
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      onClick={() => setColorScheme(next)}
+      aria-label={`Use the ${next} colours`}
+    >
+      {scheme === "dark" ? <IconSun size={18} /> : <IconMoon size={18} />}
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,52 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+
+import { ApiError } from "../api/api-error.ts";
+import { controlApi, data } from "../api/clients.ts";
+
+export interface Spaces {
+  version: string;
+  spaces: { agent: boolean; trace: boolean; control: boolean };
+}
+
+/** What stands behind this console. */
+export const spacesQuery = queryOptions({
+  queryKey: ["console"],
+  async queryFn(): Promise<Spaces> {
+    const answer = await fetch("/console.json");
+    if (!answer.ok) throw await ApiError.from(answer);
+    return (await answer.json()) as Spaces;
+  },
+  staleTime: 10_000,
+  refetchInterval: 15_000,
+});
+
+export interface AgentServer {
+  /** `local`, or a deployment's name behind the gateway. In paths: `/a/<id>/…`. */
+  id: string;
+  name: string;
+  /** Null for the one beside the console. */
+  deploymentId: string | null;
+}
+
+const deploymentServers = queryOptions({
+  queryKey: ["console", "servers"],
+  async queryFn(): Promise<AgentServer[]> {
+    const { resources } = await data(controlApi.GET("/v2/deployments", { params: { query: { limit: "100" } } }));
+    return resources.flatMap(({ id, name, source_config }) => {
+      const url = (source_config as { custom_url?: string | null } | null)?.custom_url;
+      // by path, or by name where the gateway gives each deployment one
+      const slug = /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\./.exec(url ?? "")?.[1];
+      return slug === undefined ? [] : [{ id: slug, name, deploymentId: id }];
+    });
+  },
+  refetchInterval: 15_000,
+});
+
+/** Servers that can be looked at: the one beside the console and all deployments that have an address. */
+export function useAgentServers(): { servers: AgentServer[]; isPending: boolean; error: Error | null } {
+  const { data: about, isPending, error } = useQuery(spacesQuery);
+  const deployments = useQuery({ ...deploymentServers, enabled: about?.spaces.control === true });
+  const local = about?.spaces.agent ? [{ id: "local", name: "This server", deploymentId: null }] : [];
+  const waits = isPending || (about?.spaces.control === true && deployments.isPending);
+  return { servers: [...local, ...(deployments.data ?? [])], isPending: waits, error: error ?? deployments.error };
+}

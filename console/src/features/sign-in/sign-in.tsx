@@ -1,0 +1,107 @@
+import { Alert, Anchor, Button, Card, Center, Divider, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { keepKey } from "../../api/credentials.ts";
+
+const route = getRouteApi("/sign-in");
+
+/** With a password, at the identity provider, or with a key that lives as long as the tab. */
+export function SignIn() {
+  const { next = "/" } = route.useSearch();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [error, setError] = useState<string | null>(null);
+  const { data: methods } = useQuery({
+    queryKey: ["sign-in-methods"],
+    queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
+  });
+  const byPassword = useForm({ initialValues: { email: "", password: "" } });
+  const byKey = useForm({ initialValues: { key: "" } });
+  const enter = async () => {
+    queryClient.clear();
+    await navigate({ href: next });
+  };
+  const attempt = (work: () => Promise<unknown>) => async () => {
+    setError(null);
+    try {
+      await work();
+      await enter();
+    } catch (problem) {
+      setError((problem as Error).message);
+    }
+  };
+  return (
+    <Center mih="100vh" p="md" component="main">
+      <Card withBorder w={360} padding="lg">
+        <Stack>
+          <Title order={1} size="h3">
+            Sign in to Heddle
+          </Title>
+          {error !== null && (
+            <Alert color="red" role="alert">
+              {error}
+            </Alert>
+          )}
+          {methods?.password && (
+            <form
+              onSubmit={byPassword.onSubmit(({ email, password }) =>
+                attempt(() => traceApi.POST("/api/v1/login", { body: { email, password, cookie: true } }))(),
+              )}
+            >
+              <Stack gap="sm">
+                <TextInput
+                  label="E-mail"
+                  type="email"
+                  autoComplete="username"
+                  required
+                  {...byPassword.getInputProps("email")}
+                />
+                <PasswordInput
+                  label="Password"
+                  autoComplete="current-password"
+                  required
+                  {...byPassword.getInputProps("password")}
+                />
+                <Button type="submit">Sign in</Button>
+              </Stack>
+            </form>
+          )}
+          {methods?.oidc && (
+            <Anchor href={`/api/trace${methods.oidc.path}?next=${encodeURIComponent(next)}`}>
+              Sign in at {new URL(methods.oidc.issuer).host}
+            </Anchor>
+          )}
+          <Divider label="or with a key" />
+          <form
+            onSubmit={byKey.onSubmit(({ key }) =>
+              attempt(async () => {
+                keepKey(key.trim());
+                await traceApi.GET("/api/v1/workspaces", {}).catch((problem: unknown) => {
+                  keepKey(null);
+                  throw problem;
+                });
+              })(),
+            )}
+          >
+            <Stack gap="sm">
+              <PasswordInput
+                label="API key"
+                description="Kept by this tab only, until it is closed."
+                placeholder="lsv2_…"
+                required
+                {...byKey.getInputProps("key")}
+              />
+              <Button type="submit" variant="default">
+                Use this key
+              </Button>
+            </Stack>
+          </form>
+        </Stack>
+      </Card>
+    </Center>
+  );
+}

@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+
+import { Page } from "../../ui/page.tsx";
+
+export const Route = createFileRoute("/_shell/deployments/")({
+  component: () => <Page title="Deployments">{null}</Page>,
+});

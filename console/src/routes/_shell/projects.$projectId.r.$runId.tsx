@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+
+import { Page } from "../../ui/page.tsx";
+
+export const Route = createFileRoute("/_shell/projects/$projectId/r/$runId")({
+  component: () => <Page title="Trace">{null}</Page>,
+});

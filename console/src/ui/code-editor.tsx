@@ -1,0 +1,48 @@
+import { json } from "@codemirror/lang-json";
+import type { Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useComputedColorScheme } from "@mantine/core";
+import CodeMirror from "@uiw/react-codemirror";
+
+interface CodeEditorProps {
+  /** Read to people who do not see it. */
+  label: string;
+  value: string;
+  onChange?: (value: string) => void;
+  /** Language and completions; JSON by default. */
+  extensions?: Extension[];
+  isReadOnly?: boolean;
+  minHeight?: string;
+  maxHeight?: string;
+  placeholder?: string;
+}
+
+const JSON_EXTENSIONS = [json()];
+
+/** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it weighs as much as a page. */
+export default function CodeEditor({
+  label,
+  value,
+  onChange,
+  extensions = JSON_EXTENSIONS,
+  isReadOnly = false,
+  minHeight = "6rem",
+  maxHeight = "60vh",
+  placeholder,
+}: CodeEditorProps) {
+  const theme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  return (
+    <CodeMirror
+      value={value}
+      theme={theme}
+      editable={!isReadOnly}
+      readOnly={isReadOnly}
+      minHeight={minHeight}
+      maxHeight={maxHeight}
+      placeholder={placeholder}
+      {...(onChange && { onChange })}
+      extensions={[...extensions, EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": label })]}
+      basicSetup={{ foldGutter: true, highlightActiveLine: false, tabSize: 2 }}
+    />
+  );
+}

@@ -1,0 +1,22 @@
+import { useSyncExternalStore } from "react";
+
+/** One clock for all that says how long ago something was; it ticks every five seconds while somebody looks. */
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const tell of listeners) tell();
+  }, 5_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);

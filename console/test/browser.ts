@@ -1,0 +1,165 @@
+/**
+ * A user's browser before the real platform: `heddle dev` on the conformance suite's graphs, its trace platform and
+ * the built console, driven by playwright with Debian's Chromium.
+ *
+ * HEDDLE_SCREENSHOTS names a directory that screenshots go to; without it none are kept.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { AxeBuilder } from "@axe-core/playwright";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const START_MS = 120_000;
+const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+export interface Platform {
+  /** Of the console. */
+  url: string;
+  agentUrl: string;
+  traceUrl: string;
+  controlUrl: string;
+  directory: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * `dev` serves a project, `up` deployments. Addresses of what is not there are empty.
+ * @param settings environment variables of the server
+ */
+export async function startPlatform(
+  command: "dev" | "up" = "dev",
+  settings: Record<string, string> = {},
+  project = "conformance/project/langgraph.json",
+): Promise<Platform> {
+  const [agent, trace, control, own] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const directory = await mkdtemp(join(tmpdir(), "heddle-console-"));
+  // Postgres does not run as root, and the user it runs as has to reach the data directory
+  await chmod(directory, 0o755);
+  const logFile = join(directory, "server.log");
+  const log = await open(logFile, "w");
+  const args = ["cli/bin/heddle.js", command, "--data-dir", join(directory, "data"), "--trace-port", String(trace)];
+  args.push("--console-port", String(own));
+  if (command === "dev") args.push("--config", project, "--no-reload", "--port", String(agent));
+  else args.push("--control-port", String(control));
+  const env = { ...process.env, HEDDLE_CONSOLE: "true", HEDDLE_HOSTS: "1", ...settings };
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", log.fd, log.fd], env });
+  await log.close();
+  const url = `http://127.0.0.1:${own}`;
+  const stop = async () => {
+    await end(child);
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await untilServed(url, child);
+  } catch (error) {
+    const printed = await readFile(logFile, "utf8");
+    await stop();
+    throw new Error(`${(error as Error).message}\n${printed.slice(-4000)}`, { cause: error });
+  }
+  return {
+    url,
+    agentUrl: command === "dev" ? `http://127.0.0.1:${agent}` : "",
+    traceUrl: `http://127.0.0.1:${trace}`,
+    controlUrl: command === "up" ? `http://127.0.0.1:${control}` : "",
+    directory,
+    stop,
+  };
+}
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = PROGRAMS.find((path) => existsSync(path));
+  if (!executablePath) throw new Error(`No Chromium: none of ${PROGRAMS.join(", ")}`);
+  return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** A page whose errors fail the test that looks at them: uncaught ones, and what React and the policy complain of. */
+export async function openPage(
+  browser: Browser,
+  { width = 1280, scheme = "light" as "light" | "dark" } = {},
+): Promise<{ page: Page; context: BrowserContext; errors: string[] }> {
+  const context = await browser.newContext({
+    viewport: { width, height: width < 600 ? 844 : 900 },
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() !== "error") return;
+    // a refused request is shown on the page, and the browser logs it too
+    if (!/Failed to load resource/.test(message.text())) errors.push(message.text());
+  });
+  return { page, context, errors };
+}
+
+/** What axe finds that is serious or critical, a line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
+}
+
+/** The same page at three widths, light and dark, into HEDDLE_SCREENSHOTS; and whether it can be scrolled sideways. */
+export async function lookAt(browser: Browser, url: string, name: string, ready: string): Promise<string[]> {
+  const problems: string[] = [];
+  const directory = process.env["HEDDLE_SCREENSHOTS"];
+  for (const scheme of ["light", "dark"] as const) {
+    for (const width of [390, 1280, 2560]) {
+      const { page, context, errors } = await openPage(browser, { width, scheme });
+      await page.goto(url);
+      await page.locator(ready).first().waitFor();
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      if (overflow > 0) problems.push(`${name} at ${width}: ${overflow} px too wide`);
+      if (width === 1280) problems.push(...(await seriousFindings(page)).map((text) => `${name} ${scheme}: ${text}`));
+      if (directory) {
+        await mkdir(directory, { recursive: true });
+        await page.screenshot({ path: join(directory, `${name}-${width}-${scheme}.png`) });
+      }
+      problems.push(...errors.map((text) => `${name} ${scheme} ${width}: ${text}`));
+      await context.close();
+    }
+  }
+  return problems;
+}
+
+async function untilServed(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`heddle ended with ${child.exitCode}`);
+    const page = await fetch(url).catch(() => null);
+    if (page?.ok) return;
+    await sleep(200);
+  }
+  throw new Error(`nothing at ${url}`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  child.kill("SIGTERM");
+  const force = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  await exited;
+  clearTimeout(force);
+}

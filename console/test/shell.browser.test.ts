@@ -1,0 +1,62 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+beforeAll(async () => {
+  platform = await startPlatform();
+  browser = await openBrowser();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+test("the first page is under 300 kB compressed and interactive within a second", async () => {
+  const { page, context, errors } = await openPage(browser);
+  let bytes = 0;
+  const session = await context.newCDPSession(page);
+  await session.send("Network.enable");
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await page.goto(platform.url);
+  await page.getByRole("link", { name: "Threads" }).waitFor();
+  const interactive = await page.evaluate(() => performance.now());
+  console.log(`first page: ${(bytes / 1000).toFixed(0)} kB, ${interactive.toFixed(0)} ms`);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(300_000);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("every path that is no file is the application, and a name of another site is refused", async () => {
+  const deep = await fetch(`${platform.url}/a/local/threads/some.thing`);
+  expect([deep.status, deep.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);
+  expect(deep.headers.get("content-security-policy")).toContain("default-src 'self'");
+  expect((await fetch(`${platform.url}/assets/none.js`)).status).toBe(404);
+  const { request } = await import("node:http");
+  const status = await new Promise<number>((resolve, reject) => {
+    const asked = request(`${platform.url}/api/agent/info`, { headers: { host: "evil.example" } }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    asked.on("error", reject).end();
+  });
+  expect(status).toBe(403);
+});
+
+test("nothing that was built is loaded from elsewhere", () => {
+  const directory = fileURLToPath(new URL("../dist", import.meta.url));
+  const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
+  expect(files.filter((file) => file.endsWith(".js.br")).length).toBeGreaterThan(3);
+  expect(statSync(join(directory, "index.html")).size).toBeLessThan(2000);
+});
+
+test("the sign-in page", async () => {
+  expect(await lookAt(browser, `${platform.url}/sign-in`, "sign-in", "text=Sign in to Heddle")).toEqual([]);
+});

@@ -1,0 +1,21 @@
+import { tanstackRouter } from "@tanstack/router-plugin/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** `npx vite console` while working on it; HEDDLE_CONSOLE_URL names a running console, whose spaces it uses. */
+const backend = process.env["HEDDLE_CONSOLE_URL"] ?? "http://127.0.0.1:3000";
+
+export default defineConfig({
+  plugins: [
+    tanstackRouter({
+      target: "react",
+      autoCodeSplitting: true,
+      routesDirectory: "src/routes",
+      generatedRouteTree: "src/route-tree.gen.ts",
+      routeFileIgnorePattern: "\\.test\\.",
+    }),
+    react(),
+  ],
+  build: { target: "es2023", modulePreload: { polyfill: false }, chunkSizeWarningLimit: 900 },
+  server: { proxy: { "/api": { target: backend, ws: true }, "/console.json": backend } },
+});

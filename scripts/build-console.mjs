@@ -1,0 +1,114 @@
+// Builds the console for browsers, with a compressed copy beside each file, when its sources have changed since.
+// Run by itself it builds console/dist; npm pack builds dist/console.
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const CONSOLE = join(ROOT, "console");
+const STAMP = "sources.sha256";
+
+export async function buildConsole(directory) {
+  const stamp = sourcesHash();
+  if (readStamp(directory) === stamp) return;
+  const lock = join(CONSOLE, ".building");
+  await take(lock);
+  try {
+    if (readStamp(directory) === stamp) return;
+    const { build } = await import(pathToFileURL(join(ROOT, "node_modules", "vite", "dist", "node", "index.js")).href);
+    // beside, and then in one step: a server may be reading the old ones
+    const fresh = `${directory}.${process.pid}`;
+    await build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
+    for (const file of files(fresh)) compress(file);
+    writeFileSync(join(fresh, STAMP), stamp);
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(fresh, directory);
+  } finally {
+    unlinkSync(lock);
+  }
+}
+
+function compress(file) {
+  if (!/\.(js|css|html|svg|json|txt)$/.test(file)) return;
+  const content = readFileSync(file);
+  if (content.length < 1024) return;
+  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 10 };
+  writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
+}
+
+function readStamp(directory) {
+  try {
+    return readFileSync(join(directory, STAMP), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of all that the build reads: the console's own files, and which packages are installed. */
+function sourcesHash() {
+  const hash = createHash("sha256");
+  const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
+  for (const file of [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src"))]) {
+    if (file.endsWith("route-tree.gen.ts")) continue;
+    hash.update(file.slice(ROOT.length)).update(readFileSync(file));
+  }
+  return hash.digest("hex");
+}
+
+function files(directory) {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+/** One build at a time; a lock whose builder has died counts for nothing. */
+async function take(lock) {
+  for (;;) {
+    try {
+      const file = openSync(lock, "wx");
+      writeSync(file, String(process.pid));
+      closeSync(file);
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      if (isDead(lock)) rmSync(lock, { force: true });
+      else await sleep(200);
+    }
+  }
+}
+
+function isDead(lock) {
+  try {
+    const pid = Number(readFileSync(lock, "utf8"));
+    if (pid === 0) return Date.now() - statSync(lock).mtimeMs > 10_000;
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  if (!existsSync(join(ROOT, "node_modules", "vite"))) {
+    console.error("vite is not installed: run npm ci");
+    process.exit(1);
+  }
+  await buildConsole(join(CONSOLE, "dist"));
+}

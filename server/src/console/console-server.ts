@@ -1,0 +1,119 @@
+/**
+ * Gives the built console to browsers and passes its requests on to the spaces behind. It keeps nothing and knows
+ * nobody: no session, no database.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
+
+import sirv, { type RequestHandler } from "sirv";
+
+import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
+import type { Log } from "../base/log.ts";
+import { readVersion } from "../base/version.ts";
+import type { ConsoleSettings } from "./settings.ts";
+import { SPACES, SpaceProxy, type SpaceUrls } from "./space-proxy.ts";
+
+export interface ConsoleServerOptions {
+  settings: ConsoleSettings;
+  log: Log;
+  host: string;
+  /** 0 for any free one. */
+  port: number;
+  /** Of the built console; null while it is being built. */
+  files: () => string | null;
+  spaces: SpaceUrls;
+  /** Whether the servers behind want a key; without one, a name that somebody else's DNS gave us is refused. */
+  keysNeeded: boolean;
+}
+
+/** Styles are set by scripts in elements' attributes; pictures in messages come as data. Nothing leaves this origin. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Takes the port; rejects when it is in use. */
+export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
+  const { settings, log, host, port, spaces, keysNeeded, files } = options;
+  const http = await listenHttp(host, port, settings);
+  const proxy = new SpaceProxy(spaces, log);
+  const names = new Set((settings.consoleHosts ?? "").split(",").map((name) => name.trim().toLowerCase()));
+  let serve: ReturnType<typeof serveFiles> | undefined;
+  const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
+    response.setHeader("x-content-type-options", "nosniff");
+    response.setHeader("x-frame-options", "DENY");
+    if (!keysNeeded && !isOurName(request.headers.host, names)) {
+      return say(response, 403, "This console is not reached by that name. HEDDLE_CONSOLE_HOSTS says by which it is.");
+    }
+    if (proxy.handle(request, response)) return true;
+    if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "Only GET and HEAD.");
+    if (request.url?.split("?", 1)[0] === "/console.json") return describe(response, spaces);
+    const directory = files();
+    if (directory === null) {
+      response.setHeader("refresh", "2");
+      return say(response, 503, "The console is being built. This page will load again by itself.");
+    }
+    serve ??= serveFiles(directory);
+    response.setHeader("content-security-policy", POLICY);
+    response.setHeader("referrer-policy", "no-referrer");
+    serve(request, response, () => void say(response, 404, "There is no such file."));
+    return true;
+  };
+  http.serve(() => new Response(null, { status: 404 }), {
+    handle,
+    upgrade(request, socket, head) {
+      if (!keysNeeded && !isOurName(request.headers.host, names)) return false;
+      return proxy.upgrade(request, socket, head);
+    },
+  });
+  return {
+    ...http,
+    async close() {
+      await http.close();
+      proxy.close();
+    },
+  };
+}
+
+/** Every path outside of assets that is no file is a page of the application; names of assets carry their hash. */
+function serveFiles(directory: string): RequestHandler {
+  const common = { brotli: true, gzip: true, etag: true };
+  const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
+  const setHeaders = (response: ServerResponse) => void response.setHeader("cache-control", "no-cache");
+  const pages = sirv(directory, { ...common, setHeaders, single: true, ignores: false });
+  return (request, response, next) =>
+    request.url!.startsWith("/assets/") ? assets(request, response, next) : pages(request, response, next);
+}
+
+/** What is there to be looked at, for the application's first request. */
+function describe(response: ServerResponse, spaces: SpaceUrls): true {
+  const there = Object.fromEntries(SPACES.map((space) => [space, spaces[space]() !== null]));
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+  response.end(JSON.stringify({ version: readVersion(), spaces: there }));
+  return true;
+}
+
+/**
+ * A page of another site whose name was made to lead here would count as ours, and servers on open loopback would
+ * obey it. Addresses and localhost cannot be made to lead elsewhere.
+ */
+function isOurName(header: string | undefined, names: Set<string>): boolean {
+  const name = (header ?? "")
+    .replace(/:\d+$/, "")
+    .replace(/^\[|\]$/g, "")
+    .toLowerCase();
+  return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0 || (name !== "" && names.has(name));
+}
+
+function say(response: ServerResponse, status: number, text: string): true {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
+  response.end(`${text}\n`);
+  return true;
+}

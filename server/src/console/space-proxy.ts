@@ -1,0 +1,78 @@
+/**
+ * The way from the console's own origin to the servers behind it: `/api/agent/…`, `/api/trace/…`, `/api/control/…`.
+ * One origin, so that a session's cookie is sent and no page needs rules for others. Nothing is added, taken away or
+ * buffered: who may do what is decided by the server behind, as for every other client.
+ */
+import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+
+import { createProxyServer } from "httpxy";
+
+import type { Log } from "../base/log.ts";
+
+export const SPACES = ["agent", "trace", "control"] as const;
+export type Space = (typeof SPACES)[number];
+
+/** Where a space answers now, such as `http://127.0.0.1:2024`; null while it does not. */
+export type SpaceUrls = Record<Space, () => string | null>;
+
+const PATH = /^\/api\/(agent|trace|control)(?=[/?]|$)(.*)$/s;
+
+export class SpaceProxy {
+  readonly #urls: SpaceUrls;
+  readonly #log: Log;
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  readonly #proxy;
+
+  constructor(urls: SpaceUrls, log: Log) {
+    this.#urls = urls;
+    this.#log = log;
+    this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
+  }
+
+  /** @returns false when the path is none of a space */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const found = this.#find(request);
+    if (!found) return false;
+    const { space, target } = found;
+    if (target === null) {
+      refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
+      return true;
+    }
+    this.#proxy.web(request, response, { target }).catch((error: unknown) => {
+      this.#log.debug({ err: error, space }, "a request of the console failed");
+      if (response.headersSent) response.destroy();
+      else refuse(response, 502, `The ${NAMES[space]} could not be reached.`);
+    });
+    return true;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const found = this.#find(request);
+    if (!found?.target) return false;
+    this.#proxy.ws(request, socket as Socket, { target: found.target }, head).catch(() => socket.destroy());
+    return true;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** The path that the space sees is put into the request. */
+  #find(request: IncomingMessage): { space: Space; target: string | null } | undefined {
+    const match = PATH.exec(request.url ?? "");
+    if (!match) return undefined;
+    const space = match[1] as Space;
+    const rest = match[2]!;
+    request.url = rest.startsWith("/") ? rest : `/${rest}`;
+    return { space, target: this.#urls[space]() };
+  }
+}
+
+const NAMES: Record<Space, string> = { agent: "agent server", trace: "trace platform", control: "control plane" };
+
+function refuse(response: ServerResponse, status: number, detail: string): void {
+  response.writeHead(status, { "content-type": "application/json", ...(status === 503 && { "retry-after": "1" }) });
+  response.end(JSON.stringify({ detail }));
+}
