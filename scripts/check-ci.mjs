@@ -94,11 +94,24 @@ function run(args) {
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
+const failures = [];
 function count(name, seconds, { passed, failed, skipped }) {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
   lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds.toFixed(0)} s)`);
+}
+
+/** Each with its reason in a line, so that whoever sees only the end knows what to look for. */
+function failedTests(suite, { testResults }) {
+  return testResults.flatMap(({ name: file, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    const told = failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0] ?? ""}`);
+    const all = message && told.length === 0 ? [message] : told;
+    return all.map(
+      (text) => `FAILED ${suite} ${file.slice(root.length)} ${text.replaceAll(/\s+/g, " ").slice(0, 600)}`,
+    );
+  });
 }
 
 async function timed(work) {
@@ -125,6 +138,7 @@ for (const { name, args } of suites) {
     counts.passed = json.numPassedTests;
     counts.failed = json.numFailedTests;
     counts.skipped = json.numPendingTests + (json.numTodoTests ?? 0);
+    failures.push(...failedTests(name, json));
   } catch {
     console.error(`${name}: vitest wrote no report`);
   }
@@ -144,6 +158,6 @@ for (const { name, args } of programChecks) {
 }
 rmSync(reports, { recursive: true, force: true });
 
-console.log(`\n${lines.join("\n")}`);
+console.log(`\n${[...failures, ...lines].join("\n")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;

@@ -129,6 +129,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       summary: "Examples of the shared dataset",
       query: examplesQuery,
       out: { 200: z.array(example) },
+      errors: [400, 404],
       async handler({ params, query, c }) {
         const { tenant_id: tenantId, id } = await found(params.share_token);
         const search = { ...query, order: "recent", descending: undefined } as const;
@@ -143,6 +144,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       summary: "Number of examples of the shared dataset",
       query: countQuery,
       out: { 200: z.int() },
+      errors: [400, 404],
       async handler({ params, query, c }) {
         const { tenant_id: tenantId, id } = await found(params.share_token);
         return c.json(await countExamples(sql, tenantId, filterOf(id, query)));
