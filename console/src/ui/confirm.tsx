@@ -1,0 +1,86 @@
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+
+export interface Question {
+  title: string;
+  /** What will be gone, and what stays. */
+  body: ReactNode;
+  /** The verb on the button: `Delete`. */
+  action: string;
+  /** Has to be typed first, such as the name of what goes; for what cannot be brought back. */
+  typed?: string;
+  /** Done while the question stands; its failure is told there, and the question stays. */
+  run: () => Promise<unknown>;
+}
+
+/** `const { ask, dialog } = useConfirm()`: `dialog` is put anywhere on the page, `ask` opens it. */
+export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const ask = (next: Question) => {
+    setQuestion(next);
+    setOpen(true);
+  };
+  // the question stays in place while the dialog goes, so that its text does not vanish first
+  const dialog = question && (
+    <Modal opened={isOpen} onClose={() => setOpen(false)} title={question.title} closeButtonProps={{ title: "Close" }}>
+      <Answer key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />
+    </Modal>
+  );
+  return { ask, dialog };
+}
+
+function Answer({ question, onDone }: { question: Question; onDone: () => void }) {
+  const [typed, setTyped] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const mayGo = question.typed === undefined || typed.trim() === question.typed;
+  const go = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await question.run();
+      onDone();
+    } catch (problem) {
+      setError((problem as Error).message);
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (mayGo && !isBusy) void go();
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm" component="div">
+          {question.body}
+        </Text>
+        {question.typed !== undefined && (
+          <TextInput
+            label={`Type ${question.typed} to go on`}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+        {error !== null && (
+          <Alert color="red" role="alert">
+            {error}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onDone}>
+            Keep
+          </Button>
+          <Button type="submit" color="red" disabled={!mayGo} loading={isBusy}>
+            {question.action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

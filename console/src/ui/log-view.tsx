@@ -1,0 +1,166 @@
+import { Button, Group, Paper, Select, Switch, Text, TextInput } from "@mantine/core";
+import { IconArrowDown, IconSearch } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+
+import classes from "./log-view.module.css";
+
+export interface LogLine {
+  id: string;
+  /** Milliseconds since 1970. */
+  timestamp: number;
+  level: string;
+  message: string;
+}
+
+export interface LogFilter {
+  query: string;
+  /** The lowest level that is shown; empty for all. */
+  level: string;
+}
+
+interface LogViewProps {
+  /** Read to people who do not see it: `Build log`. */
+  label: string;
+  /** Oldest first, as the filter lets through; who asks the server filters. */
+  lines: LogLine[];
+  filter: LogFilter;
+  onFilter: (filter: LogFilter) => void;
+  /** More may come: the view then follows the end until somebody scrolls up. */
+  isLive: boolean;
+  /** Loads what is older; absent where nothing is. */
+  onOlder?: (() => void) | undefined;
+  /** What stands there while there is no line. */
+  empty?: ReactNode;
+  height?: number | string;
+}
+
+const LEVELS = [
+  { value: "", label: "All levels" },
+  { value: "INFO", label: "Info and up" },
+  { value: "WARNING", label: "Warnings and errors" },
+  { value: "ERROR", label: "Errors" },
+];
+const LINE_HEIGHT = 20;
+
+/** A log of any length: only what is seen is in the document. */
+export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty, height = 480 }: LogViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [follows, setFollows] = useState(true);
+  const [wraps, setWraps] = useState(true);
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_HEIGHT,
+    getItemKey: (index) => lines[index]!.id,
+    overscan: 20,
+  });
+  const last = lines.at(-1)?.id;
+  useEffect(() => {
+    if (follows && last !== undefined) virtual.scrollToIndex(lines.length - 1, { align: "end" });
+    // the length may shrink with a filter; only the newest line moves the view
+  }, [follows, last, virtual, lines.length]);
+  return (
+    <Paper withBorder>
+      <Group gap="xs" p="xs" className={classes["tools"]}>
+        <TextInput
+          aria-label={`Search in ${label}`}
+          placeholder="Search"
+          size="xs"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          value={filter.query}
+          onChange={(event) => onFilter({ ...filter, query: event.currentTarget.value })}
+          style={{ flex: "1 1 10rem" }}
+        />
+        <Select
+          aria-label="Level"
+          size="xs"
+          data={LEVELS}
+          value={filter.level}
+          onChange={(level) => onFilter({ ...filter, level: level ?? "" })}
+          allowDeselect={false}
+          w={170}
+        />
+        <Switch
+          size="xs"
+          label="Wrap"
+          checked={wraps}
+          onChange={(event) => setWraps(event.currentTarget.checked)}
+          styles={{ track: { cursor: "pointer" } }}
+        />
+        {isLive && (
+          <Switch
+            size="xs"
+            label="Follow"
+            checked={follows}
+            onChange={(event) => setFollows(event.currentTarget.checked)}
+          />
+        )}
+      </Group>
+      <div
+        ref={box}
+        className={classes["lines"]}
+        style={{ height }}
+        role="log"
+        aria-label={label}
+        tabIndex={0}
+        onWheel={(event) => event.deltaY < 0 && setFollows(false)}
+        onKeyDown={(event) => /^(PageUp|Home|ArrowUp)$/.test(event.key) && setFollows(false)}
+        onTouchMove={() => setFollows(false)}
+      >
+        {onOlder && (
+          <Button variant="subtle" size="compact-xs" onClick={onOlder} m={4}>
+            Show older lines
+          </Button>
+        )}
+        {lines.length === 0 && (
+          <Text size="sm" c="dimmed" p="md" component="div">
+            {filter.query !== "" || filter.level !== "" ? "No line is let through by the search and level." : empty}
+          </Text>
+        )}
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const { timestamp, level, message } = lines[index]!;
+            return (
+              <div
+                key={key}
+                data-index={index}
+                ref={virtual.measureElement}
+                className={classes["line"]}
+                data-level={level.toUpperCase()}
+                data-wraps={wraps}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <time dateTime={new Date(timestamp).toISOString()} title={new Date(timestamp).toISOString()}>
+                  {clock(timestamp)}
+                </time>
+                <span className={classes["level"]}>{level.toUpperCase().slice(0, 5)}</span>
+                <span className={classes["message"]}>{message}</span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {isLive && !follows && lines.length > 0 && (
+        <Group justify="center" p={4}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<IconArrowDown size={12} aria-hidden />}
+            onClick={() => setFollows(true)}
+          >
+            To the newest line
+          </Button>
+        </Group>
+      )}
+    </Paper>
+  );
+}
+
+/** The browser's zone, to the millisecond: lines of one request stand close together. */
+function clock(timestamp: number): string {
+  const at = new Date(timestamp);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const ms = String(at.getMilliseconds()).padStart(3, "0");
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${ms}`;
+}

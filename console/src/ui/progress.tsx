@@ -1,0 +1,41 @@
+import { Group, Progress as Bar, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+import { percent } from "./format.ts";
+
+interface ProgressProps {
+  /** Read to people who do not see it: `Rows written`. */
+  label: string;
+  done: number;
+  /** Null where nobody knows yet: the bar then only shows that something moves. */
+  total: number | null;
+  /** Beside the share, such as `12,000 of 50,000 rows`. */
+  children?: ReactNode;
+  color?: string;
+}
+
+export function Progress({ label, done, total, children, color = "teal" }: ProgressProps) {
+  const share = total === null ? null : total === 0 ? 1 : Math.min(done / total, 1);
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" mb={4} wrap="nowrap">
+        <Text size="xs" c="dimmed" className="numbers">
+          {children}
+        </Text>
+        <Text size="xs" className="numbers">
+          {share === null ? "" : percent(Math.floor(share * 100) / 100)}
+        </Text>
+      </Group>
+      <Bar.Root size="sm">
+        <Bar.Section
+          value={share === null ? 100 : share * 100}
+          color={color}
+          striped={share === null}
+          animated={share === null}
+          aria-label={label}
+          {...(share === null && { "aria-valuetext": "under way" })}
+        />
+      </Bar.Root>
+    </div>
+  );
+}
