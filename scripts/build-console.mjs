@@ -33,13 +33,25 @@ export async function buildConsole(directory) {
     const { build } = await import(pathToFileURL(join(ROOT, "node_modules", "vite", "dist", "node", "index.js")).href);
     // beside, and then in one step: a server may be reading the old ones
     const fresh = `${directory}.${process.pid}`;
-    await build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
+    await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } }));
     for (const file of files(fresh)) compress(file);
     writeFileSync(join(fresh, STAMP), stamp);
     rmSync(directory, { recursive: true, force: true });
     renameSync(fresh, directory);
   } finally {
     unlinkSync(lock);
+  }
+}
+
+/** Vite believes NODE_ENV more than its mode: below a test runner it would build the development React. */
+async function asProduction(work) {
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = "production";
+  try {
+    await work();
+  } finally {
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = NODE_ENV;
   }
 }
 
