@@ -125,7 +125,9 @@ test("runs of a server that was killed go on within 5 s of its restart", async (
     times.push(next.at - server.spawnedAt);
     await server.untilOk();
   }
-  console.log(`server spawned to run continued: ${times.join(", ")} ms`);
+  // what else runs on the machine may have come or gone since the beginning
+  factor = Math.max(factor, await machineFactor());
+  console.log(`server spawned to run continued: ${times.join(", ")} ms, machine ${factor.toFixed(2)}`);
   // Most of it is Node loading packages in two processes, one after the other: 4 to 5 s on two slow cores. Half as
   // much again is allowed here, so that a busy machine is no failure; the figures above are what is to be watched.
   expect(times.toSorted((a, b) => a - b)[1]).toBeLessThanOrEqual(1.5 * SERVER_LIMIT_MS * factor);
