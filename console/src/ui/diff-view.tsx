@@ -1,0 +1,80 @@
+import { Badge, Group, Stack, Text } from "@mantine/core";
+import { useMemo } from "react";
+
+import classes from "./diff-view.module.css";
+import { type Difference, differencesOf, printPath } from "./json-diff.ts";
+
+const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
+const COLORS = { added: "green", removed: "red", changed: "yellow" };
+/** Differences that are drawn; the number of all is told. */
+const SHOWN = 300;
+const SHORT = 4000;
+
+interface DiffViewProps {
+  before: unknown;
+  after: unknown;
+  /** What the two are called. */
+  names?: [string, string];
+}
+
+/** What differs between two JSON values, a block a member. */
+export function DiffView({ before, after, names = ["before", "after"] }: DiffViewProps) {
+  const differences = useMemo(() => differencesOf(before, after), [before, after]);
+  if (differences.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No difference.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {differences.slice(0, SHOWN).map((one) => (
+        <OneDifference key={one.kind + printPath(one.path)} one={one} names={names} />
+      ))}
+      {differences.length > SHOWN && (
+        <Text size="sm" c="dimmed">
+          {differences.length - SHOWN} more differences are not shown.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function OneDifference({ one, names }: { one: Difference; names: [string, string] }) {
+  return (
+    <div>
+      <Group gap="xs" mb={2} wrap="nowrap">
+        <Badge
+          size="sm"
+          variant="outline"
+          styles={{
+            root: {
+              flexShrink: 0,
+              borderColor: `var(--mantine-color-${COLORS[one.kind]}-6)`,
+              color: "var(--mantine-color-text)",
+            },
+          }}
+        >
+          {MARKS[one.kind]}
+        </Badge>
+        <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+          {printPath(one.path)}
+        </Text>
+      </Group>
+      <div className={classes.sides} data-kind={one.kind}>
+        {one.kind !== "added" && <Side sign="−" name={names[0]} value={one.before} />}
+        {one.kind !== "removed" && <Side sign="+" name={names[1]} value={one.after} />}
+      </div>
+    </div>
+  );
+}
+
+function Side({ sign, name, value }: { sign: "+" | "−"; name: string; value: unknown }) {
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null");
+  return (
+    <pre className={classes.side} data-sign={sign} aria-label={name} tabIndex={0}>
+      {text.length > SHORT ? `${text.slice(0, SHORT)}…` : text}
+    </pre>
+  );
+}
