@@ -1,0 +1,35 @@
+type Part = Record<string, unknown>;
+
+export interface Media {
+  url: string;
+  /** A MIME type, or `image`, `audio`, `file` of what stands elsewhere. */
+  type: string;
+  name: string;
+}
+
+/** Pictures, sound and files as OpenAI, Anthropic, Google and LangChain's standard blocks write them. */
+export function mediaOf(part: Part): Media | null {
+  const kind = /image/.test(text(part["type"]) ?? "")
+    ? "image"
+    : /audio/.test(text(part["type"]) ?? "")
+      ? "audio"
+      : "file";
+  const name = text(part["filename"]) ?? text(part["name"]) ?? kind;
+  const inner = part["image_url"] ?? part["source"] ?? part["input_audio"] ?? part["file"] ?? part;
+  if (typeof inner === "string") return { url: inner, type: kind, name };
+  if (typeof inner !== "object" || inner === null) return null;
+  const fields = inner as Part;
+  const url = text(fields["url"]) ?? text(fields["file_url"]);
+  if (url !== undefined) return { url, type: kind, name };
+  const bytes = text(fields["data"]) ?? text(fields["base64"]) ?? text(fields["file_data"]);
+  if (bytes === undefined) return null;
+  if (bytes.startsWith("data:")) return { url: bytes, type: kind, name };
+  const given = text(fields["media_type"]) ?? text(fields["mime_type"]) ?? text(fields["mimeType"]);
+  const type = given ?? defaultType(kind, text(fields["format"]));
+  return { url: `data:${type};base64,${bytes}`, type, name };
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const defaultType = (kind: string, format = "wav") =>
+  kind === "image" ? "image/png" : kind === "audio" ? `audio/${format}` : "application/octet-stream";

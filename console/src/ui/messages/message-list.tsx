@@ -1,0 +1,36 @@
+import { Stack } from "@mantine/core";
+import { type ReactNode, useMemo } from "react";
+
+import type { Message } from "./message.ts";
+import { MessageView } from "./message-view.tsx";
+
+/** A conversation. A tool's answer stands with its call, and by itself only where the call is not there. */
+export function MessageList({
+  messages,
+  actionsOf,
+}: {
+  messages: Message[];
+  actionsOf?: (message: Message, index: number) => ReactNode;
+}) {
+  const results = useMemo(() => answersByCall(messages), [messages]);
+  return (
+    <Stack gap="xs">
+      {messages.map((message, index) =>
+        message.toolCallId !== undefined && results.get(message.toolCallId) === message ? null : (
+          <MessageView
+            key={message.id ?? index}
+            message={message}
+            results={results}
+            actions={actionsOf?.(message, index)}
+          />
+        ),
+      )}
+    </Stack>
+  );
+}
+
+function answersByCall(messages: Message[]): Map<string, Message> {
+  const calls = new Set(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
+  const answers = messages.filter(({ toolCallId }) => toolCallId !== undefined && calls.has(toolCallId));
+  return new Map(answers.map((message) => [message.toolCallId!, message]));
+}

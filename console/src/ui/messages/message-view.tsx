@@ -1,0 +1,64 @@
+import { Group, Stack, Text } from "@mantine/core";
+import { memo, type ReactNode } from "react";
+
+import { Content, Reasoning } from "./content.tsx";
+import type { Message } from "./message.ts";
+import classes from "./messages.module.css";
+import { ToolCallView, ToolResult } from "./tool-call-view.tsx";
+
+const NAMES: Record<Message["role"], string> = {
+  user: "User",
+  assistant: "Assistant",
+  system: "System",
+  tool: "Tool",
+  other: "",
+};
+
+interface MessageViewProps {
+  message: Message;
+  /** Answers of tools, by the id of their call. */
+  results?: ReadonlyMap<string, Message>;
+  /** Buttons beside the name. */
+  actions?: ReactNode;
+}
+
+export const MessageView = memo(function MessageView({ message, results, actions }: MessageViewProps) {
+  const { role, type, name, content, toolCalls, reasoning, usage } = message;
+  const title = NAMES[role] || type;
+  return (
+    <article className={classes.message} data-role={role} aria-label={name ? `${title} ${name}` : title}>
+      <Group gap={6} mih={22} mb={2} wrap="nowrap">
+        <Text size="xs" fw={600} c="dimmed">
+          {title}
+        </Text>
+        {name && (
+          <Text size="xs" c="dimmed" ff="monospace" truncate>
+            {name}
+          </Text>
+        )}
+        {usage?.total_tokens !== undefined && (
+          <Text
+            size="xs"
+            c="dimmed"
+            className="numbers"
+            title={`${usage.input_tokens ?? 0} in, ${usage.output_tokens ?? 0} out`}
+          >
+            {usage.total_tokens} tokens
+          </Text>
+        )}
+        {actions && (
+          <Group gap={2} ml="auto" wrap="nowrap">
+            {actions}
+          </Group>
+        )}
+      </Group>
+      <Stack gap="xs">
+        {reasoning !== undefined && <Reasoning text={reasoning} />}
+        {role === "tool" ? <ToolResult message={message} /> : <Content content={content} isPlain={role === "user"} />}
+        {toolCalls.map((call, index) => (
+          <ToolCallView key={call.id ?? index} call={call} result={results?.get(call.id ?? "")} />
+        ))}
+      </Stack>
+    </article>
+  );
+});

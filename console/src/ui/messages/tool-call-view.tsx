@@ -1,0 +1,82 @@
+import { Badge, Group, Text } from "@mantine/core";
+import { IconTool } from "@tabler/icons-react";
+
+import { JsonView } from "../json-view.tsx";
+import { Content } from "./content.tsx";
+import type { Message, ToolCall } from "./message.ts";
+import classes from "./messages.module.css";
+
+/** A tool's call with its arguments and, once it is there, its answer. */
+export function ToolCallView({ call, result }: { call: ToolCall; result?: Message | undefined }) {
+  return (
+    <section className={classes.call} aria-label={`Call of ${call.name}`}>
+      <Group className={classes.callHead} gap={6} wrap="nowrap">
+        <IconTool size={14} aria-hidden />
+        <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: "anywhere" }}>
+          {call.name}
+        </Text>
+        {result?.isError && (
+          <Badge color="red" variant="outline" size="xs" ml="auto">
+            error
+          </Badge>
+        )}
+      </Group>
+      <div className={classes.callPart}>
+        <Arguments args={call.args} name={call.name} />
+        {call.error && (
+          <Text size="xs" c="var(--mantine-color-error)">
+            {call.error}
+          </Text>
+        )}
+      </div>
+      {result && (
+        <div className={classes.callPart}>
+          <ToolResult message={result} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Arguments({ args, name }: { args: unknown; name: string }) {
+  if (typeof args === "string")
+    return (
+      <Text size="sm" ff="monospace">
+        {args}
+      </Text>
+    );
+  const entries = Object.entries((args ?? {}) as object);
+  if (entries.length === 0)
+    return (
+      <Text size="xs" c="dimmed">
+        no arguments
+      </Text>
+    );
+  const isShort = entries.every(([, value]) => typeof value !== "object" && String(value).length < 80);
+  if (!isShort) return <JsonView value={args} label={`arguments of ${name}`} maxHeight="16rem" />;
+  return (
+    <>
+      {entries.map(([key, value]) => (
+        <Text key={key} size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+          <Text span inherit c="dimmed">
+            {key}:
+          </Text>{" "}
+          {JSON.stringify(value)}
+        </Text>
+      ))}
+    </>
+  );
+}
+
+/** JSON in a tool's answer is shown as such. */
+export function ToolResult({ message }: { message: Message }) {
+  const { content } = message;
+  if (typeof content === "string" && /^\s*[[{]/.test(content)) {
+    try {
+      return <JsonView value={JSON.parse(content)} label="answer of the tool" maxHeight="16rem" />;
+    } catch {
+      // text that only begins like JSON
+    }
+  }
+  return <Content content={content} isPlain />;
+}
