@@ -339,6 +339,9 @@ create table deployments (
   delete_tracing_project boolean not null default false,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  git_ref text,
+  git_config_path text,
+  force_delete boolean not null default false,
   constraint deployments_source_check CHECK ((source = ANY (ARRAY['github'::text, 'external_docker'::text, 'internal_docker'::text, 'internal_source'::text, 'internal_template'::text]))),
   constraint deployments_status_check CHECK ((status = ANY (ARRAY['AWAITING_DATABASE'::text, 'READY'::text, 'UNUSED'::text, 'AWAITING_DELETE'::text, 'UNKNOWN'::text]))),
   constraint deployments_pkey PRIMARY KEY (id),
@@ -428,6 +431,18 @@ create table feedback_tokens (
   constraint feedback_tokens_pkey PRIMARY KEY (token_id)
 );
 
+create table git_watches (
+  deployment_id uuid not null,
+  seen_sha text,
+  seen_number bigint not null default 0,
+  next_look_at timestamp with time zone not null default now(),
+  looked_at timestamp with time zone,
+  failures integer not null default 0,
+  problem text,
+  constraint git_watches_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint git_watches_pkey PRIMARY KEY (deployment_id)
+);
+
 create table heddle_functions (
   hash text not null,
   applied_at timestamp with time zone not null default now(),
@@ -482,6 +497,23 @@ create table instances (
   constraint instances_pkey PRIMARY KEY (id)
 );
 
+create table integrations (
+  id uuid not null,
+  tenant_id uuid not null,
+  installation_id bigint generated always as identity not null,
+  name text not null,
+  kind text not null,
+  url text not null,
+  api_url text,
+  username text not null,
+  has_token boolean not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint integrations_kind_check CHECK ((kind = ANY (ARRAY['github'::text, 'gitlab'::text, 'gitea'::text, 'other'::text]))),
+  constraint integrations_pkey PRIMARY KEY (id),
+  constraint integrations_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+
 create table invitations (
   id uuid not null,
   organization_id uuid not null,
@@ -498,6 +530,19 @@ create table invitations (
   constraint invitations_workspace_role_id_fkey FOREIGN KEY (workspace_role_id) REFERENCES roles(id),
   constraint invitations_pkey PRIMARY KEY (id),
   constraint invitations_organization_id_email_key UNIQUE (organization_id, email)
+);
+
+create table listeners (
+  id uuid not null,
+  tenant_id uuid not null,
+  version text,
+  compute_type text not null,
+  compute_id text not null,
+  compute_config jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint listeners_pkey PRIMARY KEY (id),
+  constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
 
 create table model_prices (
@@ -1002,6 +1047,7 @@ CREATE INDEX feedback_changes_by_seq ON public.feedback_changes USING btree (seq
 CREATE INDEX feedback_tokens_by_expiry ON public.feedback_tokens USING btree (expires_at);
 CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenant_id, run_id, created_at, feedback_key, token_id);
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
+CREATE INDEX git_watches_by_time ON public.git_watches USING btree (next_look_at);
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE (state = ANY (ARRAY['starting'::text, 'ready'::text]));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);

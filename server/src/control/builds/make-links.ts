@@ -1,5 +1,5 @@
 import { mkdir, realpath, rm, symlink } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, posix, sep } from "node:path";
 
 import { BuildError } from "../drivers/driver.ts";
 
@@ -19,7 +19,8 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
   const root = await realpath(directory);
   const paths = new Set(links.map((link) => link.path));
   for (const { path, target } of links) {
-    if (target === "" || target.startsWith("/") || target.includes("\0")) throw leadsOut(path, target);
+    if (target === "" || target.startsWith("/") || target.includes("\0") || goesUp(path, target))
+      throw leadsOut(path, target);
     const parents = path.split("/").map((_, depth, parts) => parts.slice(0, depth).join("/"));
     if (parents.some((parent) => paths.has(parent)))
       throw new BuildError(`The archive writes through a link: ${quote(path)}.`);
@@ -34,6 +35,9 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
     else if (place !== root && !place.startsWith(root + sep)) throw leadsOut(path, target);
   }
 }
+
+/** By its letters alone: also of one that leads nowhere yet. */
+const goesUp = (path: string, target: string): boolean => posix.join(dirname(path), target).split("/")[0] === "..";
 
 const leadsOut = (path: string, target: string): BuildError =>
   new BuildError(`The link ${quote(path)} leads out of the project, to ${quote(target)}.`);

@@ -1,0 +1,37 @@
+import { BuildError } from "../drivers/driver.ts";
+import type { GitError } from "./run-git.ts";
+
+const SIGXFSZ_EXIT = 153;
+
+/** Git's words by what they mean for the owner of a deployment. */
+const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => string][] = [
+  [
+    /could not read (Username|Password)|Authentication failed|terminal prompts disabled|HTTP.* 401|error: 401/i,
+    (repository) => `${repository} wants a token, or refuses the one that it got.`,
+  ],
+  [/error: 403|access denied|forbidden/i, (repository) => `${repository} may not be read with this token.`],
+  [
+    /not found|does not exist|does not appear to be a git repository|error: 404/i,
+    (repository) => `There is no repository at ${repository}, or its host hides it from this token.`,
+  ],
+  [
+    /error: 30\d|unable to update url base from redirection/i,
+    (repository) => `${repository} has moved: its host redirects. Give the address that it leads to.`,
+  ],
+  [
+    /dumb http transport/i,
+    (repository) => `${repository} is served as plain files, which cannot be fetched by the commit.`,
+  ],
+  [/certificate|SSL|TLS/i, (repository, said) => `The certificate of ${repository} is not accepted: ${said}`],
+];
+
+/** Final where another try would end the same; otherwise an error that is tried again. */
+export function explainGit(error: GitError, repository: string, maxMb: number): Error {
+  const said = error.message.split("\n").at(-1) ?? "";
+  if (error.code === SIGXFSZ_EXIT || /File too large|file size limit/i.test(error.message)) {
+    return new BuildError(`${repository} is larger than ${maxMb} MiB (HEDDLE_GIT_MAX_MB).`);
+  }
+  const known = KNOWN.find(([pattern]) => pattern.test(error.message));
+  if (known) return new BuildError(known[1](repository, said));
+  return new Error(`git could not fetch ${repository}: ${said.replace(/^fatal: /, "") || `exit code ${error.code}`}`);
+}

@@ -1,0 +1,64 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { AppError } from "../../base/errors.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+
+/** Where a repository is. */
+export type Repository = { kind: "remote"; url: URL } | { kind: "local"; path: string };
+
+/**
+ * Reads the address of a repository: https, or http within one's own network; a path or `file:` address below
+ * the directories of HEDDLE_GIT_LOCAL. Everything else that git understands (`ext::`, ssh, options) is none.
+ * @throws AppError with what is wrong with it
+ */
+export function readRepository(text: string, outbound: Pick<Outbound, "check">, localRoots: string[]): Repository {
+  const bad = (why: string) => new AppError(422, why);
+  // oxlint-disable-next-line no-control-regex -- these are what must not be there
+  if (/[\x00-\x20\x7f\\]/.test(text)) throw bad("must not hold spaces, backslashes or control characters");
+  if (text.startsWith("/") || /^file:/i.test(text)) return { kind: "local", path: readPath(text, localRoots, bad) };
+  if (/^(ssh:|git@|[^/:]+@[^/:]+:)/i.test(text)) throw bad("is not called by ssh; give the https:// address");
+  if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// address of a Git repository");
+  const url = outbound.check(text);
+  if (url.search !== "" || url.hash !== "") throw bad("must not hold a query or a fragment");
+  if (url.pathname === "/") throw bad("must name a repository, not only its host");
+  return { kind: "remote", url };
+}
+
+function readPath(text: string, roots: string[], bad: (why: string) => AppError): string {
+  if (roots.length === 0) {
+    throw bad("is on the machine itself, which the operator has to allow: HEDDLE_GIT_LOCAL names the directories");
+  }
+  let path = text;
+  if (!text.startsWith("/")) {
+    try {
+      path = fileURLToPath(text);
+    } catch {
+      throw bad("is no file: address of this machine");
+    }
+  }
+  path = resolve(path);
+  if (!isBelow(path, roots)) throw bad("is in none of the directories that HEDDLE_GIT_LOCAL names");
+  return path;
+}
+
+export const isBelow = (path: string, roots: string[]): boolean =>
+  roots.some((root) => {
+    const way = relative(root, path);
+    return way === "" || (!isAbsolute(way) && way.split("/")[0] !== "..");
+  });
+
+/** For comparing: hosts know one repository with and without `.git`, and in any case of its host. */
+export function canonicalUrl(text: string): string {
+  const bare = (path: string) => path.replace(/\/+$/, "").replace(/\.git$/i, "");
+  if (!URL.canParse(text)) return bare(text);
+  const url = new URL(text);
+  return `${url.host.toLowerCase()}${bare(url.pathname)}`;
+}
+
+/** Whether a token for `base` may be shown to the repository: same origin, and below its path. */
+export function isOfHost(repository: URL, base: string): boolean {
+  const host = new URL(base);
+  const prefix = host.pathname.replace(/\/*$/, "/");
+  return repository.origin === host.origin && repository.pathname.startsWith(prefix);
+}

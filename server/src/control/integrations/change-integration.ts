@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+
+import { type AppError, conflict, notFound } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { ControlDeps } from "../deps.ts";
+import { invalid } from "../deployments/validate.ts";
+import type { CreateBody, Kind, PatchBody } from "./schema.ts";
+import * as rows from "./sql.ts";
+
+export const unknownIntegration = (id: string): AppError => notFound(`Integration ID ${id} not found.`);
+const taken = (name: string) => conflict(`There is an integration with the name '${name}' already.`);
+
+type Deps = Pick<ControlDeps, "sql" | "secrets" | "outbound">;
+
+const HOSTS: Partial<Record<Kind, string>> = { github: "https://github.com", gitlab: "https://gitlab.com" };
+const USERNAMES: Record<Kind, string> = { github: "x-access-token", gitlab: "oauth2", gitea: "oauth2", other: "git" };
+
+/** @returns it, with the secret of its webhook */
+export async function createIntegration(
+  deps: Deps,
+  tenantId: string,
+  body: CreateBody,
+): Promise<{ row: rows.IntegrationRow; webhookSecret: string }> {
+  const { sql, secrets } = deps;
+  const url = body.url ?? HOSTS[body.kind];
+  if (url === undefined) throw invalid(["url"], `is required for the kind ${body.kind}`);
+  const made = {
+    id: uuid7(),
+    tenant_id: tenantId,
+    name: body.name,
+    kind: body.kind,
+    url: checkAddress(deps, "url", url),
+    api_url: body.api_url == null ? null : checkAddress(deps, "api_url", body.api_url),
+    username: body.username ?? USERNAMES[body.kind],
+    has_token: body.token != null,
+  };
+  const webhookSecret = body.webhook_secret ?? randomBytes(24).toString("base64url");
+  return sql.begin(async (tx) => {
+    const row = await rows.insertIntegration(tx, made);
+    if (!row) throw taken(body.name);
+    const of = { workspaceId: tenantId };
+    if (body.token != null) await secrets.put({ ...rows.tokenOf(row.id), ...of }, body.token, tx);
+    await secrets.put({ ...rows.webhookSecretOf(row.id), ...of }, webhookSecret, tx);
+    return { row, webhookSecret };
+  });
+}
+
+/** What is null or left out stays as it was. Where it leads stays in any case: a token is meant for one host. */
+export async function changeIntegration(
+  deps: Deps,
+  tenantId: string,
+  id: string,
+  body: PatchBody,
+): Promise<rows.IntegrationRow> {
+  const { sql, secrets } = deps;
+  const apiUrl = body.api_url == null ? null : checkAddress(deps, "api_url", body.api_url);
+  return sql.begin(async (tx) => {
+    const row = await rows.lockIntegration(tx, tenantId, id);
+    if (!row) throw unknownIntegration(id);
+    if (body.name != null && (await rows.isNameTaken(tx, tenantId, id, body.name))) throw taken(body.name);
+    const changed = {
+      ...row,
+      name: body.name ?? row.name,
+      api_url: apiUrl ?? row.api_url,
+      username: body.username ?? row.username,
+      has_token: row.has_token || body.token != null,
+    };
+    await rows.updateIntegration(tx, changed);
+    const of = { workspaceId: tenantId };
+    if (body.token != null) await secrets.put({ ...rows.tokenOf(id), ...of }, body.token, tx);
+    if (body.webhook_secret != null) await secrets.put({ ...rows.webhookSecretOf(id), ...of }, body.webhook_secret, tx);
+    return (await rows.lockIntegration(tx, tenantId, id))!;
+  });
+}
+
+/** 409 while a deployment gets in by it. */
+export async function deleteIntegration(deps: Deps, tenantId: string, id: string): Promise<void> {
+  await deps.sql.begin(async (tx) => {
+    if (!(await rows.lockIntegration(tx, tenantId, id))) throw unknownIntegration(id);
+    const users = await rows.usersOf(tx, tenantId, id);
+    if (users.length > 0) {
+      throw conflict(`Deployments use this integration: ${users.map((user) => user.name).join(", ")}.`);
+    }
+    await deps.secrets.delete(rows.tokenOf(id), tx);
+    await deps.secrets.delete(rows.webhookSecretOf(id), tx);
+    await rows.deleteIntegrationRow(tx, id);
+  });
+}
+
+function checkAddress({ outbound }: Deps, field: string, text: string): string {
+  try {
+    const url = outbound.check(text);
+    if (url.search !== "" || url.hash !== "") throw invalid([field], "must not hold a query or a fragment");
+    return url.href.replace(/\/+$/, "");
+  } catch (error) {
+    if (error instanceof OutboundError) throw invalid([field], error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { SourceConfig } from "../deployments/schema.ts";
+import { BuildError } from "../drivers/driver.ts";
+import type { GitPlace } from "../git/git-source.ts";
+import { isOfHost } from "../git/repository.ts";
+import { findIntegration, type IntegrationRow, tokenOf } from "./sql.ts";
+
+/** Where a deployment's repository is, with the token of its integration. Throws BuildError when that is not there any more. */
+export async function gitPlaceOf(
+  { sql, secrets }: { sql: Sql | Transaction; secrets: Secrets },
+  tenantId: string,
+  config: SourceConfig,
+): Promise<GitPlace> {
+  const repoUrl = config.repo_url;
+  if (!repoUrl) throw new BuildError("The deployment has no repository.");
+  if (config.integration_id == null) return { repoUrl, credentials: null };
+  const integration = await findIntegration(sql, tenantId, config.integration_id);
+  if (!integration) throw new BuildError("The integration of this deployment is not there any more.");
+  if (!mayUse(integration, repoUrl))
+    throw new BuildError(`The integration is for repositories below ${integration.url}.`);
+  const token = integration.has_token ? await secrets.get(tokenOf(integration.id)) : null;
+  return { repoUrl, credentials: token === null ? null : { username: integration.username, token } };
+}
+
+/** A token goes to the host that it is meant for, and to nobody who names another. */
+export const mayUse = (integration: Pick<IntegrationRow, "url">, repoUrl: string): boolean =>
+  URL.canParse(repoUrl) && isOfHost(new URL(repoUrl), integration.url);

@@ -1,0 +1,97 @@
+import { z } from "zod";
+
+import { AppError } from "../../base/errors.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import { stateError } from "../deployments/validate.ts";
+import type { GithubRepository, Kind } from "./schema.ts";
+import type { IntegrationRow } from "./sql.ts";
+
+interface Host {
+  /** Of its API, from the address of its repositories. */
+  api(url: string): string;
+  path(page: number): string;
+  headers(token: string): Record<string, string>;
+  repository: z.ZodType<Omit<GithubRepository, "host_integration_id">>;
+}
+
+const PAGE = 100;
+/** More than anybody picks from. */
+const PAGES = 10;
+
+const ofGithub = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    owner: z.object({ login: z.string() }),
+    html_url: z.string(),
+    default_branch: z.string().nullish(),
+  })
+  .transform(({ id, name, owner, html_url: url, default_branch: branch }) => ({
+    id,
+    name,
+    owner: owner.login,
+    url,
+    default_branch: branch ?? "",
+  }));
+
+const ofGitlab = z
+  .object({
+    id: z.int(),
+    path: z.string(),
+    namespace: z.object({ full_path: z.string() }),
+    web_url: z.string(),
+    default_branch: z.string().nullish(),
+  })
+  .transform(({ id, path, namespace, web_url: url, default_branch: branch }) => ({
+    id,
+    name: path,
+    owner: namespace.full_path,
+    url,
+    default_branch: branch ?? "",
+  }));
+
+/** GitHub's REST API, GitLab's and Gitea's, as their documents say. */
+const HOSTS: Partial<Record<Kind, Host>> = {
+  github: {
+    api: (url) => (new URL(url).host === "github.com" ? "https://api.github.com" : `${new URL(url).origin}/api/v3`),
+    path: (page) => `/user/repos?sort=pushed&per_page=${PAGE}&page=${page}`,
+    headers: (token) => ({ Authorization: `Bearer ${token}`, Accept: "application/vnd.github+json" }),
+    repository: ofGithub,
+  },
+  gitlab: {
+    api: (url) => `${new URL(url).origin}/api/v4`,
+    path: (page) => `/projects?membership=true&order_by=last_activity_at&per_page=${PAGE}&page=${page}`,
+    headers: (token) => ({ "PRIVATE-TOKEN": token }),
+    repository: ofGitlab,
+  },
+  gitea: {
+    api: (url) => `${new URL(url).origin}/api/v1`,
+    path: (page) => `/user/repos?limit=${PAGE}&page=${page}`,
+    headers: (token) => ({ Authorization: `token ${token}` }),
+    repository: ofGithub,
+  },
+};
+
+/** What the integration's token may see, the newest thousand. 400 where it can see nothing, 502 where the host fails. */
+export async function listRepositories(
+  outbound: Outbound,
+  integration: IntegrationRow,
+  token: string | null,
+): Promise<GithubRepository[]> {
+  const host = HOSTS[integration.kind];
+  if (!host) throw stateError(`Repositories of hosts of the kind ${integration.kind} cannot be listed.`);
+  if (token === null) throw stateError("The integration has no token, with which to ask for repositories.");
+  const base = integration.api_url ?? host.api(integration.url);
+  const found: GithubRepository[] = [];
+  for (let page = 1; page <= PAGES; page++) {
+    const answer = await outbound.fetch(base + host.path(page), { headers: host.headers(token) }, { totalMs: 10_000 });
+    if (answer.status === 401 || answer.status === 403) throw stateError(`${base} refuses the integration's token.`);
+    const parsed = answer.ok ? z.array(host.repository).safeParse(await answer.json().catch(() => null)) : undefined;
+    if (!parsed?.success) {
+      throw new AppError(502, `${base} does not answer as a host of the kind ${integration.kind} (${answer.status}).`);
+    }
+    found.push(...parsed.data.map((one) => ({ host_integration_id: integration.id, ...one })));
+    if (parsed.data.length === 0 || !(answer.headers.get("link") ?? "").includes('rel="next"')) break;
+  }
+  return found;
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+
+import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+
+/** Ways into Git hosts. The reading endpoints are those of contract control-plane §2.8; making them is ours. */
+
+export const KINDS = ["github", "gitlab", "gitea", "other"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const short = storableText.min(1).max(200);
+const address = storableText.min(1).max(1000);
+/** What an HTTP header can bear. */
+const token = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,1000}$/, "must be visible ASCII without spaces")
+  .describe("Stored encrypted, never shown");
+const username = z
+  .string()
+  .regex(/^[\x21-\x39\x3b-\x7e]{1,200}$/, "must be visible ASCII without spaces and colons")
+  .describe("What the host wants beside a token; most do not look at it");
+const webhookSecret = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 characters of visible ASCII without spaces")
+  .describe("What the host signs its webhooks with. Made here when it is left out");
+
+export const createBody = z.object({
+  name: short,
+  kind: z.enum(KINDS).default("github"),
+  url: address
+    .optional()
+    .describe("Repositories below it get the token: https://git.example, https://git.example/team"),
+  api_url: address.nullish().describe("Where the host's API is, when that is not where it usually is"),
+  username: username.optional(),
+  token: token.nullish(),
+  webhook_secret: webhookSecret.nullish(),
+});
+export type CreateBody = z.output<typeof createBody>;
+
+export const patchBody = z.object({
+  name: short.nullish(),
+  api_url: address.nullish(),
+  username: username.nullish(),
+  token: token.nullish(),
+  webhook_secret: webhookSecret.nullish(),
+});
+export type PatchBody = z.output<typeof patchBody>;
+
+export const integrationParams = z.object({ integration_id: uuid });
+export const listQuery = z.object({ limit: queryLimit(20, 100), offset: queryOffset });
+
+export const integration = z
+  .object({
+    id: z.string(),
+    installation_id: z.int(),
+    name: z.string(),
+    kind: z.enum(KINDS),
+    url: z.string(),
+    api_url: z.string().nullable(),
+    username: z.string(),
+    has_token: z.boolean(),
+    webhook_url: z.string().describe("Where the host is to send its pushes"),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "GitIntegration" });
+
+/** The secret is shown to whoever makes the integration, this once. */
+export const newIntegration = integration.extend({ webhook_secret: z.string() }).meta({ id: "NewGitIntegration" });
+
+export const integrationsList = z.object({ resources: z.array(integration), offset: z.int() });
+
+/** Contract control-plane §2.8. */
+export const githubIntegration = z
+  .object({ id: z.string(), installation_id: z.int(), name: z.string() })
+  .meta({ id: "GithubIntegration" });
+
+export const githubRepository = z
+  .object({
+    host_integration_id: z.string(),
+    id: z.int(),
+    name: z.string(),
+    owner: z.string(),
+    url: z.string(),
+    default_branch: z.string(),
+  })
+  .meta({ id: "GithubRepository" });
+export type GithubRepository = z.output<typeof githubRepository>;
+
+export const installationLink = z.object({ install_url: z.string(), oauth_reuse_url: z.string().nullable() });

@@ -1,0 +1,79 @@
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Kind } from "./schema.ts";
+
+export interface IntegrationRow {
+  id: string;
+  tenant_id: string;
+  installation_id: string;
+  name: string;
+  kind: Kind;
+  url: string;
+  api_url: string | null;
+  username: string;
+  has_token: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** Of which the token and the webhook's secret are encrypted. */
+export const tokenOf = (id: string) => ({ purpose: "git-token", id });
+export const webhookSecretOf = (id: string) => ({ purpose: "git-webhook", id });
+
+export async function findIntegration(
+  sql: Sql | Transaction,
+  tenantId: string,
+  id: string,
+): Promise<IntegrationRow | undefined> {
+  const [row] = await sql<IntegrationRow[]>`select * from integrations where tenant_id = ${tenantId} and id = ${id}`;
+  return row;
+}
+
+/** Whoever asks has to prove who it is by other means. */
+export async function integrationOfAnybody(sql: Sql, id: string): Promise<IntegrationRow | undefined> {
+  const [row] = await sql<IntegrationRow[]>`select * from integrations where id = ${id}`;
+  return row;
+}
+
+/** The newest first. */
+export const listIntegrations = (sql: Sql, tenantId: string, { limit, offset }: { limit: number; offset: number }) =>
+  sql<IntegrationRow[]>`
+    select * from integrations where tenant_id = ${tenantId}
+    order by created_at desc, id desc limit ${limit} offset ${offset}`;
+
+/** @returns undefined when the workspace has one of that name */
+export async function insertIntegration(
+  tx: Transaction,
+  one: Omit<IntegrationRow, "installation_id" | "created_at" | "updated_at">,
+): Promise<IntegrationRow | undefined> {
+  const [row] = await tx<IntegrationRow[]>`
+    insert into integrations (id, tenant_id, name, kind, url, api_url, username, has_token)
+    values (${one.id}, ${one.tenant_id}, ${one.name}, ${one.kind}, ${one.url}, ${one.api_url}, ${one.username},
+      ${one.has_token})
+    on conflict (tenant_id, name) do nothing returning *`;
+  return row;
+}
+
+export const lockIntegration = async (tx: Transaction, tenantId: string, id: string) => {
+  const [row] = await tx<IntegrationRow[]>`
+    select * from integrations where tenant_id = ${tenantId} and id = ${id} for update`;
+  return row;
+};
+
+export const updateIntegration = (tx: Transaction, { id, name, api_url, username, has_token }: IntegrationRow) => tx`
+  update integrations set name = ${name}, api_url = ${api_url}, username = ${username}, has_token = ${has_token},
+    updated_at = now()
+  where id = ${id}`;
+
+export const isNameTaken = async (tx: Transaction, tenantId: string, id: string, name: string): Promise<boolean> => {
+  const [row] = await tx`
+    select 1 from integrations where tenant_id = ${tenantId} and name = ${name} and id <> ${id}`;
+  return row !== undefined;
+};
+
+export const deleteIntegrationRow = (tx: Transaction, id: string) => tx`delete from integrations where id = ${id}`;
+
+/** Names of some deployments that get in by it. */
+export const usersOf = (tx: Transaction, tenantId: string, id: string) => tx<{ name: string }[]>`
+  select name from deployments
+  where tenant_id = ${tenantId} and source_config->>'integration_id' = ${id} and status <> 'AWAITING_DELETE'
+  order by name limit 5`;

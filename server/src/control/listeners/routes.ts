@@ -1,0 +1,121 @@
+import { type AppError, conflict, notFound } from "../../base/errors.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import * as schema from "./schema.ts";
+import {
+  deleteListenerRow,
+  findListener,
+  insertListener,
+  type ListenerRow,
+  listListeners,
+  updateListener,
+} from "./sql.ts";
+
+const shared = { tag: "Listeners", errorFamily: "validation" } as const;
+
+/** The words of contract control-plane §1.2. */
+const unknown = (id: string): AppError => notFound(`Listener ID ${id} not found.`);
+
+const print = (row: ListenerRow) => ({
+  id: row.id,
+  version: row.version,
+  compute_type: row.compute_type,
+  compute_id: row.compute_id,
+  compute_config: { k8s_namespaces: row.compute_config.k8s_namespaces ?? null },
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+});
+
+/** Clusters that run deployments for a control plane elsewhere (contract control-plane §3.1, rows 26 to 28). */
+export function listenerRoutes(deps: ControlDeps): Route[] {
+  const { sql } = deps;
+  return [
+    route({
+      ...shared,
+      ...hosted("/v2/listeners"),
+      method: "GET",
+      permission: "deployments:read",
+      summary: "List listeners, the newest first",
+      query: schema.listQuery,
+      out: { 200: schema.listenersList },
+      async handler({ query, principal, c }) {
+        const rows = await listListeners(sql, principal.workspaceId, query);
+        return c.json({ resources: rows.map(print), offset: query.offset + rows.length });
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners"),
+      method: "POST",
+      permission: "workspaces:manage",
+      summary: "Create a listener",
+      auditFields: ["compute_type", "compute_id"],
+      body: schema.createBody,
+      out: { 201: schema.listener },
+      errors: [409],
+      async handler({ body, principal, c }) {
+        const { compute_type, compute_id, compute_config } = body;
+        const tenant_id = principal.workspaceId;
+        const made = {
+          id: uuid7(),
+          tenant_id,
+          version: body.version ?? null,
+          compute_type,
+          compute_id,
+          compute_config,
+        };
+        const row = await insertListener(sql, made);
+        if (row) return c.json(print(row), 201);
+        throw conflict(
+          `Listener for LangSmith workspace ID '${tenant_id}' and compute ID '${compute_id}' already exists.`,
+        );
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id"),
+      method: "GET",
+      permission: "deployments:read",
+      summary: "A listener",
+      params: schema.listenerParams,
+      out: { 200: schema.listener },
+      async handler({ params, principal, c }) {
+        const row = await findListener(sql, principal.workspaceId, params.listener_id);
+        if (!row) throw unknown(params.listener_id);
+        return c.json(print(row));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id"),
+      method: "PATCH",
+      permission: "workspaces:manage",
+      summary: "Change a listener",
+      params: schema.listenerParams,
+      body: schema.patchBody,
+      out: { 200: schema.listener },
+      async handler({ params, body, principal, c }) {
+        const change = { version: body.version ?? null, compute_config: body.compute_config ?? null };
+        const row = await updateListener(sql, principal.workspaceId, params.listener_id, change);
+        if (!row) throw unknown(params.listener_id);
+        return c.json(print(row));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id"),
+      method: "DELETE",
+      permission: "workspaces:manage",
+      summary: "Delete a listener",
+      params: schema.listenerParams,
+      out: { 204: null },
+      async handler({ params, principal, c }) {
+        if (!(await deleteListenerRow(sql, principal.workspaceId, params.listener_id)))
+          throw unknown(params.listener_id);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}

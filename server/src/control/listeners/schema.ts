@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+
+/** Contract control-plane §2.7. */
+
+const short = storableText.max(200);
+const namespaces = z.array(short.min(1)).max(1000);
+const computeConfig = z.object({ k8s_namespaces: namespaces.nullish() });
+
+export const createBody = z.object({
+  version: short.nullish(),
+  compute_type: z.literal("k8s"),
+  compute_id: short.min(1),
+  compute_config: computeConfig,
+});
+export type CreateBody = z.output<typeof createBody>;
+
+export const patchBody = z.object({ version: short.nullish(), compute_config: computeConfig.nullish() });
+export type PatchBody = z.output<typeof patchBody>;
+
+export const listenerParams = z.object({ listener_id: uuid });
+export const listQuery = z.object({ limit: queryLimit(20, 100), offset: queryOffset });
+
+export const listener = z
+  .object({
+    id: z.string(),
+    version: z.string().nullable(),
+    compute_type: z.string(),
+    compute_id: z.string(),
+    compute_config: z.object({ k8s_namespaces: z.array(z.string()).nullable() }),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .meta({ id: "Listener" });
+
+export const listenersList = z.object({ resources: z.array(listener), offset: z.int() });

@@ -1,0 +1,135 @@
+/**
+ * Looks at the branches of deployments that are built on push: now and then, and when a webhook calls. A commit that
+ * was not there before becomes a revision, in the transaction that notes it as seen: one revision a commit, whoever
+ * looks, however often. Of several pushes between two looks the last is built.
+ */
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import { lockDeployment } from "../deployments/sql.ts";
+import { gitPlaceOf } from "../integrations/git-place.ts";
+import { addRevision } from "../revisions/create-revision.ts";
+import type { WorkDeps } from "../revisions/work-deps.ts";
+import * as watches from "./sql.ts";
+
+const LOOK_MS = 1000;
+const AT_ONCE = 4;
+/** A look that was cut short is made again after so long; git gives up before. */
+const LEASE_SECONDS = 90;
+/** A revision that is being made looks itself; what it found is known soon. */
+const SOON_SECONDS = 2;
+const LONGEST_SECONDS = 3600;
+/** After a webhook's call, where nobody looks otherwise. */
+const TRIES = 6;
+const RETRY_SECONDS = 10;
+
+export class PushWatcher {
+  readonly #deps: WorkDeps;
+  readonly #wakeWorker: () => void;
+  readonly #stopping = new AbortController();
+  readonly #looking = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #again = false;
+  #failing = false;
+
+  /** `wakeWorker`: there is a new revision. */
+  constructor(deps: WorkDeps, wakeWorker: () => void) {
+    this.#deps = deps;
+    this.#wakeWorker = wakeWorker;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
+    this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error("the control plane stops"));
+    clearInterval(this.#timer);
+    await this.#pass;
+    await Promise.all(this.#looking);
+  }
+
+  wake(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#again = true;
+    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+  }
+
+  async #work(): Promise<void> {
+    const { sql, log } = this.#deps;
+    try {
+      while (this.#again && !this.#stopping.signal.aborted && this.#looking.size < AT_ONCE) {
+        this.#again = false;
+        const limit = AT_ONCE - this.#looking.size;
+        for (const watch of await watches.claimWatches(sql, { limit, leaseSeconds: LEASE_SECONDS })) {
+          const looking = this.#look(watch).finally(() => {
+            this.#looking.delete(looking);
+            this.wake();
+          });
+          this.#looking.add(looking);
+        }
+      }
+      this.#failing = false;
+    } catch (error) {
+      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
+      log[level]({ err: error }, "branches are not looked at; it will be tried again");
+      this.#failing = true;
+    }
+  }
+
+  /** Never rejects: what could not be written is looked at again when the lease is over. */
+  async #look(watch: watches.WatchRow): Promise<void> {
+    const { sql, git, settings, log } = this.#deps;
+    const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
+    try {
+      const place = await gitPlaceOf(this.#deps, watch.tenant_id, watch.source_config);
+      const sha = await git.resolve(place, watch.git_ref, this.#stopping.signal);
+      const isSettled = await this.#settle(watch, sha);
+      await watches.finishLook(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
+    } catch (error) {
+      if (this.#stopping.signal.aborted || isDatabaseAway(error)) return;
+      const failures = watch.failures + 1;
+      const pause = (every ?? RETRY_SECONDS) * 2 ** Math.min(failures - 1, 12);
+      const seconds = every === null && failures >= TRIES ? null : Math.min(LONGEST_SECONDS, pause);
+      const problem = error instanceof Error ? error.message : String(error);
+      log[failures === 1 ? "warn" : "debug"](
+        { err: error, deployment: watch.deployment_id },
+        "a branch was not looked at",
+      );
+      await watches.finishLook(sql, watch, { seconds, failures, problem }).catch(() => {});
+    }
+  }
+
+  /** @returns false when it cannot be told yet whether the commit is news */
+  async #settle(watch: watches.WatchRow, sha: string): Promise<boolean> {
+    if (sha === watch.seen_sha) return true;
+    const deps = this.#deps;
+    const made = await deps.sql.begin(async (tx) => {
+      const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
+      // changed since: the next look is at what it is now
+      if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
+      const seen = await watches.seenOf(tx, row.id);
+      if (seen === undefined || seen === sha) return "known";
+      if (await watches.isBeingResolved(tx, row.id)) return "later";
+      const id = await addRevision(deps, tx, row, {
+        source: "github",
+        config: row.source_config,
+        references: row.secret_references,
+        revision: {
+          repo_ref: row.git_ref,
+          langgraph_config_path: row.git_config_path,
+          image_uri: null,
+          source_tarball_path: null,
+        },
+        environment: await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, tx),
+        commitSha: sha,
+      });
+      const [{ number }] = await tx<[{ number: string }]>`select number from revisions where id = ${id}`;
+      await watches.noteSeen(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
+      return "made";
+    });
+    if (made === "made") this.#wakeWorker();
+    return made !== "later";
+  }
+}

@@ -1,0 +1,89 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import { AppError, unauthorized } from "../../base/errors.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import { integrationParams } from "../integrations/schema.ts";
+import { integrationOfAnybody, webhookSecretOf } from "../integrations/sql.ts";
+import { watchesOf, wakeWatches } from "../pushes/sql.ts";
+import { canonicalUrl } from "../git/repository.ts";
+import { isSame, isSigned, readPush } from "./push-event.ts";
+
+const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public", audit: "none" } as const;
+
+/** How many deployments follow what was pushed to. */
+const heard = z.object({ deployments: z.int() });
+
+/**
+ * Git hosts tell here that something was pushed. What they say is not built: the branch is looked at, so that a
+ * message that comes twice, late or out of order changes nothing.
+ */
+export function webhookRoutes(deps: ControlDeps): Route[] {
+  const { sql, secrets } = deps;
+
+  async function hear(c: Context, id: string, isTrue: (body: Uint8Array, secret: string) => boolean, isPush: boolean) {
+    const integration = await integrationOfAnybody(sql, id);
+    const secret = integration && (await secrets.get(webhookSecretOf(id)));
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    // the same answer, whichever of the two it is
+    if (!integration || !secret || !isTrue(body, secret)) throw unauthorized("The signature or token is not right.");
+    if (!/^application\/json\b/i.test(c.req.header("content-type") ?? "")) {
+      throw new AppError(415, "Webhooks are read as application/json: choose that content type at the host.");
+    }
+    const push = isPush ? readPush(parse(body)) : null;
+    if (!push) return c.json({ deployments: 0 }, 200);
+    const watches = await watchesOf(sql, integration.tenant_id, integration.id, push.branch);
+    const meant = watches.filter(({ repo_url }) => push.repositories.includes(canonicalUrl(repo_url)));
+    await wakeWatches(
+      sql,
+      meant.map((one) => one.deployment_id),
+    );
+    deps.pushes.wake();
+    return c.json({ deployments: meant.length }, 202);
+  }
+
+  return [
+    route({
+      ...shared,
+      ...hosted("/webhooks/github/:integration_id"),
+      publicBecause: "the body is signed with the integration's secret (X-Hub-Signature-256)",
+      method: "POST",
+      summary: "A push, as GitHub tells of it, and Gitea",
+      params: integrationParams,
+      reads: ["application/json"],
+      out: { 200: heard, 202: heard },
+      errors: [400, 401, 415],
+      handler({ params, c }) {
+        const signature = c.req.header("x-hub-signature-256");
+        const event = c.req.header("x-github-event") ?? c.req.header("x-gitea-event");
+        return hear(c, params.integration_id, (body, secret) => isSigned(body, secret, signature), event === "push");
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/webhooks/gitlab/:integration_id"),
+      publicBecause: "it bears the integration's secret (X-Gitlab-Token)",
+      method: "POST",
+      summary: "A push, as GitLab tells of it",
+      params: integrationParams,
+      reads: ["application/json"],
+      out: { 200: heard, 202: heard },
+      errors: [400, 401, 415],
+      handler({ params, c }) {
+        const token = c.req.header("x-gitlab-token") ?? "";
+        const isPush = c.req.header("x-gitlab-event") === "Push Hook";
+        return hear(c, params.integration_id, (_, secret) => isSame(token, secret), isPush);
+      },
+    }),
+  ];
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch {
+    throw new AppError(400, "The body is not JSON.");
+  }
+}
