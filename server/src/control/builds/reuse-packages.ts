@@ -34,7 +34,10 @@ export function packagesKey(directory: string, command: string, environment: Rec
   let packages: Record<string, { link?: boolean; resolved?: unknown }>;
   let manifest: { scripts?: Record<string, unknown>; workspaces?: unknown };
   try {
-    packages = (JSON.parse(lockText) as { packages?: typeof packages }).packages ?? {};
+    const { packages: listed } = JSON.parse(lockText) as { packages?: typeof packages };
+    // one of before npm 7 says in other words where they are from
+    if (listed === undefined) return null;
+    packages = listed;
     manifest = JSON.parse(manifestText) as typeof manifest;
   } catch {
     return null;
