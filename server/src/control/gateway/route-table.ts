@@ -29,20 +29,26 @@ export class RouteTable {
   readonly #inFlight = new Map<string, number>();
   #waiting: (() => void)[] = [];
   #turn = 0;
+  #asked = 0;
+  #shown = 0;
 
   constructor(sql: Sql, place: string) {
     this.#sql = sql;
     this.#place = place;
   }
 
+  /** Shows what is so when it is called, or something newer: answers that overtake one another don't turn it back. */
   async refresh(): Promise<void> {
     const sql = this.#sql;
+    const mine = ++this.#asked;
     const rows = await sql<TargetRow[]>`
       select d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.ports
       from deployments d left join lateral (
         select array_agg(id::text order by replica) as ids, array_agg(port order by replica) as ports from instances
         where revision_id = d.active_revision_id and state = 'ready' and place = ${this.#place}) i on true
       limit 100000`;
+    if (mine < this.#shown) return;
+    this.#shown = mine;
     this.#targets = new Map(
       rows.map((row) => [
         row.slug,

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { RouteTable } from "./route-table.ts";
+
+/** Answers of a database, given in the order that a test wants. */
+function slowDatabase() {
+  const asked: ((ports: number[]) => void)[] = [];
+  const sql = () =>
+    new Promise((resolve) =>
+      asked.push((ports) =>
+        resolve([
+          {
+            slug: "a",
+            deployment_id: "d",
+            tenant_id: "t",
+            status: "READY",
+            active_revision_id: "r",
+            ports,
+            ids: ports.map(String),
+          },
+        ]),
+      ),
+    );
+  return { sql: sql as unknown as Sql, asked };
+}
+
+test("an answer that is overtaken by a newer one changes nothing any more", async () => {
+  const { sql, asked } = slowDatabase();
+  const table = new RouteTable(sql, "here");
+  const older = table.refresh();
+  const newer = table.refresh();
+  asked[1]!([2]);
+  await newer;
+  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  asked[0]!([1]);
+  await older;
+  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  const next = table.refresh();
+  asked[2]!([3]);
+  await next;
+  expect(table.find("a")?.instances).toEqual([{ id: "3", port: 3 }]);
+});
