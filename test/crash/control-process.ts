@@ -25,6 +25,7 @@ export class ControlProcess {
     this.url = `http://127.0.0.1:${port}`;
   }
 
+  /** `database`: none for the embedded one, in the directory. */
   static async create(directory: string, database: string): Promise<ControlProcess> {
     const probe = createServer();
     await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
@@ -43,7 +44,7 @@ export class ControlProcess {
       stdio: ["ignore", log, log],
       env: {
         ...process.env,
-        DATABASE_URI: this.#database,
+        ...(this.#database !== "" && { DATABASE_URI: this.#database }),
         HEDDLE_AUTH: "auto",
         HEDDLE_MIN_HEALTHY_MS: "100",
         HEDDLE_REVISION_LEASE_SECONDS: "5",

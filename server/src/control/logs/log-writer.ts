@@ -1,4 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
+import { whileAway } from "../../base/db/retry.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import type { Log } from "../../base/log.ts";
 import { scrubSecrets } from "../../base/scrub-secrets.ts";
@@ -6,6 +7,8 @@ import { insertLogs, type LogKind, type LogLine } from "./sql.ts";
 
 const FLUSH_MS = 150;
 const BATCH = 500;
+/** A database that is away for longer costs lines. Who prints much waits as long, so that little is in memory. */
+const AWAY_MS = 30_000;
 const LONGEST_LINE = 16_384;
 
 /**
@@ -46,7 +49,7 @@ export class LogWriter {
         while (waiting.length > 0) {
           const lines = waiting.slice(0, BATCH);
           waiting = waiting.slice(BATCH);
-          await insertLogs(this.#sql, of, lines).catch((error: unknown) => {
+          await whileAway(() => insertLogs(this.#sql, of, lines), AWAY_MS).catch((error: unknown) => {
             // the build matters more than what it says
             this.#log.warn({ err: error, revision: of.revisionId }, "lines of a build could not be written");
           });

@@ -1,0 +1,150 @@
+/**
+ * What a build depends on goes away under it. The disk, which Postgres shares, as on one machine it does: the build
+ * fails and says why, and what served goes on. The database, killed or away for long: the build goes on by itself.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { testDataDirectory } from "../../server/test/control-plane.ts";
+import {
+  archiveOf,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  statusOf,
+  untilStatus,
+  upload,
+} from "../../server/test/deploy.ts";
+import { ControlProcess } from "./control-process.ts";
+
+const directory = testDataDirectory();
+// Postgres does not run as root, and whoever it runs as must reach its data
+chmodSync(directory, 0o755);
+const isMounted =
+  spawnSync("mount", ["-t", "tmpfs", "-o", "size=320m,mode=755", "tmpfs", directory], { stdio: "ignore" }).status === 0;
+const control = await ControlProcess.create(directory, "");
+const call = control.call;
+let id = "";
+
+beforeAll(async () => {
+  await control.start({ HEDDLE_LOG_LEVEL: "warn" });
+  id = await createDeployment(call, "faults");
+  await untilStatus(call, id, await deployArchive(call, id, archiveOf(graphProject("first"))), "DEPLOYED", 60_000);
+}, 120_000);
+afterAll(async () => {
+  await control.end("SIGTERM");
+  if (isMounted) execFileSync("umount", ["-l", directory]);
+  rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+const word = async (): Promise<unknown> => {
+  const answer = await fetch(`${control.url}/d/faults/runs/wait`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: "echo", input: {} }),
+  });
+  return ((await answer.json()) as { word?: unknown }).word;
+};
+const untilWord = (wanted: string) =>
+  vi.waitUntil(async () => (await word()) === wanted, { timeout: 30_000, interval: 100 });
+const builds = () => readdirSync(join(directory, "control", "builds"));
+/** A project that is installed by a script. */
+const installing = (name: string, script: string): [Buffer, object] => [
+  archiveOf(graphProject(name, { "install.sh": script })),
+  { source_config: { install_command: "sh install.sh" } },
+];
+const slow = (name: string, seconds: number) =>
+  installing(name, `for n in $(seq ${seconds * 2}); do echo line $n of ${name}; sleep 0.5; done`);
+const postmaster = (): number =>
+  Number(readFileSync(join(directory, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
+
+test.skipIf(!isMounted)("a build that fills the disk fails, says so, and gives the room back", async () => {
+  const before = builds();
+  const filling = installing("filling", "head -c 2000000000 /dev/zero > big; ls -l big; exit 3");
+  const revision = await deployArchive(call, id, ...filling);
+  await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
+  const log = (await logLines(call, id, revision, "build")).join("\n");
+  expect(log).toMatch(/No space left on device|no room left on the disk/);
+  expect(builds()).toEqual(before);
+  await untilWord("first");
+});
+
+test.skipIf(!isMounted)(
+  "a disk that is full before takes no archive and no build, and takes both afterwards",
+  async () => {
+    const before = builds();
+    const archive = archiveOf(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
+    const path = await upload(call, id, archive);
+    const filler = join(directory, "filler");
+    // room for the database's own work, and not for what the archive unpacks to
+    const { bavail, bsize } = await import("node:fs").then(({ statfsSync }) => statfsSync(directory));
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 8_000_000));
+    const changed = await call("PATCH", `/v2/deployments/${id}`, {
+      source_config: { install_command: "true" },
+      source_revision_config: { source_tarball_path: path, langgraph_config_path: "langgraph.json" },
+    });
+    const revision = changed.json.latest_revision_id as string;
+    await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
+    const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
+    expect(json.status_message).toContain("no room left on the disk");
+    expect((await logLines(call, id, revision, "build")).at(-1)).toContain("no room left on the disk");
+    expect(await word()).toBe("first");
+    expect(builds()).toEqual(before);
+
+    const target = await call("POST", `/v2/deployments/${id}/upload-url`);
+    const url = new URL(target.json.upload_url);
+    const large = archiveOf({ "langgraph.json": "{}" });
+    const body = new Uint8Array(Buffer.concat([large, Buffer.alloc(30_000_000)]));
+    const refused = await call("PUT", url.pathname + url.search, body, { "Content-Type": "application/gzip" });
+    expect(`${refused.status} ${refused.text}`).toMatch(/^503 .*no room/);
+
+    rmSync(filler);
+    const again = await deployArchive(call, id, archiveOf(graphProject("roomy")));
+    await untilStatus(call, id, again, "DEPLOYED", 60_000);
+    expect(await word()).toBe("roomy");
+  },
+  120_000,
+);
+
+test("Postgres killed during a build: it goes on, and each line is in the log", async () => {
+  const revision = await deployArchive(call, id, ...slow("killed", 5));
+  await untilStatus(call, id, revision, "BUILDING");
+  await sleep(1000);
+  process.kill(postmaster(), "SIGKILL");
+  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 20_000, interval: 100 });
+  await untilStatus(call, id, revision, "DEPLOYED", 60_000);
+  const lines = (await logLines(call, id, revision, "build")).filter((line) => /^line \d+ of killed$/.test(line));
+  expect(lines).toEqual(Array.from({ length: 10 }, (_, n) => `line ${n + 1} of killed`));
+  await untilWord("killed");
+}, 120_000);
+
+test("Postgres that says nothing for 20 s: the build begins anew, and what served serves again", async () => {
+  const revision = await deployArchive(call, id, ...slow("silent", 6));
+  await untilStatus(call, id, revision, "BUILDING");
+  await sleep(500);
+  const all = execFileSync("ps", ["-o", "pid=", "--ppid", String(postmaster())], { encoding: "utf8" })
+    .split("\n")
+    .map(Number)
+    .filter((pid) => pid > 0);
+  const everybody = [postmaster(), ...all];
+  for (const pid of everybody) signalTo(pid, "SIGSTOP");
+  await sleep(20_000);
+  for (const pid of everybody) signalTo(pid, "SIGCONT");
+  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 30_000, interval: 100 });
+  await untilStatus(call, id, revision, "DEPLOYED", 90_000);
+  await untilWord("silent");
+  expect(builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")))).toEqual([]);
+}, 180_000);
+
+function signalTo(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // a backend that has ended
+  }
+}
