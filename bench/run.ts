@@ -1,7 +1,7 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a server that runs already),
 // --no-dev-server, --json FILE. Ends with 1 when a target is missed. `npm run bench -- guard` measures what
-// stands before every route of the trace platform instead, `-- ingest`, `-- query` and `-- export` the traces themselves, `-- streams` idle and stalled readers.
+// stands before every route of the trace platform instead, `-- ingest`, `-- query` and `-- export` the traces themselves, `-- streams` idle and stalled readers, `-- deployments` what deploying costs.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -21,6 +21,7 @@ import {
 } from "./servers.ts";
 
 const OTHERS: Record<string, () => Promise<unknown>> = {
+  deployments: () => import("./deployments.ts"),
   guard: () => import("./guard.ts"),
   ingest: () => import("./ingest.ts"),
   export: () => import("./export.ts"),

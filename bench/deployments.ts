@@ -1,0 +1,240 @@
+/**
+ * npm run bench -- deployments [--quick]: what a deployment costs. A control plane is started on fresh data, and a small
+ * project (LangGraph and its packages by a lock file) is uploaded to it, several times.
+ *
+ * - gateway: the same request to an agent server and through the gateway, by turns, each on a kept connection
+ * - from the end of the upload to the first answer of the new revision, with a warm package cache: of a new deployment,
+ *   and of a new revision of one whose lock file is as it was
+ * - switch-over: from the healthy instance to the first answer of it behind the address, under requests one by one
+ * - rollback: from the request to the first answer
+ *
+ * Ends with 1 when a target of the issue is missed.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Client } from "undici";
+
+import { type ControlUnderTest, removeDirectory, startControl, temporaryDirectory } from "./servers.ts";
+import { median, percentile } from "./statistics.ts";
+
+const quick = process.argv.includes("--quick");
+const PAIRS = quick ? 300 : 2000;
+const DEPLOYMENTS = quick ? 1 : 3;
+
+const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ word: Annotation() });
+export const graph = new StateGraph(State).addNode("one", () => ({ word: "${word}" }))
+  .addEdge("__start__", "one").addEdge("one", "__end__").compile();
+`;
+
+const directory = await temporaryDirectory();
+const project = join(directory, "project");
+mkdirSync(project);
+const files: Record<string, string> = {
+  "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph" } }),
+  "package.json": JSON.stringify({ name: "small", private: true, type: "module", dependencies: versions() }),
+};
+for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+execFileSync("npm", ["install", "--package-lock-only", "--legacy-peer-deps", "--no-audit", "--no-fund"], {
+  cwd: project,
+  stdio: "ignore",
+});
+writeFileSync(join(project, ".npmrc"), "legacy-peer-deps=true\n");
+
+/** Those of this repository. */
+function versions(): Record<string, string> {
+  const names = ["@langchain/core", "@langchain/langgraph"];
+  const manifest = (name: string) => new URL(`../node_modules/${name}/package.json`, import.meta.url);
+  return Object.fromEntries(
+    names.map((name) => [name, (JSON.parse(readFileSync(manifest(name), "utf8")) as { version: string }).version]),
+  );
+}
+
+let control: ControlUnderTest;
+
+async function api<T>(method: string, path: string, body?: object): Promise<T> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(control.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+interface Deployment {
+  id: string;
+  latest_revision_id: string;
+}
+
+const create = (name: string): Promise<Deployment> =>
+  api("POST", "/v2/deployments", {
+    name,
+    source: "internal_source",
+    source_config: {},
+    source_revision_config: {},
+    secrets: [],
+  });
+
+async function upload(id: string, word: string): Promise<string> {
+  writeFileSync(join(project, "graph.mjs"), graph(word));
+  const archive = execFileSync("tar", ["czf", "-", "-C", project, "."]);
+  const target = await api<{ upload_url: string; object_path: string }>("POST", `/v2/deployments/${id}/upload-url`);
+  const sent = await fetch(target.upload_url, { method: "PUT", body: archive });
+  if (!sent.ok) throw new Error(`the upload failed: ${await sent.text()}`);
+  return target.object_path;
+}
+
+/** What the address answers; undefined while nothing serves. */
+async function wordOf(name: string): Promise<string | undefined> {
+  const answer = await fetch(`${control.url}/d/${name}/runs/wait`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: "echo", input: {} }),
+  });
+  const { word } = (await answer.json()) as { word?: string };
+  return answer.ok ? word : undefined;
+}
+
+interface Timing {
+  /** From the request to the first answer, in ms. */
+  total: number;
+  /** From the healthy instance to that answer. */
+  switched: number;
+}
+
+/** Asks the address until the new revision answers. */
+async function untilServes(name: string, id: string, revision: string, word: string, began: number): Promise<Timing> {
+  let answeredAt: number | undefined;
+  while (answeredAt === undefined) {
+    const { status, status_message: why } = await api<{ status: string; status_message: string | null }>(
+      "GET",
+      `/v2/deployments/${id}/revisions/${revision}`,
+    );
+    if (/FAILED|SKIPPED|INTERRUPTED/.test(status)) throw new Error(`revision ${revision} is ${status}: ${why}`);
+    if ((await wordOf(name)) === word) answeredAt = Date.now();
+    else await sleep(20);
+  }
+  type Instance = { revision_id: string; ready_at: string };
+  const { resources } = await api<{ resources: Instance[] }>("GET", `/v2/deployments/${id}/instances`);
+  const ready = Date.parse(resources.find((one) => one.revision_id === revision)!.ready_at);
+  return { total: answeredAt - began, switched: answeredAt - ready };
+}
+
+async function deploy(name: string, id: string, word: string): Promise<Timing & { revision: string }> {
+  const path = await upload(id, word);
+  const began = Date.now();
+  const changed = await api<Deployment>("PATCH", `/v2/deployments/${id}`, {
+    revision_source: "internal_source",
+    source_revision_config: { source_tarball_path: path, langgraph_config_path: "langgraph.json" },
+  });
+  const revision = changed.latest_revision_id;
+  return { ...(await untilServes(name, id, revision, word, began)), revision };
+}
+
+async function rollback(name: string, id: string, revision: string, word: string): Promise<Timing> {
+  const began = Date.now();
+  const changed = await api<Deployment>("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
+  return untilServes(name, id, changed.latest_revision_id, word, began);
+}
+
+/** Ports on which the agent servers of a data directory listen, the newest last. */
+function agentPorts(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .toSorted((a, b) => Number(a) - Number(b))
+    .flatMap((name) => {
+      try {
+        const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+        const isOurs = args.includes("serve") && args.some((arg) => arg.startsWith(directory));
+        const port = args[args.indexOf("--port") + 1];
+        return isOurs && args.includes("agent") && port !== undefined ? [Number(port)] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+type Ask = (client: Client, prefix: string) => Promise<void>;
+
+async function take(client: Client, method: "GET" | "POST", path: string, body?: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const answer = await client.request({ method, path, headers, ...(body !== undefined && { body }) });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
+}
+
+const ASKED: Record<string, Ask> = {
+  "GET /ok": (client, prefix) => take(client, "GET", `${prefix}/ok`),
+  "POST /runs/wait": (client, prefix) =>
+    take(client, "POST", `${prefix}/runs/wait`, JSON.stringify({ assistant_id: "echo", input: {} })),
+};
+
+/** Milliseconds of requests to the agent server and through the gateway, by turns. */
+async function gateway(name: string, ask: Ask, pairs: number): Promise<{ direct: number[]; through: number[] }> {
+  const behind = new Client(`http://127.0.0.1:${agentPorts().at(-1)}`);
+  const before = new Client(control.url);
+  const times = { direct: [] as number[], through: [] as number[] };
+  const timed = async (into: number[], client: Client, prefix: string) => {
+    const began = performance.now();
+    await ask(client, prefix);
+    into.push(performance.now() - began);
+  };
+  for (let n = -50; n < pairs; n++) {
+    const kept = n < 0 ? { direct: [], through: [] } : times;
+    // who begins changes
+    const order = [() => timed(kept.direct, behind, ""), () => timed(kept.through, before, `/d/${name}`)];
+    for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
+  }
+  await Promise.all([behind.close(), before.close()]);
+  return times;
+}
+
+let failed = false;
+function print(what: string, value: number, unit: string, target?: number): void {
+  const isMet = target === undefined || value < target;
+  failed ||= !isMet;
+  const judged = target === undefined ? "" : `  (< ${target} ${unit}: ${isMet ? "PASS" : "FAIL"})`;
+  console.log(`${what.padEnd(58)} ${value.toFixed(unit === "s" ? 1 : 2)} ${unit}${judged}`);
+}
+
+control = await startControl(directory);
+try {
+  const cold = await create("cold");
+  const first = await deploy("cold", cold.id, "cold");
+  print("upload to serving, package cache as it is", first.total / 1000, "s");
+
+  const fresh: Timing[] = [];
+  const updated: Timing[] = [];
+  const back: Timing[] = [];
+  for (let n = 0; n < DEPLOYMENTS; n++) {
+    const name = `small-${n}`;
+    const { id } = await create(name);
+    const one = await deploy(name, id, "one");
+    fresh.push(one);
+    updated.push(await deploy(name, id, "two"));
+    back.push(await rollback(name, id, one.revision, "one"));
+    await api("DELETE", `/v2/deployments/${id}`);
+  }
+  const seconds = (timings: Timing[]) => median(timings.map((one) => one.total)) / 1000;
+  print("upload to serving, warm package cache", seconds(fresh), "s", 15);
+  print("upload to serving, the lock file as before", seconds(updated), "s", 15);
+  const switches = [...updated, ...back].map((one) => one.switched / 1000);
+  print("switch-over after health, the longest", Math.max(...switches), "s", 1);
+  print("rollback, request to serving", seconds(back), "s", 10);
+
+  // what was deleted has ended, and takes no time of the others
+  while (agentPorts().length > 1) await sleep(100);
+  for (const [what, ask] of Object.entries(ASKED)) {
+    const { direct, through } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
+    print(`gateway, ${what}: direct, median`, median(direct), "ms");
+    print(`gateway, ${what}: through it, median`, median(through), "ms");
+    print(`gateway, ${what}: what it adds at the median`, median(through) - median(direct), "ms", 1);
+    print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");
+  }
+} finally {
+  await control.stop();
+  await removeDirectory(directory);
+}
+process.exitCode = failed ? 1 : 0;
