@@ -15,7 +15,8 @@ import { lookUp } from "./related.ts";
 import { RunScope } from "./run-scope.ts";
 import { selectPage } from "./select-page.ts";
 import { statsOfRuns } from "./stats-runs.ts";
-import { stats, statsBody } from "./stats-schema.ts";
+import { stats, statsBody, timeline, timelineBody } from "./stats-schema.ts";
+import { timelineOfRuns } from "./timeline.ts";
 
 const shared = { tag: "Runs", permission: "runs:read" } as const;
 
@@ -68,6 +69,20 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
         return c.json(await statsOfRuns(deps, scope, selectionOf(body), body));
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/stats/timeline"),
+      method: "POST",
+      summary: "Figures over runs in buckets of time, together or by group",
+      body: timelineBody,
+      out: { 200: timeline },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, body.session);
+        return c.json(await timelineOfRuns(deps, scope, selectionOf(body), body));
       },
     }),
     route({

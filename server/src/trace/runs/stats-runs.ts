@@ -55,14 +55,14 @@ export async function statsOfRuns(
   return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
 }
 
-function groupingOf({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
+export function groupingOf({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
   if (!group_by) return undefined;
   const { attribute, path } = group_by;
   return attribute === "metadata" ? { attribute, path: path! } : { attribute };
 }
 
 /** Numbers for numbers; times without a zone. */
-function printFigures(figures: Figures): Stats {
+export function printFigures(figures: Figures): Stats {
   const entries = METRIC_NAMES.filter((name) => figures[name] !== undefined).map((name) => {
     const value = figures[name]!;
     if (value === null) return [name, null];

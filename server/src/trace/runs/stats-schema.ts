@@ -8,24 +8,26 @@ import { METRIC_NAMES } from "./stats.ts";
 
 const NAMED = [...METRIC_NAMES, "feedback_stats", "run_facets", "all_run_stats", "all_token_stats"] as const;
 
+const groupBy = z
+  .object({
+    attribute: z.enum(["name", "run_type", "tag", "metadata"]),
+    /** The key, where the attribute is metadata. */
+    path: z.string().min(1).max(250).nullish(),
+    max_groups: z
+      .int()
+      .min(1)
+      .max(1000)
+      .nullish()
+      .transform((n) => n ?? 5),
+  })
+  .refine(({ attribute, path }) => attribute !== "metadata" || path != null, {
+    path: ["path"],
+    message: "names the key of the metadata",
+  })
+  .nullish();
+
 export const statsBody = selectionBody.extend({
-  group_by: z
-    .object({
-      attribute: z.enum(["name", "run_type", "tag", "metadata"]),
-      /** The key, where the attribute is metadata. */
-      path: z.string().min(1).max(250).nullish(),
-      max_groups: z
-        .int()
-        .min(1)
-        .max(1000)
-        .nullish()
-        .transform((n) => n ?? 5),
-    })
-    .refine(({ attribute, path }) => attribute !== "metadata" || path != null, {
-      path: ["path"],
-      message: "names the key of the metadata",
-    })
-    .nullish(),
+  group_by: groupBy,
   groups: z.array(z.string().nullable()).max(1000).nullish(),
   select: z.array(z.enum(NAMED)).max(100).nullish(),
   skip_pagination: z.boolean().nullish(),
@@ -62,3 +64,42 @@ export const stats = z.object({
   run_facets: z.array(jsonObject).nullish(),
 });
 export type Stats = z.output<typeof stats>;
+
+/** Points of a timeline are at most so many, over all groups. */
+export const MAX_POINTS = 10_000;
+
+/** Ours: the reference has charts that are stored, with figures computed for them alone. */
+export const timelineBody = selectionBody.extend({
+  bucket_seconds: z
+    .int()
+    .min(1)
+    .max(366 * 86_400)
+    .describe("Length of a bucket; buckets begin at multiples of it since 1970, in UTC."),
+  group_by: groupBy,
+  select: z
+    .array(z.enum([...METRIC_NAMES, "feedback_stats"]))
+    .max(100)
+    .nullish(),
+});
+export type TimelineBody = z.output<typeof timelineBody>;
+
+const point = stats.omit({ run_facets: true, feedback_stats: true }).extend({
+  start: z.string().describe("When the bucket begins, UTC"),
+});
+
+export const timeline = z.object({
+  bucket_seconds: z.int(),
+  series: z
+    .array(z.object({ group: z.string(), points: z.array(point) }))
+    .describe(
+      "The groups with the most runs first; without grouping one, named by nothing. Empty buckets are left out.",
+    ),
+  feedback: z.array(
+    z.object({
+      group: z.string(),
+      key: z.string(),
+      points: z.array(z.object({ start: z.string(), n: z.int(), avg: z.number().nullable() })),
+    }),
+  ),
+});
+export type Timeline = z.output<typeof timeline>;

@@ -15,7 +15,7 @@ const sumOf = (name: string) => `coalesce(sumIf(u.${name}, u.calls_model), sum(u
 const quantile = (level: number, name: string) => `quantileExactInclusive(${level})(u.${name})`;
 
 /** Aggregates over units `u`; seconds, tokens, money. */
-const METRICS = {
+export const METRICS = {
   run_count: "count()",
   latency_p50: quantile(0.5, "latency"),
   latency_p99: quantile(0.99, "latency"),
@@ -78,9 +78,17 @@ export async function computeStats(
   return new Map(rows.map(({ group_name, ...figures }) => [group_name, figures]));
 }
 
-/** What is counted, one row each; several where it belongs to several groups, none where to none. */
-export function unitsOf(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
-  return selection.is_root ? tracesOf(scope, selection, grouping) : runsOf(scope, selection, grouping);
+/**
+ * What is counted, one row each; several where it belongs to several groups, none where to none. Without `totals` a
+ * root's tokens and costs are its own, for whoever asks for neither.
+ */
+export function unitsOf(
+  scope: RunScope,
+  selection: RunSelection,
+  grouping: Grouping | undefined,
+  totals = true,
+): Fragment {
+  return selection.is_root && totals ? tracesOf(scope, selection, grouping) : runsOf(scope, selection, grouping);
 }
 
 const FIRST_TOKEN = "dateDiff('microsecond', start_time, first_token_time) / 1e6";
@@ -111,7 +119,7 @@ function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping |
     ) as sums on sums.trace = roots.trace`;
 }
 
-function groupOf(grouping: Grouping | undefined): Fragment {
+export function groupOf(grouping: Grouping | undefined): Fragment {
   switch (grouping?.attribute) {
     case undefined:
       return raw("''");
@@ -132,6 +140,10 @@ function groupOf(grouping: Grouping | undefined): Fragment {
     }
   }
 }
+
+/** Metrics for which a root needs the rest of its trace. */
+export const needsTotals = (metrics: readonly Metric[]): boolean =>
+  metrics.some((metric) => /tokens|cost/.test(metric));
 
 /** Of feedback on the counted runs, by group and key. */
 export interface FeedbackFigures {
