@@ -1,0 +1,151 @@
+/** Figures over runs by the time at which they began: one query for the runs, one for the feedback on them. */
+import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
+import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
+import { unprocessable } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { readRows } from "./read-rows.ts";
+import type { RunScope } from "./run-scope.ts";
+import { fromRuns, type RunSelection } from "./selection.ts";
+import { type Figures, groupOf, type Grouping, METRIC_NAMES, METRICS, needsTotals, unitsOf } from "./stats.ts";
+import { groupingOf, printFigures } from "./stats-runs.ts";
+import { MAX_POINTS, type Timeline, type TimelineBody } from "./stats-schema.ts";
+
+/** Seconds since 1970 of the bucket in which a time lies. */
+const bucketOf = (column: string, seconds: number): Fragment =>
+  ch`intDiv(toUnixTimestamp(${raw(column)}), ${bind("UInt32", seconds)}) * ${bind("UInt32", seconds)}`;
+
+const isoTime = (seconds: number | string): string => new Date(Number(seconds) * 1000).toISOString();
+
+/** 422 when the window has more buckets than points are told. */
+export async function timelineOfRuns(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  selection: RunSelection,
+  body: Pick<TimelineBody, "bucket_seconds" | "select" | "group_by">,
+): Promise<Timeline> {
+  const { bucket_seconds: seconds } = body;
+  refuseTooMany(selection, seconds);
+  const metrics = METRIC_NAMES.filter((name) => body.select?.includes(name) ?? true);
+  const grouping = groupingOf(body);
+  const maxGroups = body.group_by?.max_groups ?? 1;
+  const wantsFeedback = body.select?.includes("feedback_stats") ?? true;
+  const [rows, feedback] = await Promise.all([
+    readFigures(clickhouse, scope, selection, { seconds, metrics, grouping, maxGroups }),
+    wantsFeedback ? readFeedback(clickhouse, scope, selection, { seconds, grouping }) : [],
+  ]);
+  const series = Array.from(
+    inGroups(rows, ({ group_name }) => group_name),
+    ([group, points]) => ({
+      group,
+      points: points.map(({ bucket, group_name: _group, group_size: _size, nothing: _none, ...figures }) => ({
+        start: isoTime(bucket),
+        ...printFigures(figures as Figures),
+      })),
+    }),
+  );
+  const told = new Set(series.map(({ group }) => group));
+  const keys = inGroups(
+    feedback.filter(({ group_name }) => told.has(group_name)),
+    ({ group_name, key }) => JSON.stringify([group_name, key]),
+  );
+  return {
+    bucket_seconds: seconds,
+    series,
+    feedback: Array.from(keys.values(), (points) => ({
+      group: points[0]!.group_name,
+      key: points[0]!.key,
+      points: points.map(({ bucket, n, avg }) => ({ start: isoTime(bucket), n: Number(n), avg })),
+    })),
+  };
+}
+
+/** In the order in which each group comes first. */
+function inGroups<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}
+
+function refuseTooMany({ since, until }: RunSelection, seconds: number): void {
+  if (since === undefined) return;
+  const milliseconds = (time: string) => Date.parse(`${time.replace(" ", "T")}Z`);
+  const end = until === undefined ? Date.now() : milliseconds(until);
+  const buckets = (end - milliseconds(since)) / (seconds * 1000);
+  if (buckets > MAX_POINTS) {
+    throw unprocessable(`This window has more than ${MAX_POINTS} buckets of ${seconds} s. Choose longer ones.`);
+  }
+}
+
+type FigureRow = Figures & { group_name: string; group_size: number; bucket: number; nothing: number };
+
+interface Buckets {
+  seconds: number;
+  grouping: Grouping | undefined;
+}
+
+/** The newest points win where there are too many, and groups with more runs over those with fewer. */
+async function readFigures(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: RunSelection,
+  { seconds, metrics, grouping, maxGroups }: Buckets & { metrics: (keyof typeof METRICS)[]; maxGroups: number },
+): Promise<FigureRow[]> {
+  const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
+  const statement = ch`
+    select * from (
+      select *, dense_rank() over (order by group_size desc, group_name) as place from (
+        select *, sum(size) over (partition by group_name) as group_size from (
+          select u.grp as group_name, ${bucketOf("u.started", seconds)} as bucket, count() as size,
+            ${join([raw("0 as nothing"), ...columns], ", ")}
+          from (${unitsOf(scope, selection, grouping, needsTotals(metrics))}) as u
+          group by group_name, bucket)))
+    where place <= ${bind("UInt32", maxGroups)}
+    order by place, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
+  const rows = await readRows<FigureRow & { place: number; size: number }>(clickhouse, "runs.timeline", statement, {
+    use_skip_indexes: selection.ids || selection.traces ? 1 : 0,
+  });
+  return rows
+    .map(({ place: _place, size: _size, ...row }) => row)
+    .reverse()
+    .toSorted(byPlace(rows));
+}
+
+/** As the statement ordered the groups, and within each from old to new. */
+function byPlace(rows: { group_name: string; place: number }[]) {
+  const places = new Map(rows.map(({ group_name, place }) => [group_name, place]));
+  return (a: FigureRow, b: FigureRow) =>
+    places.get(a.group_name)! - places.get(b.group_name)! || Number(a.bucket) - Number(b.bucket);
+}
+
+interface FeedbackRow {
+  group_name: string;
+  key: string;
+  bucket: number;
+  n: number;
+  avg: number | null;
+}
+
+function readFeedback(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  selection: RunSelection,
+  { seconds, grouping }: Buckets,
+): Promise<FeedbackRow[]> {
+  const tenant = bind("UUID", scope.tenantId);
+  const withFeedback = ch`r.id in (select run_id from feedback where tenant_id = ${tenant})`;
+  const statement = ch`
+    select m.grp as group_name, f.key as key, m.bucket as bucket, count() as n, avg(f.score) as avg
+    from feedback as f final
+    inner join (
+      select r.id as id, ${groupOf(grouping)} as grp, ${bucketOf("r.start_time", seconds)} as bucket
+      ${fromRuns(scope, selection, [withFeedback])}
+    ) as m on m.id = f.run_id
+    where f.tenant_id = ${tenant}
+    group by group_name, key, bucket order by key, group_name, bucket limit ${bind("UInt32", MAX_POINTS)}`;
+  return readRows<FeedbackRow>(clickhouse, "runs.feedback_timeline", statement);
+}
