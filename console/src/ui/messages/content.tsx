@@ -5,7 +5,7 @@ import { JsonView } from "../json-view.tsx";
 import { mediaOf } from "./media.ts";
 import classes from "./messages.module.css";
 
-const Markdown = lazy(() => import("./markdown.tsx"));
+const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
 
 type Part = Record<string, unknown>;
 

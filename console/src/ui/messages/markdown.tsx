@@ -32,7 +32,7 @@ const COMPONENTS: Components = {
 const PLUGINS = [remarkGfm];
 
 /** Load it lazily; HTML inside of it stays text. */
-export default function Markdown({ text }: { text: string }) {
+export function Markdown({ text }: { text: string }) {
   return (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}

@@ -1,0 +1,82 @@
+import { useComputedColorScheme } from "@mantine/core";
+import { Controls, type Edge, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import { useMemo } from "react";
+
+import "@xyflow/react/dist/style.css";
+import classes from "./graph-view.module.css";
+import { type Drawing, type Place, placeNodes } from "./layout.ts";
+
+export type NodeState = "active" | "done" | "waiting" | "failed";
+
+interface GraphViewProps {
+  drawing: Drawing;
+  /** By the node's id; what is missing is plain. */
+  states?: ReadonlyMap<string, NodeState>;
+  onNodeClick?: (id: string) => void;
+}
+
+type GraphNode = Node<{ place: Place; state: NodeState | undefined }, "place">;
+const NODE_TYPES = { place: PlaceNode };
+
+/** Load it lazily: `lazy(() => import("…/graph-view.tsx").then((it) => ({ default: it.GraphView })))`. */
+export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const places = useMemo(() => placeNodes(drawing), [drawing]);
+  const edges = useMemo(() => drawing.edges.map(edgeOf), [drawing]);
+  const nodes = places.map((place): GraphNode => ({
+    id: place.id,
+    type: "place",
+    position: { x: place.x, y: place.y },
+    width: place.width,
+    height: place.height,
+    data: { place, state: states?.get(place.id) },
+    ariaLabel: `${place.label}${states?.get(place.id) ? `, ${states.get(place.id)}` : ""}`,
+  }));
+  return (
+    <div className={classes.frame} role="group" aria-label="Graph">
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        colorMode={scheme}
+        fitView
+        fitViewOptions={{ padding: 0.08, maxZoom: 1.1 }}
+        minZoom={0.1}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={onNodeClick !== undefined}
+        edgesFocusable={false}
+        elementsSelectable={onNodeClick !== undefined}
+        zoomOnScroll={false}
+        preventScrolling={false}
+        proOptions={{ hideAttribution: true }}
+        {...(onNodeClick && { onNodeClick: (_, node) => onNodeClick(node.id) })}
+      >
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {
+  return (
+    <div className={classes.node} data-state={state} data-end={place.isEnd} data-node={place.id}>
+      <Handle type="target" position={Position.Top} className={classes.port} isConnectable={false} />
+      {place.label}
+      <Handle type="source" position={Position.Bottom} className={classes.port} isConnectable={false} />
+    </div>
+  );
+}
+
+function edgeOf({ source, target, data, conditional }: Drawing["edges"][number], index: number): Edge {
+  return {
+    id: String(index),
+    source,
+    target,
+    // what goes back up would hide behind the nodes as a straight line
+    type: "default",
+    markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+    ...(conditional && { style: { strokeDasharray: "5 4" } }),
+    ...(data && { label: data }),
+  };
+}
