@@ -14,9 +14,11 @@ import { startConsoleServer } from "./console/console-server.ts";
 import { consoleOptions } from "./console/settings.ts";
 import type { SpaceUrls } from "./console/space-proxy.ts";
 import { Gateway } from "./control/gateway/gateway.ts";
+import { openRegistry } from "./control/registry/open-registry.ts";
 import { controlOptions } from "./control/settings.ts";
 import { deferred } from "./base/deferred.ts";
 import { type Ahead, type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
+import { inOrder } from "./base/http/in-order.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { openSecrets } from "./base/secrets/secrets.ts";
 import { secretsOptions } from "./base/secrets/settings.ts";
@@ -181,7 +183,12 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     started.add(() => identity.stop());
     const gateway = new Gateway({ table, log, holdSeconds: options.gatewayHoldSeconds });
     started.add(() => Promise.resolve(gateway.close()));
-    answer(http, createControlApp(control.deps, identity.guard).fetch, started, gateway);
+    answer(
+      http,
+      createControlApp(control.deps, identity.guard).fetch,
+      started,
+      inOrder(openRegistry(control.deps), gateway),
+    );
     return running(http, database, identity, started);
   });
 }

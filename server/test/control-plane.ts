@@ -8,11 +8,13 @@ import { createControlApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { type HttpServer, listenHttp } from "../src/base/http/http-server.ts";
+import { inOrder } from "../src/base/http/in-order.ts";
 import type { Guard } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
 import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { type ControlPlane, startControlPlane } from "../src/control/control-plane.ts";
 import { Gateway } from "../src/control/gateway/gateway.ts";
+import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { type Call, callerOf } from "./call.ts";
@@ -66,7 +68,7 @@ export async function testControlPlane(
   const { table } = control.deps;
   const holdSeconds = settings.gatewayHoldSeconds;
   const gateway = new Gateway({ table, log, holdSeconds });
-  http.serve(app.fetch, gateway);
+  http.serve(app.fetch, inOrder(openRegistry(control.deps), gateway));
   let stopped: Promise<void> | undefined;
   const stop = () =>
     (stopped ??= (async () => {

@@ -8,12 +8,18 @@ import { migrate } from "../base/db/migrate.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
+import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { Started } from "../base/started.ts";
 import type { ControlDeps } from "./deps.ts";
-import { ProcessDriver } from "./drivers/process/process-driver.ts";
+import { openDriver } from "./drivers/open-driver.ts";
+import { GitSource } from "./git/git-source.ts";
 import { RouteTable } from "./gateway/route-table.ts";
 import { LogWriter } from "./logs/log-writer.ts";
+import { PushWatcher } from "./pushes/push-watcher.ts";
+import { ImageStore } from "./registry/image-store.ts";
+import { openPushTokens } from "./registry/push-token.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import { Worker } from "./revisions/worker.ts";
 import { DeploymentDatabases } from "./runtime/deployment-database.ts";
@@ -56,7 +62,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
     const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded });
     started.add(() => databases.close());
-    const driver = new ProcessDriver({ directory: realpathSync(directory), launcher, settings });
+    const images = new ImageStore(join(realpathSync(directory), "registry"), settings.registryBlobMb * 1024 * 1024);
+    const driver = await openDriver({ directory: realpathSync(directory), launcher, place, log, images, settings });
+    started.add(async () => driver.close?.());
+    const outbound = createOutbound(readPolicy(settings.outboundAllow, !options.keysNeeded));
+    started.add(() => outbound.close());
+    const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });
     const table = new RouteTable(sql, place);
     const configured = settings.platformTraceUrl;
     const named = configured === undefined ? null : { url: configured, key: settings.platformTraceKey ?? "" };
@@ -82,17 +93,24 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       databases,
       logs: new LogWriter(sql, log),
       driver,
+      git,
+      images,
       table,
       supervisor,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
     };
     const worker = new Worker(work);
+    const pushes = new PushWatcher(work, () => worker.wake());
     const uploads = await openUploadSigner(secrets);
-    const deps: ControlDeps = { ...work, metrics: createMetrics(), internalUrl, uploads, worker };
+    const pushTokens = await openPushTokens(secrets);
+    const made = { metrics: createMetrics(), internalUrl, uploads, pushTokens, worker, pushes, outbound };
+    const deps: ControlDeps = { ...work, ...made };
     started.add(() => supervisor.stop());
     await supervisor.start();
     started.add(() => worker.stop());
     worker.start();
+    started.add(() => pushes.stop());
+    pushes.start();
     return { deps, stop: () => started.stop() };
   });
 }

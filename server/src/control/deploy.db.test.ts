@@ -55,6 +55,8 @@ test("a project is built, runs behind its address, is replaced, brought back and
   expect(readdirSync(join(dataDir, "control", "instances"))).toEqual([]);
   expect(readdirSync(join(dataDir, "control", "uploads"))).toEqual([]);
   expect(await sql`select 1 from pg_database where datname = ${`heddle_d_${id.replaceAll("-", "")}`}`).toEqual([]);
-  expect(await sql`select purpose from secrets where purpose <> 'upload-signing'`).toEqual([]);
+  expect(await sql`select purpose from secrets where purpose not in ('upload-signing', 'registry-signing')`).toEqual(
+    [],
+  );
   expect(existsSync(dataDir)).toBe(true);
 }, 60_000);

@@ -1,4 +1,7 @@
 import type { Metrics } from "../base/metrics.ts";
+import type { PushTokens } from "./registry/push-token.ts";
+import type { Outbound } from "../base/outbound/outbound.ts";
+import type { PushWatcher } from "./pushes/push-watcher.ts";
 import type { Worker } from "./revisions/worker.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import type { UploadSigner } from "./uploads/sign-upload.ts";
@@ -9,5 +12,8 @@ export interface ControlDeps extends WorkDeps {
   /** Of this server as it listens. */
   internalUrl: string;
   uploads: UploadSigner;
+  pushTokens: PushTokens;
   worker: Worker;
+  pushes: PushWatcher;
+  outbound: Outbound;
 }

@@ -2,11 +2,14 @@ import type { Route } from "../base/http/route.ts";
 import { keyVerificationRoutes } from "../identity/key-verification/routes.ts";
 import type { ControlDeps } from "./deps.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
+import { integrationRoutes } from "./integrations/routes.ts";
+import { listenerRoutes } from "./listeners/routes.ts";
 import { logRoutes } from "./logs/routes.ts";
 import { revisionRoutes } from "./revisions/routes.ts";
 import { instanceRoutes } from "./runtime/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** All endpoints of the control plane. The system's come last: its document describes the others. */
 export function controlRoutes(deps: ControlDeps): Route[] {
@@ -16,6 +19,9 @@ export function controlRoutes(deps: ControlDeps): Route[] {
     ...uploadRoutes(deps),
     ...logRoutes(deps),
     ...instanceRoutes(deps),
+    ...integrationRoutes(deps),
+    ...webhookRoutes(deps),
+    ...listenerRoutes(deps),
     ...keyVerificationRoutes(deps),
   ];
   return [...routes, ...systemRoutes(deps, routes)];

@@ -3,8 +3,12 @@ import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
+import { outboundOptions } from "../base/outbound/settings.ts";
 import { buildOptions } from "./builds/settings.ts";
+import { containerOptions } from "./drivers/container/settings.ts";
 import { gatewayOptions } from "./gateway/settings.ts";
+import { registryOptions } from "./registry/settings.ts";
+import { gitOptions } from "./git/settings.ts";
 import { runtimeOptions } from "./runtime/settings.ts";
 
 /** Settings of the control plane. */
@@ -56,7 +60,11 @@ export const controlOptions = {
   ...connectionOptions,
   ...crossOriginOptions,
   ...buildOptions,
+  ...containerOptions,
+  ...registryOptions,
   ...gatewayOptions,
+  ...gitOptions,
+  ...outboundOptions,
   ...runtimeOptions,
 };
 

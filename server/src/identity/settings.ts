@@ -18,8 +18,10 @@ export const identityOptions = {
   auth: choice({
     env: ["HEDDLE_AUTH"],
     default: "auto",
-    of: ["auto", "required", "off"],
-    description: "Whether requests need a key: auto asks for one unless the server listens on loopback only.",
+    of: ["auto", "required", "off", "published"],
+    description:
+      "Whether requests need a key: auto asks for one unless the server listens on loopback only. published: none, " +
+      "because whoever runs its container publishes its port on loopback only.",
   }),
   workspaceId,
   authUrl: {
@@ -59,7 +61,7 @@ export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localh
 /** Whether keys are needed on this address. Throws for a server that would stand open to the network. */
 export function needsKeys(auth: IdentitySettings["auth"], host: string): boolean {
   if (auth === "required") return true;
-  if (isLoopback(host)) return false;
+  if (isLoopback(host) || auth === "published") return false;
   if (auth === "auto") return true;
   throw new ConfigError(
     `HEDDLE_AUTH is off and the server would listen on ${host || "all addresses"}: everybody who reaches it could ` +

@@ -1,6 +1,8 @@
 import { uuid7 } from "../../base/ids.ts";
 import type { ControlDeps } from "../deps.ts";
+import { follow } from "../pushes/sql.ts";
 import { addRevision } from "../revisions/create-revision.ts";
+import { checkRepository } from "./check-repository.ts";
 import { storeEnvironment } from "./environment-secret.ts";
 import type { CreateBody } from "./schema.ts";
 import { findDeployment, insertDeployment } from "./sql.ts";
@@ -32,6 +34,8 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
     const loc = ["source_revision_config", "source_tarball_path"];
     throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
   }
+  const isGit = body.source === "github";
+  if (isGit) await checkRepository(deps, tenantId, body.source_config);
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
     const references = body.secret_references ?? null;
@@ -40,8 +44,11 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
       ...made,
       source_config: body.source_config,
       secret_references: references,
+      git_ref: isGit ? revision.repo_ref : null,
+      git_config_path: isGit ? revision.langgraph_config_path : null,
     });
     if (!isNew) throw stateError(`Deployment with name '${body.name}' already exists.`);
+    await follow(tx, id, isGit && body.source_config.build_on_push === true);
     await storeEnvironment(deps.secrets, { purpose: "deployment-env", id }, tenantId, body.secrets, tx);
     if (isComplete(body.source, revision)) {
       const row = (await findDeployment(tx, tenantId, id))!;

@@ -1,4 +1,5 @@
 import type { Deployment, Revision, Secret, SourceConfig } from "./schema.ts";
+import { readGitRef } from "../git/git-ref.ts";
 import type { RevisionRow } from "../revisions/sql.ts";
 import type { DeploymentRow } from "./sql.ts";
 
@@ -63,8 +64,13 @@ function printConfig(row: DeploymentRow, url: string): Deployment["source_config
     install_command: config.install_command ?? null,
     build_command: config.build_command ?? null,
     template_id: config.template_id ?? null,
-    repo_branch: source === "github" && !row.repo_ref?.startsWith("refs/tags/") ? row.repo_ref : null,
+    repo_branch: branchOf(row.git_ref),
   };
+}
+
+function branchOf(text: string | null): string | null {
+  const ref = text === null ? null : readGitRef(text);
+  return ref?.kind === "branch" ? ref.name : null;
 }
 
 /** What is meant where nothing is said (contract control-plane §2.6): limits are twice what is asked for. */

@@ -9,6 +9,8 @@ import { applyChange, checkRevisionBody } from "../revisions/create-revision.ts"
 import { createDeployment } from "./create-deployment.ts";
 import { deleteDeployment, deleteMany } from "./delete-deployment.ts";
 import { maskSecrets, readEnvironment } from "./environment-secret.ts";
+import { checkDriver } from "../revisions/check-driver.ts";
+import { issuePushToken } from "../registry/registry-address.ts";
 import { unknownDeployment } from "./not-found.ts";
 import { printDeployment } from "./print.ts";
 import * as schema from "./schema.ts";
@@ -144,12 +146,13 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       params: schema.deploymentParams,
       out: { 200: z.object({ token: z.string(), registry_url: z.string() }) },
       errors: [400],
-      async handler({ params, principal }) {
+      async handler({ params, principal, c }) {
         const row = await find(principal, params.deployment_id);
         if (row.source !== "internal_docker") {
           throw stateError("push token is only available for 'internal_docker' source deployments");
         }
-        throw stateError("Images need a driver for containers, which this installation does not have.");
+        checkDriver(deps, row.source, row.source_config, null);
+        return c.json(issuePushToken(deps, row.id, c));
       },
     }),
   ];

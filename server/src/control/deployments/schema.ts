@@ -30,6 +30,10 @@ export const resourceSpec = z
     cpu_limit: cpu(16),
     memory_mb: count(128, 1_048_576),
     memory_limit_mb: count(128, 1_048_576),
+    image_pull_secrets: z
+      .array(z.looseObject({ name: z.string() }))
+      .max(20)
+      .nullish(),
   })
   .meta({ id: "ResourceSpec" });
 export type ResourceSpec = z.output<typeof resourceSpec>;

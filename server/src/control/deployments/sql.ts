@@ -21,6 +21,10 @@ export interface DeploymentRow {
   latest_revision_id: string | null;
   active_revision_id: string | null;
   delete_tracing_project: boolean;
+  force_delete: boolean;
+  /** What is deployed of its repository: a branch, tag or commit. */
+  git_ref: string | null;
+  git_config_path: string | null;
   created_at: Date;
   updated_at: Date;
   /** Of its latest revision. */
@@ -32,7 +36,8 @@ export interface DeploymentRow {
 }
 
 const DEPLOYMENT = `d.id, d.tenant_id, d.name, d.slug, d.display_name, d.source, d.source_config, d.secret_references,
-  d.status, d.latest_revision_id, d.active_revision_id, d.delete_tracing_project, d.created_at, d.updated_at,
+  d.status, d.latest_revision_id, d.active_revision_id, d.delete_tracing_project, d.force_delete, d.git_ref,
+  d.git_config_path, d.created_at, d.updated_at,
   r.repo_ref, r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha`;
 
 export async function findDeployment(
@@ -81,17 +86,21 @@ export interface NewDeployment {
   source: Source;
   source_config: SourceConfig;
   secret_references: SecretReference[] | null;
+  git_ref: string | null;
+  git_config_path: string | null;
 }
 
 /** @returns false when the workspace has one of that name */
 export async function insertDeployment(tx: Transaction, made: NewDeployment): Promise<boolean> {
   const { count } = await tx`
-    insert into deployments (id, tenant_id, name, slug, source, source_config, secret_references, status)
+    insert into deployments (id, tenant_id, name, slug, source, source_config, secret_references, git_ref,
+      git_config_path, status)
     select ${made.id}, ${made.tenant_id}, ${made.name},
       case when exists (select 1 from deployments where slug = ${made.name})
         then ${`${made.name}-${made.id.replaceAll("-", "").slice(-8)}`} else ${made.name} end,
       ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
-      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, 'AWAITING_DATABASE'
+      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, ${made.git_ref},
+      ${made.git_config_path}, 'AWAITING_DATABASE'
     on conflict (tenant_id, name) do nothing`;
   return count === 1;
 }
@@ -99,12 +108,13 @@ export async function insertDeployment(tx: Transaction, made: NewDeployment): Pr
 export async function updateDeployment(
   tx: Transaction,
   id: string,
-  change: { source_config: SourceConfig; secret_references: SecretReference[] | null; display_name: string | null },
+  change: Pick<DeploymentRow, "source_config" | "secret_references" | "display_name" | "git_ref" | "git_config_path">,
 ): Promise<void> {
   await tx`
     update deployments set source_config = ${JSON.stringify(change.source_config)}::text::jsonb,
       secret_references = ${change.secret_references ? JSON.stringify(change.secret_references) : null}::text::jsonb,
-      display_name = ${change.display_name}, updated_at = now()
+      display_name = ${change.display_name}, git_ref = ${change.git_ref}, git_config_path = ${change.git_config_path},
+      updated_at = now()
     where id = ${id}`;
 }
 

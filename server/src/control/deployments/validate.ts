@@ -3,6 +3,7 @@
  * from the body alone is 422; what depends on what is stored is 400.
  */
 import { AppError, type ValidationIssue } from "../../base/errors.ts";
+import { readGitRef } from "../git/git-ref.ts";
 import { isReserved } from "./reserved-names.ts";
 import type { ResourceSpec, RevisionBody, Secret, Source, SourceConfig, SourceRevisionConfigIn } from "./schema.ts";
 
@@ -44,6 +45,9 @@ export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefi
   }
   const path = ours ?? other ?? null;
   if (path !== null) checkPath([at, "langgraph_config_path"], path);
+  if (given?.repo_ref != null && readGitRef(given.repo_ref) === null) {
+    throw invalid([at, "repo_ref"], "must be a branch by its name, refs/tags/<tag>, or the whole hash of a commit");
+  }
   return {
     repo_ref: given?.repo_ref ?? null,
     langgraph_config_path: path,
@@ -120,7 +124,10 @@ export function checkBuildOnPush(source: Source, isOn: boolean, ref: string | nu
   if (!isOn) return;
   const loc = ["source_config", "build_on_push"];
   if (source !== "github") throw error(loc, "build_on_push is only valid for GitHub");
-  if (ref?.startsWith("refs/tags/")) throw error(loc, "build_on_push must be false when repo_ref is a tag");
+  const kind = ref === null ? undefined : readGitRef(ref)?.kind;
+  if (kind !== undefined && kind !== "branch") {
+    throw error(loc, `build_on_push must be false when repo_ref is a ${kind}`);
+  }
 }
 
 /** What `&&` may join, and nothing else that a shell reads. */

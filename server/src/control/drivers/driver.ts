@@ -2,7 +2,7 @@
  * What builds and runs revisions. The worker decides, a driver does: each call may be made again after a crash of
  * whoever made it, and then finds what there is.
  */
-import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { Secret, Source, SourceConfig } from "../deployments/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
 /** The revision cannot be built, and another try would end the same; the message is for its owner. */
@@ -22,10 +22,14 @@ export interface BuildOrder {
   revisionId: string;
   source: Source;
   config: SourceConfig;
-  /** Path of langgraph.json in the project. */
+  /** Path of langgraph.json in the project; empty where an image is run. */
   configPath: string;
   /** The project, as gzip of tar; null where there is nothing to unpack. */
   archive: SourceArchive | null;
+  /** The image, where one is run. */
+  imageUri: string | null;
+  /** The revision's environment: `image_pull_secrets` name those that hold credentials of registries. */
+  secrets: Secret[];
 }
 
 export interface InstanceOrder {
@@ -34,13 +38,15 @@ export interface InstanceOrder {
   revisionId: string;
   /** Whose build. */
   artifactId: string;
-  /** Path of langgraph.json in the project. */
+  /** Path of langgraph.json in the project; empty where an image is run. */
   configPath: string;
+  config: SourceConfig;
   port: number;
+  /** What the platform and the deployment's owner have set; nothing of this process's own. */
   environment: Record<string, string>;
 }
 
-/** A process beyond its pid. */
+/** A process beyond its pid; of what runs elsewhere the pid is 0, and `started` names it. */
 export interface InstanceProcess {
   pid: number;
   started: string;
@@ -68,11 +74,15 @@ export interface Driver {
   lives(process: InstanceProcess): boolean;
   /** Asks it to end, and ends it after `graceMs`, with all that it has started. */
   stop(process: InstanceProcess, graceMs: number): Promise<void>;
-  usage(process: InstanceProcess): InstanceUsage | null;
+  usage(process: InstanceProcess): Promise<InstanceUsage | null>;
   /** What it has printed since `offset`; `next` is where to go on. */
   readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
   /** Forgets an instance that has ended. */
   discard(instanceId: string): Promise<void>;
   /** What there is of instances, alive or not, by their ids. */
   listInstances(): Promise<string[]>;
+  /** Digests of a deployment's pushed images that may run again. */
+  imageDigests?(deploymentId: string): Promise<string[]>;
+  /** Lets go of what it holds; what it runs goes on. */
+  close?(): void;
 }

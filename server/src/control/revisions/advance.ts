@@ -2,9 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
-import { BuildError, type SourceArchive } from "../drivers/driver.ts";
-import { uploadFile } from "../uploads/receive-upload.ts";
+import { readEnvironment } from "../deployments/environment-secret.ts";
+import { isBuilt } from "../deployments/validate.ts";
+import { BuildError } from "../drivers/driver.ts";
+import { noteSeen } from "../pushes/sql.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
+import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
@@ -68,19 +71,18 @@ async function step(
   switch (status) {
     case "CREATING": {
       await deps.databases.ensure(held.deployment_id, held.tenant_id);
+      await bring(deps, held, signal);
+      const sha = await resolveCommit(deps, held, signal);
       faultPoint("control-created");
-      return sql.begin(async (tx) => {
-        const next = await queue.transition(tx, held, "CREATING", "resolved");
-        await queue.supersedeOlder(tx, held);
-        return next;
-      });
+      return resolved(deps, held, status, "resolved", sha);
     }
     case "QUEUED": {
       faultPoint("control-queued");
       if (held.artifact_id !== null && driver.hasBuild(held.artifact_id)) {
         return queue.transition(sql, held, "QUEUED", "build_known");
       }
-      return queue.transition(sql, held, "QUEUED", "build_wanted");
+      // one that was lost while it was created begins here
+      return resolved(deps, held, status, "build_wanted", await resolveCommit(deps, held, signal));
     }
     case "AWAITING_BUILD":
       return builds.run(async () => {
@@ -104,38 +106,72 @@ async function step(
   }
 }
 
-async function build(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
-  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "build" });
+/** What it is made of is known, and from now on it is in the way of those before it. */
+async function resolved(
+  { sql }: WorkDeps,
+  held: queue.ClaimedRevision,
+  from: Status,
+  event: "resolved" | "build_wanted",
+  sha: string | null,
+): Promise<Status> {
+  const next = await sql.begin(async (tx) => {
+    const { deployment_id: deploymentId, repo_ref: ref, number, artifact_id: artifactId } = held;
+    const found = { ...(artifactId !== null && { artifactId }), ...(sha !== null && { commitSha: sha }) };
+    const status = await queue.transition(tx, held, from, event, found);
+    await queue.supersedeOlder(tx, held);
+    if (sha !== null) await noteSeen(tx, { deploymentId, ref, sha, number });
+    return status;
+  });
+  held.repo_commit_sha ??= sha;
+  return next;
+}
+
+/** An image is not built: to have it is part of finding what the revision is made of. */
+async function bring(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
+  if (isBuilt(held.source)) return;
+  if (held.artifact_id !== null && deps.driver.hasBuild(held.artifact_id)) return;
+  await build(deps, held, signal, "deploy");
+  held.artifact_id = held.id;
+}
+
+async function build(
+  deps: WorkDeps,
+  held: queue.ClaimedRevision,
+  signal: AbortSignal,
+  kind: "build" | "deploy" = "build",
+): Promise<void> {
+  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind });
   try {
-    log.write(`Build of revision ${held.id}.`);
+    if (kind === "build") log.write(`Build of revision ${held.id}.`);
     deps.faultPoint("control-building");
-    await deps.driver.build(
-      {
-        deploymentId: held.deployment_id,
-        revisionId: held.id,
-        source: held.source,
-        config: held.source_config,
-        configPath: held.langgraph_config_path!,
-        archive: archiveOf(deps, held),
-      },
-      log,
-      signal,
+    const isImage = held.image_uri !== null;
+    const secrets = isImage ? await readEnvironment(deps.secrets, { purpose: "revision-env", id: held.id }) : [];
+    await withSource(deps, held, log, signal, (archive) =>
+      deps.driver.build(
+        {
+          deploymentId: held.deployment_id,
+          revisionId: held.id,
+          source: held.source,
+          config: held.source_config,
+          configPath: held.langgraph_config_path ?? "",
+          archive,
+          imageUri: held.image_uri,
+          secrets,
+        },
+        log,
+        signal,
+      ),
     );
   } catch (error) {
     if (error instanceof BuildError) log.write(error.message, "ERROR");
     else if (!signal.aborted) log.write(`The build was cut short: ${(error as Error).message}`, "ERROR");
-    throw error;
+    if (error instanceof BuildError || signal.aborted) throw error;
+    // a file that is not there is no database that is away
+    throw new Error((error as Error).message, { cause: error });
   } finally {
     // the log is whole before the state tells that nothing more will come
     await log.flush();
   }
-}
-
-function archiveOf(
-  { directory }: WorkDeps,
-  { source_tarball_path: path }: queue.ClaimedRevision,
-): SourceArchive | null {
-  return path === null ? null : { file: uploadFile(directory, path), withLinks: false };
 }
 
 const DUPLICATE = "23505";

@@ -17,8 +17,11 @@ import {
   type RevisionInput,
   stateError,
 } from "../deployments/validate.ts";
+import { follow } from "../pushes/sql.ts";
 import { useUpload } from "../uploads/sql.ts";
+import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
+import type { WorkDeps } from "./work-deps.ts";
 
 /** What can be checked of a change before anything is looked up. */
 export function checkRevisionBody(
@@ -52,7 +55,12 @@ export async function applyChange(
   const change = withoutNulls(body.source_config ?? {});
   const config = { ...row.source_config, ...change } as SourceConfig;
   checkConfig(source, { ...change, deployment_type: config.deployment_type } as SourceConfig);
-  const ref = revision.repo_ref ?? row.repo_ref;
+  if (source === "github" && config.repo_url == null) {
+    throw stateError(
+      "This deployment has no repository: one is named when a deployment of the source github is created.",
+    );
+  }
+  const ref = revision.repo_ref ?? row.git_ref;
   checkBuildOnPush(row.source, config.build_on_push === true, ref, (_, text) => stateError(text));
 
   const before = await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, tx);
@@ -63,7 +71,11 @@ export async function applyChange(
     source_config: config,
     secret_references: references,
     display_name: body.display_name ?? row.display_name,
+    git_ref: ref,
+    git_config_path:
+      source === "github" ? (revision.langgraph_config_path ?? row.git_config_path) : row.git_config_path,
   });
+  await follow(tx, row.id, row.source === "github" && config.build_on_push === true);
   await storeEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, row.tenant_id, environment, tx);
   if (!always && !wantsRevision(body, revision, row)) return null;
   return addRevision(deps, tx, row, { source, config, references, revision, environment });
@@ -89,20 +101,21 @@ interface Wanted {
   /** Nulls are filled from the latest revision. */
   revision: RevisionInput;
   environment: Secret[];
+  /** Of a repository, where it was looked up already. */
+  commitSha?: string;
 }
 
 /** @returns its id. 422 for an upload that is not there, 400 for what no driver here can run. */
 export async function addRevision(
-  deps: ControlDeps,
+  deps: WorkDeps,
   tx: Transaction,
   row: DeploymentRow,
-  { source, config, references, revision, environment }: Wanted,
+  { source, config, references, revision, environment, commitSha }: Wanted,
 ): Promise<string> {
-  if (!deps.driver.sources.includes(source)) {
-    throw stateError(`The source ${source} needs a driver that this installation does not have.`);
-  }
+  checkDriver(deps, source, config, references);
   const id = uuid7();
-  const path = revision.langgraph_config_path ?? row.langgraph_config_path;
+  const before = source === "github" ? row.git_config_path : row.langgraph_config_path;
+  const path = revision.langgraph_config_path ?? before;
   if (isBuilt(source) && path === null) {
     throw invalid(["source_revision_config", "langgraph_config_path"], "is required where something is built");
   }
@@ -118,11 +131,11 @@ export async function addRevision(
     source,
     source_config: config,
     secret_references: references,
-    repo_ref: source === "github" ? (revision.repo_ref ?? row.repo_ref) : null,
+    repo_ref: source === "github" ? (revision.repo_ref ?? row.git_ref) : null,
     langgraph_config_path: isBuilt(source) ? path : null,
-    image_uri: isBuilt(source) ? null : (revision.image_uri ?? row.image_uri),
+    image_uri: isBuilt(source) ? null : readImage(deps, row.id, source, revision.image_uri ?? row.image_uri),
     source_tarball_path: tarball,
-    repo_commit_sha: null,
+    repo_commit_sha: commitSha ?? null,
     artifact_id: null,
   });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);

@@ -65,14 +65,15 @@ export async function transition(
   held: Held,
   from: Status,
   event: Event,
-  changes: { message?: string | null; artifactId?: string } = {},
+  changes: { message?: string | null; artifactId?: string; commitSha?: string | null } = {},
 ): Promise<Status> {
   const to = TRANSITIONS[from][event];
   if (to === null) throw new Error(`a revision that is ${from} cannot be ${event}`);
   const isFinal = Object.values(TRANSITIONS[to]).every((next) => next === null);
   const { count } = await sql`
     update revisions set status = ${to}, status_message = ${changes.message ?? null},
-      artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id), losses = 0, updated_at = now(),
+      artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
+      repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
       finished_at = case when ${isFinal} then now() else finished_at end
     where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
   if (count !== 1) throw new NotOursError();
@@ -88,14 +89,6 @@ export async function supersedeOlder(tx: Transaction, { id, deployment_id, numbe
     where deployment_id = ${deployment_id} and number < ${number} and status = any(${statesBefore("superseded")}::text[])
     returning id`;
   for (const row of rows) await noteEvent(tx, row.id);
-}
-
-/** @returns false when a newer revision is on its way already */
-export async function isNewest(sql: Sql, { deployment_id, number }: Held): Promise<boolean> {
-  const [row] = await sql`
-    select 1 from revisions where deployment_id = ${deployment_id} and number > ${number}
-      and status in ('QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING') limit 1`;
-  return !row;
 }
 
 /** @returns the state; undefined when the revision is somebody else's */

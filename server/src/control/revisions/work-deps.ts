@@ -3,7 +3,9 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { ImageStore } from "../registry/image-store.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
+import type { GitSource } from "../git/git-source.ts";
 import type { LogWriter } from "../logs/log-writer.ts";
 import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { Supervisor } from "../runtime/supervisor.ts";
@@ -21,6 +23,9 @@ export interface WorkDeps {
   databases: DeploymentDatabases;
   logs: LogWriter;
   driver: Driver;
+  git: GitSource;
+  /** Images that were pushed to us. */
+  images: ImageStore;
   table: RouteTable;
   supervisor: Supervisor;
   faultPoint: FaultPoint;

@@ -29,6 +29,17 @@ const oldArchives = (sql: Sql) => sql<{ object_path: string }[]>`
         or r.finished_at > now() - interval '7 days'))
   returning object_path`;
 
+/** What was pushed and is neither tagged nor what a build that is kept was made of. */
+const PUSHED_AGE_MS = 24 * 3600 * 1000;
+
+async function collectImages({ driver, images, sql }: WorkDeps): Promise<void> {
+  for (const deployment of await images.deployments()) {
+    const [known] = isUuid(deployment) ? await sql`select 1 from deployments where id = ${deployment}` : [];
+    if (known) await images.collect(deployment, (await driver.imageDigests?.(deployment)) ?? [], PUSHED_AGE_MS);
+    else await images.remove(deployment);
+  }
+}
+
 /** What nobody needs any more: builds, archives, lines, instances that are long over. */
 export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const { sql, driver, settings, directory, log } = deps;
@@ -43,6 +54,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   );
   // of which a crash came between their end and this
   for (const id of await driver.listInstances()) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
+  await collectImages(deps);
   const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });
   while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);

@@ -1,12 +1,11 @@
 import type { Secret, SourceConfig } from "../deployments/schema.ts";
 
-/** Of this process's environment; everything else is the platform's own business. */
-const PASSED_ON = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
-
 export interface EnvironmentOrder {
   deployment: { id: string; name: string; tenant_id: string };
   revisionId: string;
   config: SourceConfig;
+  /** Null where it is made of no repository. */
+  git: { url: string; ref: string; sha: string; path: string } | null;
   /** What the deployment's owner has set. */
   secrets: Secret[];
   databaseUri: string;
@@ -22,13 +21,10 @@ export interface EnvironmentOrder {
  * nobody's secrets take their place.
  */
 export function instanceEnvironment(order: EnvironmentOrder): Record<string, string> {
-  const { deployment, revisionId, config, settings, traces, platform } = order;
-  // oxlint-disable-next-line node/no-process-env -- which names are passed on is a list above
-  const own = process.env;
+  const { deployment, revisionId, config, git, settings, traces, platform } = order;
   const spec = config.resource_spec ?? {};
   const secrets = Object.fromEntries(order.secrets.map(({ name, value }) => [name, value]));
   return {
-    ...Object.fromEntries(PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]))),
     HEDDLE_LOG_LEVEL: "info",
     HEDDLE_HOSTS: String(Math.min(64, Math.max(1, Math.round(spec.cpu ?? 1)))),
     HEDDLE_HOST_MEMORY_MB: String(spec.memory_mb ?? settings.instanceMemoryMb),
@@ -48,6 +44,12 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     LANGSMITH_HOST_REVISION_ID: revisionId,
     LANGCHAIN_REVISION_ID: revisionId,
     LANGSMITH_DEPLOYMENT_NAME: deployment.name,
+    ...(git && {
+      LANGSMITH_LANGGRAPH_GIT_REPO: git.url,
+      LANGSMITH_LANGGRAPH_GIT_REF: git.ref,
+      LANGSMITH_LANGGRAPH_GIT_REF_SHA: git.sha,
+      LANGGRAPH_GIT_REPO_PATH: git.path,
+    }),
     ...(traces && { HEDDLE_TRACING_URL: traces.url, HEDDLE_TRACING_KEY: traces.key }),
   };
 }

@@ -31,7 +31,7 @@ export async function removeDeployment(
   deps: WorkDeps,
   { id, tenant_id }: { id: string; tenant_id: string },
 ): Promise<boolean> {
-  const { sql, secrets, driver, databases, directory } = deps;
+  const { sql, secrets, driver, databases, directory, images } = deps;
   const left = await leftoversOf(sql, id);
   // the supervisor ends what runs, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
@@ -42,6 +42,7 @@ export async function removeDeployment(
   }
   for (const instance of left.instances) await driver.discard(instance);
   for (const upload of left.uploads) await rm(uploadFile(directory, upload), { force: true });
+  await images.remove(id);
   await secrets.delete({ purpose: "deployment-env", id });
   await deleteDeploymentRow(sql, id);
   await deps.table.refresh();

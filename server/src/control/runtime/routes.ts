@@ -24,7 +24,7 @@ const instance = z.object({
 
 /** What runs of a deployment. An endpoint of ours, which the contract does not have. */
 export function instanceRoutes(deps: ControlDeps): Route[] {
-  const print = (row: InstanceReport) => ({
+  const print = async (row: InstanceReport) => ({
     id: row.id,
     revision_id: row.revision_id,
     replica: row.replica,
@@ -33,7 +33,7 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
     ready_at: row.ready_at?.toISOString() ?? null,
     ended_at: row.ended_at?.toISOString() ?? null,
     end_reason: row.end_reason,
-    ...(deps.supervisor.usage(row.id) ?? { memory_bytes: null, cpu_percent: null }),
+    ...((await deps.supervisor.usage(row.id)) ?? { memory_bytes: null, cpu_percent: null }),
   });
   return [
     route({
@@ -49,7 +49,8 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const { deployment_id: id } = params;
         if (!(await findDeployment(deps.sql, principal.workspaceId, id))) throw unknownDeployment(id);
-        return c.json({ resources: (await listInstances(deps.sql, id, query.limit)).map(print) });
+        const rows = await listInstances(deps.sql, id, query.limit);
+        return c.json({ resources: await Promise.all(rows.map(print)) });
       },
     }),
   ];

@@ -1,6 +1,6 @@
 /** Instances: what runs, and what has to. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { SourceConfig } from "../deployments/schema.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
 
 export type InstanceState = "starting" | "ready" | "draining" | "ended";
 
@@ -64,8 +64,11 @@ export interface WantedRow {
   /** Whether it serves; otherwise it is being deployed. */
   is_active: boolean;
   artifact_id: string;
-  langgraph_config_path: string;
+  langgraph_config_path: string | null;
   source_config: SourceConfig;
+  source: Source;
+  repo_ref: string | null;
+  repo_commit_sha: string | null;
   /** Instances that ended by themselves, one after the other without a good time between. */
   crashes: number;
   last_crash: Date | null;
@@ -77,7 +80,8 @@ const FORGET = "10 minutes";
 /** Revisions that have to run: those that serve, and those that are about to. */
 export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
-    r.artifact_id, r.langgraph_config_path, r.source_config, coalesce(c.crashes, 0)::int as crashes, c.last_crash
+    r.artifact_id, r.langgraph_config_path, r.source_config, r.source, r.repo_ref, r.repo_commit_sha,
+    coalesce(c.crashes, 0)::int as crashes, c.last_crash
   from deployments d join revisions r on r.deployment_id = d.id
   left join lateral (
     select count(*) as crashes, max(i.ended_at) as last_crash from instances i

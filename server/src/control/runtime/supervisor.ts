@@ -16,9 +16,11 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 import { readEnvironment } from "../deployments/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
+import { cleanLine } from "../logs/log-writer.ts";
+import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
-import { instanceEnvironment } from "./instance-environment.ts";
+import { type EnvironmentOrder, instanceEnvironment } from "./instance-environment.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
 
@@ -102,7 +104,7 @@ export class Supervisor {
     return [...this.#watched.values()].filter((one) => one.row.revision_id === revisionId && !one.isOver);
   }
 
-  usage(instanceId: string): InstanceUsage | null {
+  async usage(instanceId: string): Promise<InstanceUsage | null> {
     const watch = this.#watched.get(instanceId);
     return watch ? this.#options.driver.usage(watch.process) : null;
   }
@@ -181,6 +183,7 @@ export class Supervisor {
       deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
       revisionId: wanted.revision_id,
       config: wanted.source_config,
+      git: gitOf(wanted),
       secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
@@ -202,7 +205,8 @@ export class Supervisor {
       const process = await driver.start({
         ...made,
         artifactId: wanted.artifact_id,
-        configPath: wanted.langgraph_config_path,
+        configPath: wanted.langgraph_config_path ?? "",
+        config: wanted.source_config,
         environment,
       });
       this.#watch(row, process);
@@ -210,7 +214,10 @@ export class Supervisor {
     } catch (error) {
       if (this.#watched.has(row.id)) throw error;
       log.error({ err: error, instance: row.id }, "an instance could not be started");
-      await rows.endInstance(sql, row.id, `It could not be started: ${(error as Error).message}`, true);
+      const message = `It could not be started: ${(error as Error).message}`;
+      const of = { deploymentId: wanted.deployment_id, revisionId: wanted.revision_id, kind: "deploy" } as const;
+      await insertLogs(sql, of, [{ at: new Date(), level: "ERROR", message: cleanLine(message) }]);
+      await rows.endInstance(sql, row.id, message, true);
     }
   }
 
@@ -225,6 +232,16 @@ export class Supervisor {
     this.#draining.set(id, draining);
   }
 }
+
+const gitOf = (row: rows.WantedRow): EnvironmentOrder["git"] =>
+  row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
+    ? {
+        url: row.source_config.repo_url ?? "",
+        ref: row.repo_ref,
+        sha: row.repo_commit_sha,
+        path: row.langgraph_config_path ?? "",
+      }
+    : null;
 
 /** At the end of the platform: runs that need longer are handed back, and go on at its next start. */
 const STOP_GRACE_MS = 8_000;

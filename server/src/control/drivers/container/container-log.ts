@@ -26,7 +26,9 @@ export class ContainerLog {
     this.#toSkip = position;
     const query = { follow: "1", stdout: "1", stderr: "1" };
     this.#answer = engine.open("GET", `/containers/${container}/logs`, { query, idleMs: 0 });
-    this.#ended = this.#read().catch(() => {}).finally(() => (this.#isOver = true));
+    this.#ended = this.#read()
+      .catch(() => {})
+      .finally(() => (this.#isOver = true));
   }
 
   get isOver(): boolean {

@@ -33,7 +33,7 @@ export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number
 /** What the engine is asked to make: as little as an agent server needs. */
 export function containerSpec(
   order: InstanceOrder,
-  what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings; extraHosts: string[] },
+  what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
 ): object {
   const { settings } = what;
   const { memoryMb, cpus } = limitsOf(order.config);
@@ -41,6 +41,7 @@ export function containerSpec(
   const environment: Record<string, string> = {
     ...order.environment,
     HEDDLE_DATA_DIR: "/tmp/heddle",
+    HEDDLE_HOST: isHost ? "127.0.0.1" : "0.0.0.0",
     HOST: isHost ? "127.0.0.1" : "0.0.0.0",
     PORT: String(isHost ? order.port : CONTAINER_PORT),
   };
@@ -61,7 +62,6 @@ export function containerSpec(
     HostConfig: {
       NetworkMode: settings.containerNetwork,
       ...(!isHost && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: String(order.port) }] } }),
-      ...(what.extraHosts.length > 0 && !isHost && { ExtraHosts: what.extraHosts }),
       Memory: memoryMb * MB,
       // the same: no swap beyond it
       MemorySwap: memoryMb * MB,

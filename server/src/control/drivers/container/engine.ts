@@ -138,25 +138,29 @@ const isReadable = (body: unknown): body is Readable => typeof (body as Readable
 
 function messageOf(text: string): string {
   try {
-    return String((JSON.parse(text) as { message?: unknown }).message ?? "");
+    return (JSON.parse(text) as { message?: string }).message ?? "";
   } catch {
     return text.slice(0, 1000);
   }
+}
+
+export interface ProgressLine {
+  status?: string;
+  /** What a build prints. */
+  stream?: string;
+  id?: string;
 }
 
 /**
  * Lines of JSON that the engine sends while it works: progress, and at the end perhaps an error, which alone says
  * that it failed, because the status went out before.
  */
-export async function readProgress(
-  answer: AsyncIterable<Buffer>,
-  onLine: (line: { status?: string; stream?: string; id?: string; aux?: { ID?: string } }) => void,
-): Promise<void> {
+export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
   let rest = "";
   let failure: string | undefined;
   const take = (text: string) => {
     if (text.trim() === "") return;
-    let line: { error?: string; errorDetail?: { message?: string } };
+    let line: ProgressLine & { error?: string; errorDetail?: { message?: string } };
     try {
       line = JSON.parse(text) as typeof line;
     } catch {

@@ -9,17 +9,28 @@ test.each([
   ["agent", ["docker.io", "agent", null, null]],
   ["team/agent:1.2", ["docker.io", "team/agent", "1.2", null]],
   ["localhost/agent", ["localhost", "localhost/agent", null, null]],
-  ["registry.example:5000/team/sub/agent:v1", ["registry.example:5000", "registry.example:5000/team/sub/agent", "v1", null]],
+  [
+    "registry.example:5000/team/sub/agent:v1",
+    ["registry.example:5000", "registry.example:5000/team/sub/agent", "v1", null],
+  ],
   [`ghcr.io/team/agent:v1@${DIGEST}`, ["ghcr.io", "ghcr.io/team/agent", "v1", DIGEST]],
   ["[::1]:5000/agent", ["[::1]:5000", "[::1]:5000/agent", null, null]],
 ])("%s is read as Docker does", (text, [registry, name, tag, digest]) => {
   expect(parseReference(text)).toEqual({ registry, name, tag, digest });
 });
 
-test.each(["", "Agent", "a//b", "agent:", "agent@sha256:12", "../agent", "agent tag", "-v/agent", "a".repeat(600), "x/../../y"])(
-  "%j is no image",
-  (text) => expect(parseReference(text)).toBeNull(),
-);
+test.each([
+  "",
+  "Agent",
+  "a//b",
+  "agent:",
+  "agent@sha256:12",
+  "../agent",
+  "agent tag",
+  "-v/agent",
+  "a".repeat(600),
+  "x/../../y",
+])("%j is no image", (text) => expect(parseReference(text)).toBeNull());
 
 test("credentials are found by registry, in each form that Docker writes", () => {
   const auth = Buffer.from("me:pass:word").toString("base64");

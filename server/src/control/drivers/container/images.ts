@@ -102,9 +102,7 @@ export async function loadImage(engine: Engine, archive: Readable, signal: Abort
 }
 
 export async function tagImage(engine: Engine, image: string, repository: string, tag: string): Promise<void> {
-  await (
-    await engine.open("POST", `/images/${encodeURI(image)}/tag`, { query: { repo: repository, tag } })
-  ).resume();
+  await engine.call("POST", `/images/${encodeURI(image)}/tag`, { query: { repo: repository, tag } });
 }
 
 /** Takes a name away, and with the last one the image. What is not there, or still used by somebody, is no error. */

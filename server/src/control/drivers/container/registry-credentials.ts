@@ -33,6 +33,9 @@ export function readCredentials(text: string, registry: string): RegistryCredent
 
 /** Docker's own is written `https://index.docker.io/v1/`. */
 function hostOf(registry: string): string {
-  const host = registry.replace(/^https?:\/\//, "").split("/")[0]!.toLowerCase();
+  const host = registry
+    .replace(/^https?:\/\//, "")
+    .split("/")[0]!
+    .toLowerCase();
   return host === "index.docker.io" || host === "registry-1.docker.io" ? "docker.io" : host;
 }

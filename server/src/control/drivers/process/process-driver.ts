@@ -48,7 +48,7 @@ export interface ProcessDriverOptions {
 
 export class ProcessDriver implements Driver {
   readonly kind = "process";
-  readonly sources = ["internal_source"] as const;
+  readonly sources = ["internal_source", "github"] as const;
   readonly #options: ProcessDriverOptions;
   /** Of an instance's group: processor time and when it was read. */
   readonly #measured = new Map<number, { seconds: number; at: number }>();
@@ -89,7 +89,7 @@ export class ProcessDriver implements Driver {
       log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     } catch (error) {
       await rm(home, { recursive: true, force: true });
-      throw error;
+      throw explain(error);
     }
   }
 
@@ -152,7 +152,7 @@ export class ProcessDriver implements Driver {
     this.#measured.delete(process.pid);
   }
 
-  usage(process: InstanceProcess): InstanceUsage | null {
+  async usage(process: InstanceProcess): Promise<InstanceUsage | null> {
     if (!isOurs(process)) return null;
     const now = groupUsage(process.pid);
     if (!now) return null;
@@ -205,6 +205,13 @@ export class ProcessDriver implements Driver {
     const names = await readdir(join(this.#options.directory, "instances")).catch((): string[] => []);
     return [...new Set(names.map((name) => name.split(".")[0]!))];
   }
+}
+
+/** In words, what the system says by a code. */
+function explain(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT") return error;
+  return new Error(`There is no room left on the disk for this build: ${message}`, { cause: error });
 }
 
 const round = (n: number): number => Math.round(n * 10) / 10;

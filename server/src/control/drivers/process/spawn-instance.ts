@@ -17,6 +17,15 @@ export const INSTANCE_VARIABLE = "HEDDLE_INSTANCE_ID";
 const BECOME =
   'echo $$ > "$HEDDLE_INSTANCE_DIR/pid.part" && mv "$HEDDLE_INSTANCE_DIR/pid.part" "$HEDDLE_INSTANCE_DIR/pid" && exec "$@"';
 
+/** Of this process's environment; everything else is the platform's own business. */
+const PASSED_ON = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
+
+function passedOn(): Record<string, string> {
+  // oxlint-disable-next-line node/no-process-env -- which names are passed on is a list above
+  const own = process.env;
+  return Object.fromEntries(PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
+}
+
 interface SpawnOrder extends InstanceOrder {
   directory: string;
   root: string;
@@ -30,7 +39,7 @@ export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess>
   const options = ["--host", "127.0.0.1", "--port", String(order.port), "--data-dir", join(directory, "data")];
   const child = spawn("/bin/sh", ["-c", BECOME, "sh", ...server, ...options], {
     cwd: root,
-    env: { ...order.environment, [INSTANCE_VARIABLE]: order.id, HEDDLE_INSTANCE_DIR: directory },
+    env: { ...passedOn(), ...order.environment, [INSTANCE_VARIABLE]: order.id, HEDDLE_INSTANCE_DIR: directory },
     detached: true,
     stdio: ["ignore", output, output],
   });

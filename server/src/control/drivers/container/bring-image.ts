@@ -1,0 +1,92 @@
+import { readFile } from "node:fs/promises";
+
+import type { BuildLog } from "../../logs/log-writer.ts";
+import type { ImageSource } from "../../registry/image-source.ts";
+import { BuildError, type BuildOrder } from "../driver.ts";
+import type { Engine } from "./engine.ts";
+import { parseReference } from "./image-reference.ts";
+import type { ImageRecord } from "./image-records.ts";
+import { inspectImage, loadImage, ourName, pullImage, spell, tagImage } from "./images.ts";
+import { readCredentials, type RegistryCredentials } from "./registry-credentials.ts";
+
+export interface BringSettings {
+  containerPull: "always" | "missing";
+  containerRegistryConfig: string | undefined;
+}
+
+export interface BringOrder {
+  engine: Engine;
+  order: BuildOrder;
+  images: ImageSource;
+  settings: BringSettings;
+  log: BuildLog;
+  signal: AbortSignal;
+}
+
+export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
+
+/** Sees to it that the engine has a revision's image under our name for it. Throws BuildError, or what can heal. */
+export async function bringImage(what: BringOrder): Promise<Brought> {
+  const { order, images } = what;
+  if (order.imageUri === null) throw new BuildError("The revision names no image.");
+  if (order.source === "internal_docker" && images.kind === "embedded") return load(what, images, order.imageUri);
+  return pull(what, order.imageUri);
+}
+
+async function load(
+  { engine, order, log, signal }: BringOrder,
+  images: Extract<ImageSource, { kind: "embedded" }>,
+  uri: string,
+): Promise<Brought> {
+  const stored = await images.find(order.deploymentId, uri);
+  if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
+  if (stored.isNewest) {
+    // Podman tells digests of images as they were before it compressed them anew to push them
+    log.write(`The registry has no such digest; what was pushed last is taken: ${stored.digest}.`, "WARNING");
+  }
+  const name = `${ourName(order.deploymentId)}:${order.revisionId}`;
+  log.write(`Loading ${stored.digest}.`);
+  await loadImage(engine, stored.archive(name), signal);
+  const found = await inspectImage(engine, name);
+  if (!found) throw new Error(`the engine has loaded ${stored.digest} and does not know it`);
+  return { id: found.Id, pulled: null, digest: stored.digest };
+}
+
+async function pull({ engine, order, images, settings, log, signal }: BringOrder, uri: string): Promise<Brought> {
+  const { id, isNew } = await pullImage(engine, {
+    uri,
+    always: settings.containerPull === "always",
+    credentials:
+      order.source === "internal_docker" && images.kind === "remote"
+        ? images.credentials
+        : await credentialsFor(order, settings, uri),
+    write: (line) => log.write(line),
+    signal,
+  });
+  await tagImage(engine, id, ourName(order.deploymentId), order.revisionId);
+  return { id, pulled: isNew ? spell(parseReference(uri)!) : null, digest: null };
+}
+
+/**
+ * A deployment's own: `resource_spec.image_pull_secrets` names secrets of its environment whose values are what
+ * Kubernetes keeps as kubernetes.io/dockerconfigjson. Else the operator's.
+ */
+async function credentialsFor(
+  { config, secrets }: BuildOrder,
+  settings: BringSettings,
+  uri: string,
+): Promise<RegistryCredentials | null> {
+  const registry = parseReference(uri)?.registry ?? "";
+  for (const { name } of config.resource_spec?.image_pull_secrets ?? []) {
+    const secret = secrets.find((one) => one.name === name);
+    if (!secret) throw new BuildError(`image_pull_secrets names ${name}, which is no secret of this deployment.`);
+    try {
+      const found = readCredentials(secret.value, registry);
+      if (found) return found;
+    } catch (error) {
+      throw new BuildError(`The secret ${name} holds no credentials of registries: ${(error as Error).message}.`);
+    }
+  }
+  const file = settings.containerRegistryConfig;
+  return file === undefined ? null : readCredentials(await readFile(file, "utf8"), registry);
+}

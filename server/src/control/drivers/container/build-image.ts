@@ -1,0 +1,150 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Readable } from "node:stream";
+
+import { create } from "tar";
+
+import { installCommand } from "../../builds/package-manager.ts";
+import { readProjectConfig } from "../../builds/project-config.ts";
+import { unpack } from "../../builds/unpack.ts";
+import type { BuildLog } from "../../logs/log-writer.ts";
+import { BuildError, type BuildOrder } from "../driver.ts";
+import type { Brought } from "./bring-image.ts";
+import { limitsOf } from "./container-spec.ts";
+import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { inspectImage, ourName } from "./images.ts";
+
+export interface BuildImageSettings {
+  unpackMaxMb: number;
+  unpackMaxEntries: number;
+  buildSeconds: number;
+  buildLogMb: number;
+  buildEnvironment: string;
+  containerBaseImage: string | undefined;
+  containerNetwork: string;
+}
+
+interface BuildImageOrder {
+  engine: Engine;
+  order: BuildOrder;
+  directory: string;
+  settings: BuildImageSettings;
+  log: BuildLog;
+  signal: AbortSignal;
+}
+
+const PROJECT = "/deps/project";
+
+/**
+ * An image of a project's source: the base image, the project, its packages. The commands run in containers of the
+ * engine, with the limits that the deployment itself has. Throws BuildError, or what can heal.
+ */
+export async function buildImage(what: BuildImageOrder): Promise<Brought> {
+  const { engine, order, directory, settings, log, signal } = what;
+  const base = settings.containerBaseImage;
+  if (base === undefined) {
+    throw new BuildError(
+      "HEDDLE_CONTAINER_BASE_IMAGE is not set: the platform's operator has to name an image of agent servers.",
+    );
+  }
+  if (order.archive === null) throw new BuildError("The revision has no archive.");
+  if (!existsSync(order.archive.file)) {
+    throw new BuildError("The archive of this revision is not kept any more. Upload it anew.");
+  }
+  const began = performance.now();
+  const home = join(directory, "image-builds", order.revisionId);
+  const root = join(home, "project");
+  await rm(home, { recursive: true, force: true });
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    const limits = {
+      maxBytes: settings.unpackMaxMb * 1024 * 1024,
+      maxEntries: settings.unpackMaxEntries,
+      withLinks: order.archive.withLinks,
+    };
+    const { entries } = await unpack(order.archive.file, root, limits, signal);
+    log.write(`Unpacked ${entries} files.`);
+    await readProjectConfig(root, order.configPath);
+    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, order, settings));
+    await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
+    const found = await inspectImage(engine, nameOf(order));
+    if (!found) throw new Error("the engine has built an image and does not know it");
+    log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+    return { id: found.Id, pulled: null, digest: null };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+const nameOf = (order: BuildOrder): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
+
+/** Commands go in as JSON, so that none of their words is one of the Dockerfile's. */
+function dockerfile(root: string, base: string, order: BuildOrder, settings: BuildImageSettings): string {
+  const configDirectory = dirname(join(root, order.configPath));
+  const { install_command: chosen, build_command: build } = order.config;
+  const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
+  const install = chosen ?? installCommand(where);
+  const inImage = (path: string) => join(PROJECT, relative(root, path));
+  const run = (command: string, path: string) =>
+    `RUN ${JSON.stringify(["/bin/sh", "-c", 'cd -- "$0" && exec /bin/sh -c "$1"', inImage(path), command])}`;
+  const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, order.configPath)];
+  return [
+    `FROM ${base}`,
+    ...Object.keys(buildArguments(settings)).map((name) => `ARG ${name}`),
+    `WORKDIR ${PROJECT}`,
+    `COPY project/ ${PROJECT}/`,
+    ...(install === null ? [] : [run(install, chosen == null ? where : root)]),
+    ...(build == null || build === "" ? [] : [run(build, configDirectory)]),
+    "ENTRYPOINT []",
+    `CMD ${JSON.stringify(server)}`,
+    "",
+  ].join("\n");
+}
+
+/** What the commands see of this process's environment. */
+function buildArguments(settings: BuildImageSettings): Record<string, string> {
+  // oxlint-disable-next-line node/no-process-env -- which of its names are passed on is a setting
+  const own = process.env;
+  const names = settings.buildEnvironment.split(",").map((name) => name.trim());
+  return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
+}
+
+async function run({ engine, order, settings, log, signal }: BuildImageOrder, context: Readable): Promise<void> {
+  const limitText = `${settings.buildSeconds} s`;
+  const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
+  const tooMuch = new AbortController();
+  let budget = settings.buildLogMb * 1024 * 1024;
+  const { memoryMb, cpus } = limitsOf(order.config);
+  try {
+    const answer = await engine.open("POST", "/build", {
+      query: {
+        t: nameOf(order),
+        dockerfile: "Dockerfile",
+        rm: "1",
+        forcerm: "1",
+        memory: String(memoryMb * 1024 * 1024),
+        memswap: String(memoryMb * 1024 * 1024),
+        cpuperiod: "100000",
+        cpuquota: String(Math.round(cpus * 100_000)),
+        networkmode: settings.containerNetwork,
+        buildargs: JSON.stringify(buildArguments(settings)),
+      },
+      body: context,
+      // the end of the connection ends the build
+      signal: AbortSignal.any([signal, tooLong, tooMuch.signal]),
+      idleMs: 0,
+    });
+    await readProgress(answer, ({ stream }) => {
+      for (const line of (stream ?? "").split(/\r?\n|\r/)) if (line.trim() !== "") log.write(line);
+      budget -= stream?.length ?? 0;
+      if (budget < 0) tooMuch.abort();
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (tooLong.aborted) throw new BuildError(`The build was ended: it took longer than ${limitText}.`);
+    if (tooMuch.signal.aborted) throw new BuildError("The build was ended: it printed too much.");
+    if (error instanceof EngineError) throw new BuildError(`The image cannot be built: ${error.message}`);
+    throw error instanceof EngineAwayError ? error : new Error(`the build was cut short: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Runs deployments as containers of an engine on this machine. A container bears its instance's id as a label and in
+ * its name, so that a second start finds the first, and a control plane that follows a killed one finds everything.
+ * Containers are published on loopback, where the gateway reaches them; no engine restarts them, because that is the
+ * supervisor's work.
+ *
+ *     <directory>/images/<revision>.json    the image of a revision that is there
+ */
+import { join } from "node:path";
+
+import type { Log } from "../../../base/log.ts";
+import type { Source } from "../../deployments/schema.ts";
+import type { BuildLog } from "../../logs/log-writer.ts";
+import type { ImageSource } from "../../registry/image-source.ts";
+import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "../driver.ts";
+import { buildImage, type BuildImageSettings } from "./build-image.ts";
+import { bringImage, type BringSettings } from "./bring-image.ts";
+import { ContainerLog } from "./container-log.ts";
+import { containerSpec, onLoopback, replaceLoopback, type SpecSettings } from "./container-spec.ts";
+import { ContainerStates } from "./container-states.ts";
+import { Engine, EngineAwayError, EngineError } from "./engine.ts";
+import { ImageRecords } from "./image-records.ts";
+import { ourName, untagImage } from "./images.ts";
+
+export interface ContainerDriverOptions {
+  /** Address of its API. */
+  engine: string;
+  directory: string;
+  place: string;
+  log: Log;
+  /** Images of the source internal_docker. */
+  images: ImageSource;
+  settings: SpecSettings &
+    BuildImageSettings &
+    BringSettings & { driver: "process" | "container"; containerHostAddress: string | undefined };
+}
+
+const MARK = "container:";
+/** What a container has printed is there so long after its end. */
+const LAST_WORDS_MS = 2000;
+const KILL_MS = 10_000;
+
+export class ContainerDriver implements Driver {
+  readonly kind = "container";
+  readonly sources: readonly Source[];
+  readonly #options: ContainerDriverOptions;
+  readonly #engine: Engine;
+  readonly #records: ImageRecords;
+  readonly #states: ContainerStates;
+  readonly #logs = new Map<string, ContainerLog>();
+  /** Of a container: processor time in ns and when it was read. */
+  readonly #measured = new Map<string, { nanoseconds: number; at: number }>();
+  #cpus: number | undefined;
+
+  constructor(options: ContainerDriverOptions) {
+    this.#options = options;
+    const isForAll = options.settings.driver === "container";
+    this.sources = [
+      "external_docker",
+      "internal_docker",
+      ...(isForAll ? (["internal_source", "github"] as const) : []),
+    ];
+    this.#engine = new Engine(options.engine);
+    this.#records = new ImageRecords(join(options.directory, "images"));
+    this.#states = new ContainerStates(this.#engine, options.place, options.log);
+  }
+
+  /** Looks what there is. An engine that does not answer is said, and asked again. */
+  open(): Promise<void> {
+    return this.#states.start();
+  }
+
+  close(): void {
+    void this.#states.close();
+    for (const log of this.#logs.values()) log.close();
+    this.#engine.close();
+  }
+
+  async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
+    const { settings, images, directory } = this.#options;
+    const isImage = order.source === "external_docker" || order.source === "internal_docker";
+    const what = { engine: this.#engine, order, log, signal };
+    const brought = isImage
+      ? await bringImage({ ...what, settings, images })
+      : await buildImage({ ...what, settings, directory });
+    // one that another revision has brought goes when the last of them does
+    const owner = (await this.#records.all()).find((one) => one.id === brought.id && one.pulled !== null);
+    await this.#records.write(order.revisionId, {
+      deploymentId: order.deploymentId,
+      ...brought,
+      name: `${ourName(order.deploymentId)}:${order.revisionId}`,
+      pulled: brought.pulled ?? owner?.pulled ?? null,
+    });
+  }
+
+  hasBuild(artifactId: string): boolean {
+    return this.#records.has(artifactId);
+  }
+
+  async deleteBuild(artifactId: string): Promise<void> {
+    const record = await this.#records.read(artifactId);
+    if (!record) return;
+    await untagImage(this.#engine, record.name);
+    const others = (await this.#records.all()).filter((one) => one.id === record.id);
+    if (record.pulled !== null && others.length === 1) await untagImage(this.#engine, record.pulled);
+    await this.#records.delete(artifactId);
+  }
+
+  listBuilds(): Promise<string[]> {
+    return this.#records.list();
+  }
+
+  async imageDigests(deploymentId: string): Promise<string[]> {
+    const records = (await this.#records.all()).filter((one) => one.deploymentId === deploymentId);
+    return records.flatMap((one) => one.digest ?? []);
+  }
+
+  async start(order: InstanceOrder): Promise<InstanceProcess> {
+    const record = await this.#records.read(order.artifactId);
+    if (!record) throw new Error("its image is not there any more");
+    const { place, settings } = this.#options;
+    this.#cpus ??= (await this.#engine.call<{ NCPU: number }>("GET", "/info")).NCPU;
+    const environment = this.#environment(order);
+    const spec = containerSpec(
+      { ...order, environment },
+      { image: record.name, place, cpusOfMachine: this.#cpus, settings },
+    );
+    const id = await this.#create(order.id, spec);
+    try {
+      await this.#engine.call("POST", `/containers/${id}/start`);
+    } catch (error) {
+      await this.#remove(id).catch(() => {});
+      throw error;
+    }
+    this.#states.started(id, order.id);
+    return { pid: 0, started: MARK + id };
+  }
+
+  #environment(order: InstanceOrder): Record<string, string> {
+    const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
+    const environment = { ...order.environment };
+    // credentials of registries are for the engine
+    for (const { name } of order.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
+    if (network === "host") return environment;
+    if (address !== undefined) return replaceLoopback(environment, address);
+    const unreachable = onLoopback(environment);
+    if (unreachable.length === 0) return environment;
+    throw new Error(
+      `containers in the network ${network} cannot reach what is on a loopback address of this machine: ` +
+        `${unreachable.join(", ")}. Set HEDDLE_CONTAINER_HOST_ADDRESS to an address at which these listen, or ` +
+        "HEDDLE_CONTAINER_NETWORK=host.",
+    );
+  }
+
+  /** Finds the one that an attempt before has made. */
+  async #create(instanceId: string, spec: object): Promise<string> {
+    try {
+      const query = { name: `heddle-${instanceId}` };
+      return (await this.#engine.call<{ Id: string }>("POST", "/containers/create", { query, body: spec })).Id;
+    } catch (error) {
+      await this.#states.look();
+      const known = this.#states.ofInstance(instanceId);
+      if (known !== undefined && error instanceof EngineError) return known;
+      throw error;
+    }
+  }
+
+  async recover(instanceId: string): Promise<InstanceProcess | null> {
+    await this.#states.look();
+    if (this.#states.awaySince !== undefined) throw new EngineAwayError("The container engine does not answer.");
+    const id = this.#states.ofInstance(instanceId);
+    return id === undefined ? null : { pid: 0, started: MARK + id };
+  }
+
+  lives(process: InstanceProcess): boolean {
+    return isContainer(process) && this.#states.runs(idOf(process));
+  }
+
+  async stop(process: InstanceProcess, graceMs: number): Promise<void> {
+    const id = idOf(process);
+    if (!this.#states.runs(id)) return;
+    if (graceMs > 0) {
+      await this.#signal(id, "SIGTERM");
+      if (await this.#states.untilEnded(id, graceMs)) return;
+    }
+    await this.#signal(id, "SIGKILL");
+    if (!(await this.#states.untilEnded(id, KILL_MS))) throw new Error(`the container ${id.slice(0, 12)} does not end`);
+  }
+
+  /** To one that has ended is nothing; engines disagree about what they answer then. */
+  async #signal(id: string, signal: string): Promise<void> {
+    await this.#engine.call("POST", `/containers/${id}/kill`, { query: { signal } }).catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error;
+    });
+  }
+
+  async usage(process: InstanceProcess): Promise<InstanceUsage | null> {
+    const id = idOf(process);
+    if (!this.#states.runs(id)) return null;
+    const query = { stream: "false", "one-shot": "true" };
+    const stats = await this.#engine.call<Stats>("GET", `/containers/${id}/stats`, { query }).catch(() => null);
+    if (!stats) return null;
+    const at = performance.now();
+    const nanoseconds = stats.cpu_stats?.cpu_usage?.total_usage ?? 0;
+    const before = this.#measured.get(id);
+    this.#measured.set(id, { nanoseconds, at });
+    const { usage = 0, stats: parts } = stats.memory_stats ?? {};
+    const elapsed = before ? (at - before.at) * 1e6 : 0;
+    const percent = before && elapsed > 0 ? ((nanoseconds - before.nanoseconds) / elapsed) * 100 : null;
+    return {
+      // pages of files that the kernel can take back are not what it needs
+      memory_bytes: Math.max(0, usage - (parts?.inactive_file ?? parts?.total_inactive_file ?? 0)),
+      cpu_percent: percent === null ? null : Math.max(0, Math.round(percent * 10) / 10),
+    };
+  }
+
+  /** Whether an instance of this id is a container. */
+  knows(instanceId: string): boolean {
+    return this.#states.ofInstance(instanceId) !== undefined;
+  }
+
+  async readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
+    const id = this.#states.ofInstance(instanceId);
+    let log = this.#logs.get(instanceId);
+    if (!log) {
+      if (id === undefined || this.#states.awaySince !== undefined) return { text: "", next: offset };
+      log = new ContainerLog(this.#engine, id, offset);
+      this.#logs.set(instanceId, log);
+    }
+    const runs = id !== undefined && this.#states.runs(id);
+    if (!runs) await log.end(LAST_WORDS_MS);
+    const taken = log.take(offset);
+    // the engine has let go of it; it goes on where it was
+    if (log.isOver && runs && taken.next === offset) this.#logs.delete(instanceId);
+    return taken;
+  }
+
+  async discard(instanceId: string): Promise<void> {
+    this.#logs.get(instanceId)?.close();
+    this.#logs.delete(instanceId);
+    const id = this.#states.ofInstance(instanceId);
+    if (id === undefined) return;
+    await this.#remove(id).catch((error: unknown) => {
+      // it is found again when the engine is
+      if (!(error instanceof EngineAwayError)) throw error;
+      this.#options.log.warn({ err: error, instance: instanceId }, "a container is not removed yet");
+    });
+  }
+
+  async #remove(id: string): Promise<void> {
+    await this.#engine
+      .call("DELETE", `/containers/${id}`, { query: { force: "1", v: "1" } })
+      .catch((error: unknown) => {
+        if (!(error instanceof EngineError) || error.status !== 404) throw error;
+      });
+    this.#states.gone(id);
+    this.#measured.delete(id);
+  }
+
+  async listInstances(): Promise<string[]> {
+    await this.#states.look();
+    return this.#states.instances();
+  }
+}
+
+interface Stats {
+  cpu_stats?: { cpu_usage?: { total_usage?: number } };
+  memory_stats?: { usage?: number; stats?: { inactive_file?: number; total_inactive_file?: number } };
+}
+
+export const isContainer = (process: InstanceProcess): boolean => process.started.startsWith(MARK);
+const idOf = (process: InstanceProcess): string => process.started.slice(MARK.length);

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Log } from "../../../base/log.ts";
+import { LABELS } from "./container-spec.ts";
+import { type Engine, EngineAwayError } from "./engine.ts";
+
+const LOOK_MS = 500;
+
+interface Listed {
+  Id: string;
+  State: string;
+  Labels: Record<string, string>;
+}
+
+interface Known {
+  instance: string;
+  isRunning: boolean;
+  /** A look that began before says nothing of it. */
+  since: number;
+}
+
+/**
+ * Which containers of ours there are and run: one question for all of them, each half second while there are any.
+ * While the engine does not answer they count as they were, because they do not end with it.
+ */
+export class ContainerStates {
+  readonly #engine: Engine;
+  readonly #place: string;
+  readonly #log: Log;
+  readonly #known = new Map<string, Known>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #hasSeen = false;
+  #awaySince: number | undefined;
+
+  constructor(engine: Engine, place: string, log: Log) {
+    this.#engine = engine;
+    this.#place = place;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    await this.look();
+    this.#timer = setInterval(() => {
+      if (this.#known.size > 0 || !this.#hasSeen) void this.look();
+    }, LOOK_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Since when the engine has not answered, in ms since 1970; undefined while it does. */
+  get awaySince(): number | undefined {
+    return this.#awaySince;
+  }
+
+  /** Never throws. */
+  look(): Promise<void> {
+    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+  }
+
+  async #look(): Promise<void> {
+    const began = performance.now();
+    try {
+      const found = new Map((await this.list()).map((one) => [one.Id, one]));
+      for (const [id, known] of this.#known) {
+        if (known.since > began) continue;
+        const now = found.get(id);
+        if (now) known.isRunning = isRunning(now.State);
+        else this.#known.delete(id);
+      }
+      for (const [id, { State, Labels }] of found) {
+        const instance = Labels[LABELS.instance];
+        if (this.#known.has(id) || instance === undefined) continue;
+        this.#known.set(id, { instance, isRunning: isRunning(State), since: began });
+      }
+      this.#hasSeen = true;
+      if (this.#awaySince !== undefined) this.#log.warn("the container engine answers again");
+      this.#awaySince = undefined;
+    } catch (error) {
+      if (this.#awaySince === undefined) this.#log.warn({ err: error }, "containers cannot be looked at");
+      this.#awaySince ??= Date.now();
+    }
+  }
+
+  list(): Promise<Listed[]> {
+    const filters = JSON.stringify({ label: [`${LABELS.place}=${this.#place}`] });
+    return this.#engine.call<Listed[]>("GET", "/containers/json", { query: { all: "1", filters }, idleMs: 10_000 });
+  }
+
+  started(container: string, instance: string): void {
+    this.#known.set(container, { instance, isRunning: true, since: performance.now() });
+  }
+
+  gone(container: string): void {
+    this.#known.delete(container);
+  }
+
+  /** Before the engine has ever answered, whatever was noted counts as running. */
+  runs(container: string): boolean {
+    return this.#known.get(container)?.isRunning ?? !this.#hasSeen;
+  }
+
+  ofInstance(instance: string): string | undefined {
+    for (const [id, known] of this.#known) if (known.instance === instance) return id;
+    return undefined;
+  }
+
+  instances(): string[] {
+    return [...new Set([...this.#known.values()].map((one) => one.instance))];
+  }
+
+  /** Resolves when it does not run any more, or after `ms`. Throws EngineAwayError when nobody can tell. */
+  async untilEnded(container: string, ms: number): Promise<boolean> {
+    for (const deadline = performance.now() + ms; ; await sleep(50)) {
+      await this.look();
+      if (this.#awaySince !== undefined) throw new EngineAwayError("the container engine does not answer");
+      if (!this.runs(container)) return true;
+      if (performance.now() >= deadline) return false;
+    }
+  }
+}
+
+const isRunning = (state: string): boolean => /^(running|paused|restarting|stopping)$/.test(state);

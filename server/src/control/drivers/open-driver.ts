@@ -1,0 +1,38 @@
+import type { Log } from "../../base/log.ts";
+import { embeddedImages } from "../registry/embedded-registry.ts";
+import type { ImageSource } from "../registry/image-source.ts";
+import type { ImageStore } from "../registry/image-store.ts";
+import type { ControlSettings } from "../settings.ts";
+import { ContainerDriver } from "./container/container-driver.ts";
+import type { Driver } from "./driver.ts";
+import { ProcessDriver } from "./process/process-driver.ts";
+import { SeveralDrivers } from "./several-drivers.ts";
+
+/** What a registry without accounts of its own calls whoever comes with a token (contract control-plane §3.6). */
+const TOKEN_USER = "oauth2accesstoken";
+
+export interface OpenDriverOptions {
+  directory: string;
+  launcher: string;
+  place: string;
+  log: Log;
+  images: ImageStore;
+  settings: ControlSettings;
+}
+
+/** Processes always; containers too where there is an engine. */
+export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
+  const { directory, launcher, place, log, settings } = options;
+  const processes = new ProcessDriver({ directory, launcher, settings });
+  const engine = settings.containerEngine ?? (settings.driver === "container" ? DEFAULT_ENGINE : undefined);
+  if (engine === undefined) return processes;
+  const images: ImageSource =
+    settings.registryUrl === undefined
+      ? embeddedImages(options.images)
+      : { kind: "remote", credentials: { username: TOKEN_USER, password: settings.registryPassword ?? "" } };
+  const containers = new ContainerDriver({ engine, directory, place, log, images, settings });
+  await containers.open();
+  return new SeveralDrivers(processes, containers, settings.driver);
+}
+
+const DEFAULT_ENGINE = "unix:///var/run/docker.sock";

@@ -1,0 +1,89 @@
+import type { BuildLog } from "../logs/log-writer.ts";
+import type { Source } from "../deployments/schema.ts";
+import { type ContainerDriver, isContainer } from "./container/container-driver.ts";
+import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "./driver.ts";
+
+/**
+ * Processes and containers side by side: images run in containers, source code where the setting says. What was built
+ * or started before the setting changed stays with who did it.
+ */
+export class SeveralDrivers implements Driver {
+  readonly kind;
+  readonly sources: readonly Source[];
+  readonly #processes: Driver;
+  readonly #containers: ContainerDriver;
+
+  constructor(processes: Driver, containers: ContainerDriver, kind: "process" | "container") {
+    this.kind = kind;
+    this.#processes = processes;
+    this.#containers = containers;
+    this.sources = [...new Set([...processes.sources, ...containers.sources])];
+  }
+
+  close(): void {
+    this.#processes.close?.();
+    this.#containers.close();
+  }
+
+  #of(process: InstanceProcess): Driver {
+    return isContainer(process) ? this.#containers : this.#processes;
+  }
+
+  #ofInstance(id: string): Driver {
+    return this.#containers.knows(id) ? this.#containers : this.#processes;
+  }
+
+  build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
+    const isForContainers = this.#containers.sources.includes(order.source);
+    return (isForContainers ? this.#containers : this.#processes).build(order, log, signal);
+  }
+
+  hasBuild(artifactId: string): boolean {
+    return this.#containers.hasBuild(artifactId) || this.#processes.hasBuild(artifactId);
+  }
+
+  async deleteBuild(artifactId: string): Promise<void> {
+    await this.#processes.deleteBuild(artifactId);
+    await this.#containers.deleteBuild(artifactId);
+  }
+
+  async listBuilds(): Promise<string[]> {
+    return [...new Set([...(await this.#processes.listBuilds()), ...(await this.#containers.listBuilds())])];
+  }
+
+  imageDigests(deploymentId: string): Promise<string[]> {
+    return this.#containers.imageDigests(deploymentId);
+  }
+
+  start(order: InstanceOrder): Promise<InstanceProcess> {
+    return (this.#containers.hasBuild(order.artifactId) ? this.#containers : this.#processes).start(order);
+  }
+
+  async recover(instanceId: string): Promise<InstanceProcess | null> {
+    return (await this.#processes.recover(instanceId)) ?? this.#containers.recover(instanceId);
+  }
+
+  lives(process: InstanceProcess): boolean {
+    return this.#of(process).lives(process);
+  }
+
+  stop(process: InstanceProcess, graceMs: number): Promise<void> {
+    return this.#of(process).stop(process, graceMs);
+  }
+
+  usage(process: InstanceProcess): Promise<InstanceUsage | null> {
+    return this.#of(process).usage(process);
+  }
+
+  readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
+    return this.#ofInstance(instanceId).readLog(instanceId, offset);
+  }
+
+  discard(instanceId: string): Promise<void> {
+    return this.#ofInstance(instanceId).discard(instanceId);
+  }
+
+  async listInstances(): Promise<string[]> {
+    return [...(await this.#processes.listInstances()), ...(await this.#containers.listInstances())];
+  }
+}

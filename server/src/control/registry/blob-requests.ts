@@ -1,0 +1,98 @@
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+
+import { RegistryError } from "./registry-error.ts";
+import { notAllowed, type RegistryRequest } from "./registry-front.ts";
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+export function checkDigest(text: string | null | undefined): string {
+  if (text != null && DIGEST.test(text)) return text;
+  throw new RegistryError(400, "DIGEST_INVALID", "A digest is sha256: and 64 hexadecimal digits.");
+}
+
+export async function blobRequest(order: RegistryRequest, isUpload: boolean): Promise<void> {
+  if (!isUpload) return readBlob(order);
+  if (order.reference === undefined) {
+    if (order.method !== "POST") throw notAllowed();
+    return beginUpload(order);
+  }
+  return continueUpload(order, order.reference);
+}
+
+async function readBlob({ store, method, deployment, reference, response }: RegistryRequest): Promise<void> {
+  if (method !== "GET" && method !== "HEAD") throw notAllowed();
+  const digest = checkDigest(reference);
+  const size = await store.blobSize(deployment, digest);
+  if (size === null) throw new RegistryError(404, "BLOB_UNKNOWN", "There is no such part.");
+  response.writeHead(200, {
+    "Content-Type": "application/octet-stream",
+    "Content-Length": size,
+    "Docker-Content-Digest": digest,
+  });
+  if (method === "HEAD") return void response.end();
+  await pipeline(createReadStream(store.blobFile(deployment, digest)), response);
+}
+
+/** In one piece, if the digest is told; or from another name of the deployment; or to be continued. */
+async function beginUpload(order: RegistryRequest): Promise<void> {
+  const { store, deployment, query, base, request, response } = order;
+  const mounted = query.get("mount");
+  if (mounted !== null) {
+    const digest = checkDigest(mounted);
+    if ((await store.blobSize(deployment, digest)) !== null) return created(order, digest);
+  }
+  const whole = query.get("digest");
+  const digest = whole === null ? null : checkDigest(whole);
+  const id = await store.beginUpload(deployment);
+  if (digest !== null) {
+    await store.append(deployment, id, 0, request);
+    await store.finishUpload(deployment, id, digest);
+    return created(order, digest);
+  }
+  response.writeHead(202, { Location: `${base}/blobs/uploads/${id}`, Range: "0-0", "Docker-Upload-UUID": id });
+  response.end();
+}
+
+async function continueUpload(order: RegistryRequest, id: string): Promise<void> {
+  const { store, method, deployment, query, base, request, response } = order;
+  const progress = (size: number) => ({
+    Location: `${base}/blobs/uploads/${id}`,
+    Range: `0-${Math.max(0, size - 1)}`,
+    "Docker-Upload-UUID": id,
+  });
+  switch (method) {
+    case "PATCH": {
+      const size = await store.append(deployment, id, firstByte(request.headers["content-range"]), request);
+      return void response.writeHead(202, progress(size)).end();
+    }
+    case "PUT": {
+      const digest = checkDigest(query.get("digest"));
+      await store.append(deployment, id, firstByte(request.headers["content-range"]), request);
+      await store.finishUpload(deployment, id, digest);
+      return created(order, digest);
+    }
+    case "GET": {
+      const size = await store.uploadSize(deployment, id);
+      if (size === null) throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "There is no such upload.");
+      return void response.writeHead(204, progress(size)).end();
+    }
+    case "DELETE":
+      await store.cancelUpload(deployment, id);
+      return void response.writeHead(204).end();
+    default:
+      throw notAllowed();
+  }
+}
+
+/** `0-99`, with or without `bytes `; null when nothing is said. */
+function firstByte(range: string | undefined): number | null {
+  if (range === undefined) return null;
+  const found = /^(?:bytes )?(\d{1,15})-\d{1,15}(?:\/.*)?$/.exec(range);
+  if (!found) throw new RegistryError(416, "BLOB_UPLOAD_INVALID", "Content-Range has to be like 0-99.");
+  return Number(found[1]);
+}
+
+function created({ base, response }: RegistryRequest, digest: string): void {
+  response.writeHead(201, { Location: `${base}/blobs/${digest}`, "Docker-Content-Digest": digest }).end();
+}

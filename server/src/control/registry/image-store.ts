@@ -1,0 +1,259 @@
+/**
+ * Images that were pushed, below `<data dir>/control/registry`. Each deployment has a directory of its own and shares
+ * no part with another, so that nobody finds out by a digest what others have, and the end of a deployment is the end
+ * of its directory.
+ *
+ *     <deployment>/blobs/<sha256>             layers, configurations, manifests
+ *     <deployment>/uploads/<id>               what is on its way
+ *     <deployment>/names/<name>/manifests/<sha256>   the manifest's media type
+ *     <deployment>/names/<name>/tags/<tag>    the digest that it means
+ *
+ * A file is there as a whole or not at all: it is synchronised and then renamed.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+import { RegistryError } from "./registry-error.ts";
+
+export interface StoredManifest {
+  digest: string;
+  mediaType: string;
+  body: Buffer;
+}
+
+export class ImageStore {
+  readonly #directory: string;
+  readonly #maxBytes: number;
+  readonly #writing = new Set<string>();
+
+  /** `directory`: of all deployments. `maxBytes`: of one blob. */
+  constructor(directory: string, maxBytes: number) {
+    this.#directory = directory;
+    this.#maxBytes = maxBytes;
+  }
+
+  #home(deployment: string): string {
+    return join(this.#directory, deployment);
+  }
+
+  blobFile(deployment: string, digest: string): string {
+    return join(this.#home(deployment), "blobs", digest.slice("sha256:".length));
+  }
+
+  /** Names hold slashes, which directories here do not. */
+  #name(deployment: string, name: string, ...rest: string[]): string {
+    return join(this.#home(deployment), "names", name.replaceAll("/", "~"), ...rest);
+  }
+
+  #upload(deployment: string, id: string): string {
+    return join(this.#home(deployment), "uploads", id);
+  }
+
+  /** In bytes; null when it is not there. */
+  async blobSize(deployment: string, digest: string): Promise<number | null> {
+    return sizeOf(this.blobFile(deployment, digest));
+  }
+
+  async beginUpload(deployment: string): Promise<string> {
+    const id = randomUUID();
+    await mkdir(join(this.#home(deployment), "uploads"), { recursive: true, mode: 0o700 });
+    await writeFile(this.#upload(deployment, id), "", { mode: 0o600 });
+    return id;
+  }
+
+  /** What has arrived of an upload, in bytes; null when there is none. */
+  uploadSize(deployment: string, id: string): Promise<number | null> {
+    return sizeOf(this.#upload(deployment, id));
+  }
+
+  /** Adds to an upload, whose `from`-th byte has to be the next. @returns its size */
+  async append(deployment: string, id: string, from: number | null, body: Readable): Promise<number> {
+    const file = this.#upload(deployment, id);
+    const before = await sizeOf(file);
+    if (before === null) throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "There is no such upload.");
+    if (this.#writing.has(id) || (from !== null && from !== before)) {
+      throw new RegistryError(416, "BLOB_UPLOAD_INVALID", `The next byte of this upload is number ${before}.`);
+    }
+    this.#writing.add(id);
+    try {
+      let size = before;
+      const max = this.#maxBytes;
+      const counted = async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          size += chunk.length;
+          if (size > max) throw new RegistryError(413, "SIZE_INVALID", `A part of an image may have ${max} bytes.`);
+          yield chunk;
+        }
+      };
+      await pipeline(body, counted, createWriteStream(file, { flags: "a" }));
+      return size;
+    } finally {
+      this.#writing.delete(id);
+    }
+  }
+
+  /** The upload becomes a blob. Throws when it is not what the digest says. */
+  async finishUpload(deployment: string, id: string, digest: string): Promise<void> {
+    const file = this.#upload(deployment, id);
+    if ((await digestOf(file)) !== digest) {
+      await rm(file, { force: true });
+      throw new RegistryError(400, "DIGEST_INVALID", "What was uploaded does not have this digest.");
+    }
+    await sync(file);
+    await mkdir(join(this.#home(deployment), "blobs"), { recursive: true, mode: 0o700 });
+    await rename(file, this.blobFile(deployment, digest));
+  }
+
+  async cancelUpload(deployment: string, id: string): Promise<void> {
+    await rm(this.#upload(deployment, id), { force: true });
+  }
+
+  /** A manifest, whose parts have to be there, and the tag that means it from now on. */
+  async putManifest(deployment: string, name: string, manifest: StoredManifest, tag: string | null): Promise<void> {
+    const id = await this.beginUpload(deployment);
+    await writeFile(this.#upload(deployment, id), manifest.body);
+    await this.finishUpload(deployment, id, manifest.digest);
+    await this.#put(this.#name(deployment, name, "manifests"), hexOf(manifest.digest), manifest.mediaType);
+    if (tag !== null) await this.#put(this.#name(deployment, name, "tags"), tag, manifest.digest);
+  }
+
+  async #put(directory: string, name: string, text: string): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // a tag cannot begin so
+    const part = join(directory, `+${randomUUID()}`);
+    await writeFile(part, text, { mode: 0o600 });
+    await sync(part);
+    await rename(part, join(directory, name));
+  }
+
+  /** By tag or digest. */
+  async manifest(deployment: string, name: string, reference: string): Promise<StoredManifest | null> {
+    const isDigest = reference.startsWith("sha256:");
+    const digest = isDigest ? reference : await text(this.#name(deployment, name, "tags", reference));
+    if (digest === null) return null;
+    const mediaType = await text(this.#name(deployment, name, "manifests", hexOf(digest)));
+    if (mediaType === null) return null;
+    const body = await readFile(this.blobFile(deployment, digest)).catch(() => null);
+    return body && { digest, mediaType, body };
+  }
+
+  /** In order. */
+  async tags(deployment: string, name: string): Promise<string[]> {
+    const tags = await readdir(this.#name(deployment, name, "tags")).catch((): string[] => []);
+    return tags.filter((tag) => !tag.startsWith("+")).sort();
+  }
+
+  /** What was pushed last under a name: the digest of a tag. */
+  async newest(deployment: string, name: string): Promise<string | null> {
+    let found: { digest: string; at: number } | null = null;
+    for (const tag of await this.tags(deployment, name)) {
+      const file = this.#name(deployment, name, "tags", tag);
+      const at = (await stat(file)).mtimeMs;
+      if (!found || at > found.at) found = { digest: (await text(file))!, at };
+    }
+    return found?.digest ?? null;
+  }
+
+  async deployments(): Promise<string[]> {
+    return readdir(this.#directory).catch(() => []);
+  }
+
+  async remove(deployment: string): Promise<void> {
+    await rm(this.#home(deployment), { recursive: true, force: true });
+  }
+
+  /**
+   * Removes what no tag and none of `kept` leads to and is older than `ageMs`: what is younger may be on its way to a
+   * manifest that is not there yet.
+   */
+  async collect(deployment: string, kept: readonly string[], ageMs: number): Promise<number> {
+    const names = await readdir(join(this.#home(deployment), "names")).catch((): string[] => []);
+    const roots = new Set(kept);
+    for (const name of names) {
+      for (const tag of await this.tags(deployment, name)) {
+        roots.add((await text(this.#name(deployment, name, "tags", tag)))!);
+      }
+    }
+    const used = new Set<string>();
+    for (const root of roots) await this.#mark(deployment, root, used);
+    let removed = 0;
+    const before = Date.now() - ageMs;
+    const sweep = async (directory: string, isKept: (file: string) => boolean) => {
+      for (const file of await readdir(directory).catch((): string[] => [])) {
+        const path = join(directory, file);
+        if (isKept(file) || (await stat(path)).mtimeMs > before) continue;
+        await rm(path, { force: true });
+        removed += 1;
+      }
+    };
+    await sweep(join(this.#home(deployment), "blobs"), (file) => used.has(`sha256:${file}`));
+    await sweep(join(this.#home(deployment), "uploads"), () => false);
+    for (const name of names) {
+      await sweep(this.#name(deployment, name, "manifests"), (file) => used.has(`sha256:${file}`));
+    }
+    return removed;
+  }
+
+  async #mark(deployment: string, digest: string, used: Set<string>): Promise<void> {
+    if (used.has(digest)) return;
+    used.add(digest);
+    const body = await readFile(this.blobFile(deployment, digest)).catch(() => null);
+    for (const part of body ? partsOf(body) : []) {
+      if (part.isManifest) await this.#mark(deployment, part.digest, used);
+      else used.add(part.digest);
+    }
+  }
+}
+
+export interface Manifest {
+  mediaType?: string;
+  config?: Descriptor;
+  layers?: Descriptor[];
+  manifests?: (Descriptor & { platform?: { os?: string; architecture?: string } })[];
+}
+
+interface Descriptor {
+  digest: string;
+  mediaType?: string;
+  size?: number;
+}
+
+/** What a manifest names. Throws for what is none. */
+export function partsOf(body: Buffer): { digest: string; isManifest: boolean }[] {
+  const { config, layers = [], manifests = [] } = JSON.parse(body.toString("utf8")) as Manifest;
+  return [
+    ...[...(config ? [config] : []), ...layers].map(({ digest }) => ({ digest, isManifest: false })),
+    ...manifests.map(({ digest }) => ({ digest, isManifest: true })),
+  ];
+}
+
+const hexOf = (digest: string): string => digest.slice("sha256:".length);
+
+async function sizeOf(file: string): Promise<number | null> {
+  try {
+    return (await stat(file)).size;
+  } catch {
+    return null;
+  }
+}
+
+const text = (file: string): Promise<string | null> => readFile(file, "utf8").catch(() => null);
+
+export async function digestOf(file: string): Promise<string | null> {
+  const hash = createHash("sha256");
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch {
+    return null;
+  }
+  return `sha256:${hash.digest("hex")}`;
+}
+
+async function sync(file: string): Promise<void> {
+  const handle = await open(file, "r");
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,37 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+import { isUuid } from "../../base/ids.ts";
+import type { Secrets } from "../../base/secrets/secrets.ts";
+
+const REF = { purpose: "registry-signing", id: "key" };
+
+/** Tokens for one deployment's images. They are signed and not kept: a deployment that is gone ends them. */
+export interface PushTokens {
+  /** `expires`: seconds since 1970. */
+  issue(deploymentId: string, expires: number): string;
+  /** The deployment that it is for; null for a token that is not, or no more, good. */
+  read(token: string): string | null;
+}
+
+export async function openPushTokens(secrets: Secrets): Promise<PushTokens> {
+  if ((await secrets.get(REF)) === null) {
+    await secrets.put({ ...REF, workspaceId: null }, randomBytes(32).toString("base64"));
+  }
+  // read back, because another server may have been quicker
+  const key = Buffer.from((await secrets.get(REF))!, "base64");
+  const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+  return {
+    issue(deploymentId, expires) {
+      const text = `${deploymentId}.${expires}`;
+      return `hdp_${text}.${sign(text)}`;
+    },
+    read(token) {
+      const [head, expires, signature] = token.split(".");
+      const deploymentId = head?.startsWith("hdp_") ? head.slice("hdp_".length) : "";
+      if (!isUuid(deploymentId) || expires === undefined || signature === undefined) return null;
+      const [expected, given] = [Buffer.from(sign(`${deploymentId}.${expires}`)), Buffer.from(signature)];
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      return Number(expires) * 1000 > Date.now() ? deploymentId : null;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { Context } from "hono";
+
+import type { ControlDeps } from "../deps.ts";
+import { baseUrl } from "../public-url.ts";
+
+/** Where a deployment's images are in a registry of the operator's, without the scheme. */
+export const registryPath = (registryUrl: string, deploymentId: string): string =>
+  `${registryUrl.replace(/^https?:\/\//, "").replace(/\/+$/, "")}/${deploymentId}`;
+
+/** What a client pushes with, and to where: names of images begin so, without the scheme (contract control-plane §3.6). */
+export function issuePushToken(
+  deps: Pick<ControlDeps, "settings" | "pushTokens">,
+  deploymentId: string,
+  c: Context,
+): { token: string; registry_url: string } {
+  const { registryUrl, registryPassword, pushTokenSeconds } = deps.settings;
+  if (registryUrl !== undefined) {
+    const scheme = /^https?:\/\//.exec(registryUrl)?.[0] ?? "https://";
+    return { token: registryPassword ?? "", registry_url: scheme + registryPath(registryUrl, deploymentId) };
+  }
+  const expires = Math.floor(Date.now() / 1000) + pushTokenSeconds;
+  // registries are at the root of their host, whatever the prefix that the caller came by
+  const { origin } = new URL(baseUrl(deps, c));
+  return { token: deps.pushTokens.issue(deploymentId, expires), registry_url: `${origin}/d/${deploymentId}` };
+}

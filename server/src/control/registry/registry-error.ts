@@ -1,0 +1,12 @@
+/** In the words of the OCI distribution specification. */
+export class RegistryError extends Error {
+  override name = "RegistryError";
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}

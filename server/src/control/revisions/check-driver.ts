@@ -1,0 +1,58 @@
+import type { ControlDeps } from "../deps.ts";
+import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { DeploymentRow } from "../deployments/sql.ts";
+import { invalid, stateError } from "../deployments/validate.ts";
+import { parseReference } from "../drivers/container/image-reference.ts";
+import { isOfDeployment } from "../registry/embedded-registry.ts";
+import { registryPath } from "../registry/registry-address.ts";
+
+/** Kubernetes' own, which only a driver for it could do. */
+const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
+
+/** 400 for what no driver here can run, because it would run as something else. */
+export function checkDriver(
+  { driver }: Pick<ControlDeps, "driver">,
+  source: Source,
+  config: SourceConfig,
+  references: DeploymentRow["secret_references"],
+): void {
+  if (!driver.sources.includes(source)) {
+    const isImage = source === "external_docker" || source === "internal_docker";
+    throw stateError(
+      `The source ${source} needs a driver that this installation does not have.` +
+        (isImage ? " Images need a container engine: set HEDDLE_CONTAINER_ENGINE on the control plane." : ""),
+    );
+  }
+  if (references?.length)
+    throw stateError("secret_references are secrets of Kubernetes, which this installation does not use.");
+  const given = KUBERNETES_ONLY.filter((name) => !isEmpty(config.resource_spec?.[name]));
+  if (given.length > 0) {
+    throw stateError(
+      `resource_spec.${given.join(", ")}: that is for Kubernetes, which this installation does not use.`,
+    );
+  }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+/** 422 for what is no image, or is not this deployment's where it has to be. */
+export function readImage(
+  { settings }: Pick<ControlDeps, "settings">,
+  deploymentId: string,
+  source: Source,
+  uri: string | null,
+): string {
+  const loc = ["source_revision_config", "image_uri"];
+  if (uri === null) throw invalid(loc, `is required for the source ${source}`);
+  if (!parseReference(uri)) throw invalid(loc, "must be the name of an image: registry.example/team/agent:tag");
+  if (source !== "internal_docker") return uri;
+  const { registryUrl } = settings;
+  const isOurs =
+    registryUrl === undefined
+      ? isOfDeployment(deploymentId, uri)
+      : uri.startsWith(`${registryPath(registryUrl, deploymentId)}/`);
+  if (!isOurs)
+    throw invalid(loc, "must be an image that was pushed to the registry_url of this deployment's push-token");
+  return uri;
+}
