@@ -1,0 +1,11 @@
+import { ActionIcon, type ActionIconProps, Anchor, type AnchorProps, Button, type ButtonProps } from "@mantine/core";
+import { createLink } from "@tanstack/react-router";
+import type { AnchorHTMLAttributes, Ref } from "react";
+
+/** Mantine's parts as links of the router, with its types: `<AnchorLink to="/projects/$projectId" params={…}>`. */
+type Native<Props> = Props &
+  Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props> & { ref?: Ref<HTMLAnchorElement> };
+
+export const AnchorLink = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
+export const ButtonLink = createLink((props: Native<ButtonProps>) => <Button component="a" {...props} />);
+export const ActionIconLink = createLink((props: Native<ActionIconProps>) => <ActionIcon component="a" {...props} />);
