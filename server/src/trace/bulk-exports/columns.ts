@@ -1,6 +1,6 @@
 /**
  * The columns of an exported file (service-interface §2.5.1), in their order, each as an expression over
- * `runs as r` merged, `t` (what its whole trace consumed, of a root) and `f` (statistics of its feedback). Names and
+ * `runs as r` merged, `t` (sums over its trace, see totalsOf in clickhouse.ts) and `f` (statistics of its feedback). Names and
  * values are those of the API's runs (trace/runs/print-v1.ts).
  *
  * Types are those that every reader of Parquet knows: text, BOOLEAN, INT64, DOUBLE, TIMESTAMP in microseconds of
@@ -30,14 +30,10 @@ const list = (sql: string): Column => ({
   sql: ({ version }) => raw(version === "v1" ? `toJSONString(${sql})` : sql),
 });
 
-const tokens = (name: string): Column => ({
-  sql: () => raw(`ifNull(if(r.parent_run_id is null, coalesce(t.trace_${name}, r.${name}), r.${name}), 0)`),
-  needs: "totals",
-});
-const cost = (name: string): Column => ({
-  sql: () => raw(`toFloat64(if(r.parent_run_id is null, coalesce(t.trace_${name}, r.${name}), r.${name}))`),
-  needs: "totals",
-});
+const ofTrace = (name: string) =>
+  `if(r.parent_run_id is null, coalesce(t.models_${name}, r.${name}, t.all_${name}), r.${name})`;
+const tokens = (name: string): Column => ({ sql: () => raw(`ifNull(${ofTrace(name)}, 0)`), needs: "totals" });
+const cost = (name: string): Column => ({ sql: () => raw(`toFloat64(${ofTrace(name)})`), needs: "totals" });
 
 const PARENTS = "arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(r.dotted_order, ''))))";
 // between two U+001E, which also stands alone where there are none (trace/runs/pairs.ts)
@@ -91,3 +87,7 @@ export const columnOf = (name: ExportField): Column => COLUMNS[name];
 
 export const needs = (fields: readonly ExportField[], what: "totals" | "feedback"): boolean =>
   fields.some((name) => (COLUMNS[name] as Column).needs === what);
+
+/** Those of them that are sums over a trace, of a root. */
+export const summed = (fields: readonly ExportField[]): ExportField[] =>
+  fields.filter((name) => (COLUMNS[name] as Column).needs === "totals");

@@ -65,13 +65,15 @@ interface Step {
 
 async function* stepsOf(attempt: Attempt, first: files.RunToDo): AsyncGenerator<Step, undefined> {
   let run: files.RunToDo | undefined = first;
+  let bytesPerRow: number | undefined;
   while (run) {
     let count = 0;
-    const written = writeDay(attempt, run);
+    const written = writeDay(attempt, run, bytesPerRow);
     for (;;) {
       const { value: file, done }: IteratorResult<Written, undefined> = await ofRun(run, written.next());
       if (done) break;
       count++;
+      if (file.rows > 0) bytesPerRow = file.bytes / file.rows;
       yield { run, file };
     }
     if (count === 0) yield { run, file: undefined };

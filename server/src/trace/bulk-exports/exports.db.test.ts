@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,7 +10,7 @@ import { WORKSPACE } from "../../../test/principal.ts";
 import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 
-const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "20" });
+const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "20", HEDDLE_EXPORT_FILE_MB: "1" });
 const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
 
 test("a window over three days is exported whole, once, in files of each day, with its proof", async () => {
@@ -77,6 +77,22 @@ test("a window over three days is exported whole, once, in files of each day, wi
   expect(one).toEqual(parts[2]);
   expect(s3.openUploads()).toEqual([]);
   expect(await exports.platform.clickhouse.rows({ name: "t", query: "select * from export_keys limit 1" })).toEqual([]);
+});
+
+test("files keep their size where runs become heavy, and where a day begins with heavy ones", async () => {
+  const project = await newProject("heavy");
+  const heavy = (start_time: string) =>
+    sampleRun("heavy", { start_time, outputs: { noise: randomBytes(100_000).toString("base64") } });
+  const runs = [...Array(20).keys()].map((i) => sampleRun("heavy", { start_time: day(1, `10:00:${i + 10}.000000`) }));
+  for (const d of [1, 2]) runs.push(...[...Array(15).keys()].map((i) => heavy(day(d, `12:00:${i + 10}.000000`))));
+  await sendRuns(call, runs);
+  const done = await finished({ session_id: project, start_time: day(1), end_time: day(3) });
+  expect(done.progress).toMatchObject({ rows_total: 50, rows_written: 50 });
+  const { files } = await readManifest(done.id);
+  expect(files[0].rows).toBe(20);
+  for (const file of files.slice(1)) expect(file.bytes).toBeLessThan(1.3e6);
+  const rows = await readRows(done.id, "id");
+  expect(rows.map((row) => row["id"]).sort()).toEqual(runs.map((run) => run.id).sort());
 });
 
 test("all 29 fields are as the API has them, in their types", async () => {

@@ -30,36 +30,67 @@ export interface Written {
   isLast: boolean;
 }
 
+/** The next slice is cut and weighed while this one is written: both are the work of one core. */
+interface Weighed {
+  slice: Slice;
+  rowBytes: number;
+}
+
 /** Texts shrink to a third or less; where they do not, the next file knows better. */
 const GUESSED_COMPRESSION = 3;
 
-/** @yields each file; nothing where all of them are recorded already */
-export async function* writeDay(attempt: Attempt, run: files.RunToDo): AsyncGenerator<Written, undefined> {
-  const { deps, held, scope } = attempt;
+/**
+ * @param expected bytes that a row took in the files of the day before
+ * @yields each file; nothing where all of them are recorded already
+ */
+export async function* writeDay(
+  attempt: Attempt,
+  run: files.RunToDo,
+  expected?: number,
+): AsyncGenerator<Written, undefined> {
+  const { deps, held, scope, signal } = attempt;
   const { exportFileMb, exportFileRows } = deps.settings;
   const last = await files.lastFile(deps.sql, run.id);
   const tier = await projectTier(deps, held);
   const window = { since: microTime(run.start_time), before: microTime(run.end_time) };
-  const next = (after: Cursor | null, rows: number) => {
-    attempt.signal.throwIfAborted();
-    return nextSlice(deps.clickhouse, held.snapshot_id!, window, after, rows);
+  const next = async (after: Cursor | null, rows: number): Promise<Weighed | undefined> => {
+    signal.throwIfAborted();
+    const slice = await nextSlice(deps.clickhouse, held.snapshot_id!, window, after, rows);
+    return slice && { slice, rowBytes: await rowWeight(deps.clickhouse, scope, held.session_id, slice) };
   };
   const rowsIn = (bytes: number) => Math.max(1, Math.min(exportFileRows, Math.floor((exportFileMb * 1e6) / bytes)));
-  let bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : undefined;
-  const rowsNext = () => (bytesPerRow === undefined ? exportFileRows : rowsIn(bytesPerRow));
+  let bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : expected;
+  const rowsNext = (rowBytes: number) => rowsIn(bytesPerRow ?? rowBytes / GUESSED_COMPRESSION);
 
-  let slice = await next(last ? { start_time: last.last_start_time, id: last.last_id } : null, rowsNext());
-  for (let n = (last?.n ?? 0) + 1; slice; n++) {
-    const rowBytes = await rowWeight(deps.clickhouse, scope, held.session_id, slice);
-    const guessed = rowsIn(rowBytes / GUESSED_COMPRESSION);
-    if (bytesPerRow === undefined && slice.rows > guessed) slice = (await next(slice.after, guessed))!;
-    const written = await writeSlice(attempt, slice, n, { tier, rowBytes });
+  const begin = last ? { start_time: last.last_start_time, id: last.last_id } : null;
+  let weighed = await next(begin, bytesPerRow === undefined ? exportFileRows : rowsIn(bytesPerRow));
+  if (weighed && weighed.slice.rows > rowsNext(weighed.rowBytes))
+    weighed = await next(begin, rowsNext(weighed.rowBytes));
+  for (let n = (last?.n ?? 0) + 1; weighed; n++) {
+    const { slice, rowBytes }: Weighed = weighed;
+    const asked = rowsNext(rowBytes);
+    const ahead = next(slice.end, asked);
+    // thrown where it is awaited
+    ahead.catch(() => {});
+    let written;
+    try {
+      written = await writeSlice(attempt, slice, n, { tier, rowBytes });
+    } finally {
+      weighed = await ahead;
+    }
     deps.faultPoint("export-after-write");
     if (written.rows > 0) bytesPerRow = written.bytes / written.rows;
-    slice = await next(slice.end, rowsNext());
-    yield { ...written, isLast: slice === undefined };
+    if (weighed) {
+      const wanted = rowsIn(((bytesPerRow ?? rowBytes / GUESSED_COMPRESSION) * weighed.rowBytes) / rowBytes);
+      if (isFarOff(weighed.slice.rows, asked, wanted)) weighed = await next(slice.end, wanted);
+    }
+    yield { ...written, isLast: weighed === undefined };
   }
 }
+
+/** A slice of which `asked` rows were asked, when by the file before it and by its weight `wanted` are right. */
+const isFarOff = (rows: number, asked: number, wanted: number): boolean =>
+  rows > wanted * 1.25 || (rows === asked && rows < wanted * 0.75);
 
 async function writeSlice(
   attempt: Attempt,
