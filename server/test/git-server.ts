@@ -14,6 +14,8 @@ export interface GitServer {
   token: string;
   /** Answers instead of git, when it is set. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Whether it speaks the protocol of before 2018 only, in which commits cannot be asked for by their hash. */
+  isOld: boolean;
   /** `authorization` headers of the requests so far. */
   seen: (string | undefined)[];
   create(name: string): TestRepository;
@@ -42,6 +44,7 @@ export async function testGitServer(): Promise<GitServer> {
     if (path.startsWith("/private") && request.headers.authorization !== wanted) {
       return void response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end("no");
     }
+    if (made.isOld) delete request.headers["git-protocol"];
     cgi(root, path, query, request, response);
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -50,6 +53,7 @@ export async function testGitServer(): Promise<GitServer> {
     url,
     token,
     instead: undefined,
+    isOld: false,
     seen: [],
     create: (name) => createRepository(root, url, name),
     async close() {

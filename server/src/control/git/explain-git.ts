@@ -1,8 +1,6 @@
 import { BuildError } from "../drivers/driver.ts";
 import type { GitError } from "./run-git.ts";
 
-const SIGXFSZ_EXIT = 153;
-
 /** Git's words by what they mean for the owner of a deployment. */
 const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => string][] = [
   [
@@ -26,11 +24,8 @@ const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => st
 ];
 
 /** Final where another try would end the same; otherwise an error that is tried again. */
-export function explainGit(error: GitError, repository: string, maxMb: number): Error {
+export function explainGit(error: GitError, repository: string): Error {
   const said = error.message.split("\n").at(-1) ?? "";
-  if (error.code === SIGXFSZ_EXIT || /File too large|file size limit/i.test(error.message)) {
-    return new BuildError(`${repository} is larger than ${maxMb} MiB (HEDDLE_GIT_MAX_MB).`);
-  }
   const known = KNOWN.find(([pattern]) => pattern.test(error.message));
   if (known) return new BuildError(known[1](repository, said));
   return new Error(`git could not fetch ${repository}: ${said.replace(/^fatal: /, "") || `exit code ${error.code}`}`);

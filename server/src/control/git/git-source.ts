@@ -6,7 +6,7 @@
  * A commit is handed on as an archive, so that what holds for uploads (sizes, counts, paths) holds for repositories.
  */
 import { createWriteStream } from "node:fs";
-import { chmod, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { Transform } from "node:stream";
@@ -75,7 +75,13 @@ export class GitSource {
       const access = await this.#access(place, home);
       const patterns = ref.kind === "tag" ? [ref.full, `${ref.full}^{}`] : [ref.full];
       const args = ["ls-remote", "--quiet", "--", access.url, ...patterns];
-      const text = await this.#git({ ...access, args, home, signal, seconds: ASK_SECONDS });
+      const text = await this.#git({
+        ...access,
+        args,
+        home,
+        signal,
+        seconds: Math.min(ASK_SECONDS, this.#options.settings.gitSeconds),
+      });
       const found = new Map(text.split("\n").map((line) => line.split("\t").toReversed() as [string, string]));
       const sha = found.get(`${ref.full}^{}`) ?? found.get(ref.full);
       if (!sha || !/^[0-9a-f]{40,64}$/.test(sha)) {
@@ -105,11 +111,17 @@ export class GitSource {
       const inside = ["--git-dir", repository];
       await run(["init", "--bare", "--quiet", "--template=", repository]);
       const onMessage = progressOf(log);
-      const fetch = (what: string, depth: number) =>
-        run(
-          [...inside, "fetch", "--progress", "--no-tags", `--depth=${depth}`, "--", access.url, `+${what}:refs/source`],
-          { onMessage },
-        );
+      const fetch = async (what: string, depth: number): Promise<void> => {
+        const args = ["--progress", "--no-tags", `--depth=${depth}`, "--", access.url, `+${what}:refs/source`];
+        try {
+          await run([...inside, "fetch", ...args], { onMessage });
+        } catch (error) {
+          const { gitMaxMb } = this.#options.settings;
+          // whoever of git's processes met the limit has said nothing
+          if ((await largestIn(join(repository, "objects", "pack"))) < gitMaxMb * MIB) throw error;
+          throw new BuildError(`${shown(place.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`);
+        }
+      };
       await fetch(sha, 1).catch(async (error: unknown) => {
         // servers of the old protocol hand out nothing but what a reference names
         if (!(error instanceof GitError) || !NOT_BY_HASH.test(error.message)) throw error;
@@ -174,7 +186,7 @@ export class GitSource {
 
   #explain({ repoUrl }: GitPlace): (error: unknown) => never {
     return (error) => {
-      throw error instanceof GitError ? explainGit(error, shown(repoUrl), this.#options.settings.gitMaxMb) : error;
+      throw error instanceof GitError ? explainGit(error, shown(repoUrl)) : error;
     };
   }
 
@@ -260,6 +272,20 @@ const has = (run: Run, inside: string[], sha: string): Promise<boolean> =>
       throw error;
     },
   );
+
+/** Bytes. */
+async function largestIn(directory: string): Promise<number> {
+  const names = await readdir(directory).catch((): string[] => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(directory, name)).then(
+        (one) => one.size,
+        () => 0,
+      ),
+    ),
+  );
+  return Math.max(0, ...sizes);
+}
 
 function readRef(text: string): GitRef {
   const ref = readGitRef(text);

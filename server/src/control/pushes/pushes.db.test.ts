@@ -1,0 +1,176 @@
+/** Build on push. The repositories hold no project, so that revisions end at once, and nothing has to run. */
+import { createHmac } from "node:crypto";
+
+import { afterAll, expect, test, vi } from "vitest";
+
+import { testControlPlane } from "../../../test/control-plane.ts";
+import { testGitServer, type TestRepository } from "../../../test/git-server.ts";
+
+const host = await testGitServer();
+afterAll(() => host.close());
+const called = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "0" });
+const polled = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "1" });
+const SECRET = "a-secret-of-the-webhook";
+
+interface Followed {
+  call: typeof called.call;
+  sql: typeof called.sql;
+  id: string;
+  integration: string;
+  repository: TestRepository;
+}
+
+async function follow({ call, sql }: typeof called, name: string, config: object = {}): Promise<Followed> {
+  const repository = host.create(name);
+  repository.commit({ "readme.md": "0" });
+  const made = await call("POST", "/v2/integrations/git", { name, url: host.url, webhook_secret: SECRET });
+  expect(`${made.status} ${made.text}`).toMatch(/^201/);
+  const { status, text, json } = await call("POST", "/v2/deployments", {
+    name,
+    source: "github",
+    source_config: { repo_url: repository.url, integration_id: made.json.id, build_on_push: true, ...config },
+    source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
+    secrets: [],
+  });
+  expect(`${status} ${text}`).toMatch(/^201/);
+  return { call, sql, id: json.id, integration: made.json.id, repository };
+}
+
+/** Commits of its revisions, the oldest first. */
+const commitsOf = async ({ call, id }: Followed): Promise<(string | null)[]> => {
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions?limit=100`);
+  return json.resources
+    .map(
+      (one: { source_revision_config: { repo_commit_sha: string | null } }) =>
+        one.source_revision_config.repo_commit_sha,
+    )
+    .toReversed();
+};
+const untilCommits = async (one: Followed, shas: string[], ms = 15_000) => {
+  await vi.waitUntil(
+    async () => (await commitsOf(one)).length >= shas.length && !(await commitsOf(one)).includes(null),
+    {
+      timeout: ms,
+      interval: 50,
+    },
+  );
+  expect(await commitsOf(one)).toEqual(shas);
+};
+const untilLooked = async ({ sql, id }: Followed) => {
+  const [{ now }] = await sql<[{ now: string }]>`select clock_timestamp()::text as now`;
+  await vi.waitUntil(
+    async () =>
+      (await sql`select 1 from git_watches where deployment_id = ${id} and looked_at > ${now}::text::timestamptz`)
+        .length > 0,
+    { timeout: 10_000, interval: 50 },
+  );
+};
+const head = ({ repository }: Followed) => repository.git("rev-parse", "main");
+
+function sign(payload: object, secret = SECRET): { body: string; headers: Record<string, string> } {
+  const body = JSON.stringify(payload);
+  const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  return { body, headers: { "x-hub-signature-256": signature, "x-github-event": "push" } };
+}
+const pushOf = ({ repository }: Followed, branch = "main") => ({
+  ref: `refs/heads/${branch}`,
+  after: "f".repeat(40),
+  repository: { clone_url: repository.url, html_url: repository.url.replace(/\.git$/, "") },
+});
+const tell = (one: Followed, payload: object, secret?: string) => {
+  const { body, headers } = sign(payload, secret);
+  return one.call("POST", `/webhooks/github/${one.integration}`, body, headers);
+};
+
+test("a signed push makes one revision of the new commit, however often it is told", async () => {
+  const one = await follow(called, "told");
+  const first = head(one);
+  await untilCommits(one, [first]);
+  const second = one.repository.commit({ "readme.md": "1" });
+  const answers = await Promise.all(Array.from({ length: 5 }, () => tell(one, pushOf(one))));
+  expect(answers.map(({ status, json }) => [status, json])).toEqual(Array(5).fill([202, { deployments: 1 }]));
+  await untilCommits(one, [first, second]);
+  await tell(one, pushOf(one));
+  await untilLooked(one);
+  expect(await commitsOf(one)).toEqual([first, second]);
+  // back to where it was: news again, though the commit is not new
+  one.repository.git("push", "--quiet", "--force", one.repository.path, `${first}:refs/heads/main`);
+  await tell(one, pushOf(one));
+  await untilCommits(one, [first, second, first]);
+}, 40_000);
+
+test("what is not signed, of another branch, a tag, a deletion or another repository, calls nobody", async () => {
+  const one = await follow(called, "quiet");
+  await untilCommits(one, [head(one)]);
+  expect((await tell(one, pushOf(one), "another-secret-of-somebody")).status).toBe(401);
+  expect((await one.call("POST", `/webhooks/github/${one.integration}`, pushOf(one))).status).toBe(401);
+  expect((await one.call("POST", `/webhooks/github/${crypto.randomUUID()}`, pushOf(one))).status).toBe(401);
+  const { body, headers } = sign(pushOf(one));
+  const tampered = await one.call("POST", `/webhooks/github/${one.integration}`, `${body} `, headers);
+  expect(tampered.status).toBe(401);
+  const form = { ...headers, "Content-Type": "application/x-www-form-urlencoded" };
+  expect((await one.call("POST", `/webhooks/github/${one.integration}`, body, form)).status).toBe(415);
+  expect((await tell(one, pushOf(one, "other"))).json).toEqual({ deployments: 0 });
+  expect((await tell(one, { ...pushOf(one), ref: "refs/tags/main" })).json).toEqual({ deployments: 0 });
+  expect((await tell(one, { ...pushOf(one), after: "0".repeat(40) })).json).toEqual({ deployments: 0 });
+  const elsewhere = { ...pushOf(one), repository: { clone_url: `${host.url}/told.git` } };
+  expect((await tell(one, elsewhere)).json).toEqual({ deployments: 0 });
+  const ping = await one.call("POST", `/webhooks/github/${one.integration}`, body, {
+    ...headers,
+    "x-github-event": "ping",
+  });
+  expect([ping.status, ping.json]).toEqual([200, { deployments: 0 }]);
+});
+
+test("GitLab tells by a token", async () => {
+  const one = await follow(called, "gitlab");
+  const first = head(one);
+  await untilCommits(one, [first]);
+  const second = one.repository.commit({ "readme.md": "1" });
+  const payload = { ref: "refs/heads/main", after: second, project: { git_http_url: one.repository.url } };
+  const path = `/webhooks/gitlab/${one.integration}`;
+  const event = { "x-gitlab-event": "Push Hook" };
+  expect((await one.call("POST", path, payload, { ...event, "x-gitlab-token": "wrong" })).status).toBe(401);
+  expect((await one.call("POST", path, payload, { ...event, "x-gitlab-token": SECRET })).json).toEqual({
+    deployments: 1,
+  });
+  await untilCommits(one, [first, second]);
+}, 30_000);
+
+test("without webhooks the branch is looked at now and then, which undoes no going back", async () => {
+  const one = await follow(polled, "looked");
+  const first = head(one);
+  await untilCommits(one, [first]);
+  const second = one.repository.commit({ "readme.md": "1" });
+  await untilCommits(one, [first, second]);
+  // going back is not undone by the next look
+  const [older] = (await one.call("GET", `/v2/deployments/${one.id}/revisions`)).json.resources.toReversed();
+  expect((await one.call("POST", `/v2/deployments/${one.id}/revisions/${older.id}/redeploy`)).status).toBe(200);
+  await untilLooked(one);
+  await untilLooked(one);
+  expect(await commitsOf(one)).toEqual([first, second, first]);
+  const off = await one.call("PATCH", `/v2/deployments/${one.id}`, { source_config: { build_on_push: false } });
+  expect(off.json.source_config.build_on_push).toBe(false);
+  one.repository.commit({ "readme.md": "2" });
+  await new Promise((done) => setTimeout(done, 2500));
+  expect(await commitsOf(one)).toHaveLength(3);
+  expect(await one.sql`select 1 from git_watches where deployment_id = ${one.id}`).toEqual([]);
+}, 40_000);
+
+test("a tag or commit is not followed, and a branch that cannot be looked at is told of and tried less often", async () => {
+  const one = await follow(polled, "away");
+  await untilCommits(one, [head(one)]);
+  const path = `/v2/deployments/${one.id}`;
+  const fixed = await one.call("PATCH", path, { source_revision_config: { repo_ref: head(one) } });
+  expect([fixed.status, fixed.json.detail]).toEqual([400, expect.stringContaining("when repo_ref is a commit")]);
+  host.instead = (_, response) => Boolean(response.writeHead(500).end());
+  await vi.waitUntil(
+    async () => (await one.sql`select 1 from git_watches where deployment_id = ${one.id} and failures >= 2`).length > 0,
+    { timeout: 15_000 },
+  );
+  host.instead = undefined;
+  const [row] = await one.sql`select problem from git_watches where deployment_id = ${one.id}`;
+  expect(row!["problem"]).toContain("git could not fetch");
+  const second = one.repository.commit({ "readme.md": "1" });
+  await untilCommits(one, [one.repository.git("rev-parse", "main~1"), second]);
+}, 40_000);
