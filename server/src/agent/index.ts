@@ -7,6 +7,7 @@ import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
+import { queueRoutes } from "./queue/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
@@ -33,6 +34,7 @@ export function agentRoutes(deps: AgentDeps): Route[] {
     ...a2aRoutes(deps),
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
+    ...queueRoutes(deps),
     ...uiRoutes(deps),
   ];
   const { http } = deps.project.config;

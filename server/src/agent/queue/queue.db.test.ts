@@ -1,0 +1,54 @@
+import { expect, test, vi } from "vitest";
+
+import { testAgentServer } from "../../../test/agent-server.ts";
+
+const server = await testAgentServer({ N_JOBS_PER_WORKER: "1" });
+const { call } = server;
+
+const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
+const start = async (thread: string, body: object = {}) => {
+  const { status, json } = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: {}, ...body });
+  expect(status).toBe(200);
+  return json.run_id as string;
+};
+const queue = async (query = "") => (await call("GET", `/queue${query}`)).json;
+
+test("why each run waits, who runs what, and who works", async () => {
+  const [first, second] = [await newThread(), await newThread()];
+  const running = await start(first);
+  await vi.waitFor(async () => expect((await queue()).counts.running).toBe(1), 5000);
+  const sameThread = await start(first);
+  const noSlot = await start(second);
+  const behind = await start(second);
+  const later = await start(await newThread(), { after_seconds: 3600 });
+  const told = await queue();
+  expect(told.counts).toEqual({ pending: 4, running: 1 });
+  expect(told.slots).toBe(1);
+  const reasons = told.waiting.map((one: Record<string, unknown>) => [one["run_id"], one["reason"], one["waits_for"]]);
+  expect(reasons).toEqual([
+    [sameThread, "thread_busy", running],
+    [noSlot, "no_free_slot", null],
+    [behind, "behind_another", noSlot],
+    [later, "starts_later", null],
+  ]);
+  expect(told.running).toMatchObject([
+    { run_id: running, graph_id: "slow", attempt: 1, failures: 0, cancelling: false },
+  ]);
+  expect(told.servers).toMatchObject([{ is_this: true, is_alive: true, running: 1 }]);
+  expect(told.running[0].server_id).toBe(told.servers[0].server_id);
+  expect(Date.parse(told.oldest_pending_at)).toBeLessThanOrEqual(Date.now());
+  expect((await queue("?limit=2")).waiting).toHaveLength(2);
+  expect((await call("GET", "/queue?limit=0")).status).toBe(422);
+  for (const run of [running, sameThread]) await call("POST", `/threads/${first}/runs/${run}/cancel`, {});
+});
+
+test("a run whose graph no server has says so", async () => {
+  await call("POST", "/runs/cancel", { status: "pending" });
+  await vi.waitFor(async () => expect((await queue()).counts).toEqual({ pending: 0, running: 0 }), 10_000);
+  // has the only slot, so that the other is not taken, to be ended with that reason
+  await start(await newThread());
+  await vi.waitFor(async () => expect((await queue()).counts.running).toBe(1), 5000);
+  await server.sql`update servers set graphs = array['another']`;
+  const run = await start(await newThread());
+  expect((await queue()).waiting).toMatchObject([{ run_id: run, reason: "no_server_has_graph", waits_for: null }]);
+});

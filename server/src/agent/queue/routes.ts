@@ -1,0 +1,29 @@
+import { route, type Route } from "../../base/http/route.ts";
+import type { AgentDeps } from "../deps.ts";
+import * as schema from "./schema.ts";
+import { selectCounts, selectRunning, selectServers, selectWaiting } from "./sql.ts";
+
+/** What runs, what waits and why, and who works: for people who look, so it is read as it is and nothing is kept. */
+export function queueRoutes(deps: AgentDeps): Route[] {
+  const { sql, settings } = deps;
+  return [
+    route({
+      tag: "Queue",
+      method: "GET",
+      path: "/queue",
+      permission: "runs:read",
+      summary: "Runs that wait, and why; runs that are executed; servers that execute them",
+      query: schema.queueQuery,
+      out: { 200: schema.queue },
+      async handler({ query: { limit }, c }) {
+        const [counts, servers, waiting, running] = await Promise.all([
+          selectCounts(sql),
+          selectServers(sql, deps.serverId, settings.leaseMs / 1000),
+          selectWaiting(sql, limit),
+          selectRunning(sql, limit),
+        ]);
+        return c.json({ at: new Date().toISOString(), slots: settings.jobs, ...counts, servers, waiting, running });
+      },
+    }),
+  ];
+}

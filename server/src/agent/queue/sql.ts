@@ -1,0 +1,56 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { Queue } from "./schema.ts";
+
+/** Reasons stand in the order in which `claim_runs` asks them; what none of them holds up waits for a slot. */
+export function selectWaiting(sql: Sql, limit: number): Promise<Queue["waiting"]> {
+  return sql<Queue["waiting"]>`
+    with waiting as (
+      select r.run_id, r.thread_id, r.assistant_id, r.created_at, r.available_at, r.attempt, r.seq
+      from runs r where r.status = 'pending' order by r.seq limit ${limit}
+    ), judged as (
+      select w.*, a.graph_id,
+        case when t.running_run_id is distinct from w.run_id then t.running_run_id end as runs_now,
+        (select e.run_id from runs e
+         where e.thread_id = w.thread_id and e.seq < w.seq and e.status = 'pending' and e.available_at <= now()
+         order by e.seq desc limit 1) as before_it,
+        exists (select 1 from servers s where a.graph_id = any (s.graphs)) as has_server
+      from waiting w
+      join threads t on t.thread_id = w.thread_id
+      left join assistants a on a.assistant_id = w.assistant_id
+    )
+    select run_id, thread_id, assistant_id, graph_id, created_at, available_at, attempt,
+      case
+        when available_at > now() then 'starts_later'
+        when runs_now is not null then 'thread_busy'
+        when before_it is not null then 'behind_another'
+        when not has_server then 'no_server_has_graph'
+        else 'no_free_slot'
+      end as reason,
+      case when available_at > now() then null else coalesce(runs_now, before_it) end as waits_for
+    from judged order by seq`;
+}
+
+export function selectRunning(sql: Sql, limit: number): Promise<Queue["running"]> {
+  return sql<Queue["running"]>`
+    select r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.server_id, r.started_at, r.attempt, r.failures,
+      r.cancel_action is not null as cancelling
+    from runs r left join assistants a on a.assistant_id = r.assistant_id
+    where r.status = 'running' order by r.started_at limit ${limit}`;
+}
+
+export async function selectCounts(sql: Sql): Promise<Pick<Queue, "counts" | "oldest_pending_at">> {
+  const [row] = await sql<{ pending: number; running: number; oldest: string | null }[]>`
+    select count(*) filter (where status = 'pending')::int as pending,
+      count(*) filter (where status = 'running')::int as running,
+      min(created_at) filter (where status = 'pending' and available_at <= now()) as oldest
+    from runs where status in ('pending', 'running')`;
+  return { counts: { pending: row!.pending, running: row!.running }, oldest_pending_at: row!.oldest };
+}
+
+export function selectServers(sql: Sql, here: string, leaseSecs: number): Promise<Queue["servers"]> {
+  return sql<Queue["servers"]>`
+    select s.server_id, s.host_name, s.started_at, s.heartbeat_at, s.server_id = ${here} as is_this, s.graphs,
+      s.heartbeat_at >= now() - make_interval(secs => ${leaseSecs}) as is_alive,
+      (select count(*)::int from runs r where r.status = 'running' and r.server_id = s.server_id) as running
+    from servers s order by s.started_at limit 1000`;
+}
