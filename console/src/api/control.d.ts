@@ -1,2003 +1,2688 @@
 /** What the control server's OpenAPI document says. Written by scripts/console-api.ts. */
 export interface paths {
-  "/v2/deployments": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deployments; one that is named exactly as asked comes first, then the newest */
+        get: operations["get_v2_deployments"];
+        put?: never;
+        /** Create a deployment, and its first revision where there is something to deploy */
+        post: operations["post_v2_deployments"];
+        /** Delete several deployments; 207 tells which could not be */
+        delete: operations["delete_v2_deployments"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List deployments; one that is named exactly as asked comes first, then the newest */
-    get: operations["get_v2_deployments"];
-    put?: never;
-    /** Create a deployment, and its first revision where there is something to deploy */
-    post: operations["post_v2_deployments"];
-    /** Delete several deployments; 207 tells which could not be */
-    delete: operations["delete_v2_deployments"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/free-count": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/free-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many deployments the workspace has */
+        get: operations["get_v2_deployments_free_count"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** How many deployments the workspace has */
-    get: operations["get_v2_deployments_free_count"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A deployment */
+        get: operations["get_v2_deployments_deployment_id"];
+        put?: never;
+        post?: never;
+        /** Delete a deployment: its instances, database, builds, logs and records */
+        delete: operations["delete_v2_deployments_deployment_id"];
+        options?: never;
+        head?: never;
+        /** Change a deployment; a change of its source or environment makes one new revision */
+        patch: operations["patch_v2_deployments_deployment_id"];
+        trace?: never;
     };
-    /** A deployment */
-    get: operations["get_v2_deployments_deployment_id"];
-    put?: never;
-    post?: never;
-    /** Delete a deployment: its instances, database, builds, logs and records */
-    delete: operations["delete_v2_deployments_deployment_id"];
-    options?: never;
-    head?: never;
-    /** Change a deployment; a change of its source or environment makes one new revision */
-    patch: operations["patch_v2_deployments_deployment_id"];
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/push-token": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/push-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A token to push images with */
+        post: operations["post_v2_deployments_deployment_id_push_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** A token to push images with */
-    post: operations["post_v2_deployments_deployment_id_push_token"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/revisions": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List revisions, the newest first */
+        get: operations["get_v2_deployments_deployment_id_revisions"];
+        put?: never;
+        /** Create a revision, whatever the change */
+        post: operations["post_v2_deployments_deployment_id_revisions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List revisions, the newest first */
-    get: operations["get_v2_deployments_deployment_id_revisions"];
-    put?: never;
-    /** Create a revision, whatever the change */
-    post: operations["post_v2_deployments_deployment_id_revisions"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/revisions/{revision_id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/revisions/{revision_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A revision and how far it is */
+        get: operations["get_v2_deployments_deployment_id_revisions_revision_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** A revision and how far it is */
-    get: operations["get_v2_deployments_deployment_id_revisions_revision_id"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a new revision of an older one, without a build where that is still there */
+        post: operations["post_v2_deployments_deployment_id_revisions_revision_id_redeploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Make a new revision of an older one, without a build where that is still there */
-    post: operations["post_v2_deployments_deployment_id_revisions_revision_id_redeploy"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the work on a revision */
+        post: operations["post_v2_deployments_deployment_id_revisions_revision_id_interruption"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** End the work on a revision */
-    post: operations["post_v2_deployments_deployment_id_revisions_revision_id_interruption"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/upload-url": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/upload-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An address to upload the project's archive to, and the path to name it by */
+        post: operations["post_v2_deployments_deployment_id_upload_url"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** An address to upload the project's archive to, and the path to name it by */
-    post: operations["post_v2_deployments_deployment_id_upload_url"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/uploads/tarballs/{tenant_id}/{deployment_id}/{file}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/uploads/tarballs/{tenant_id}/{deployment_id}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Upload an archive: gzip of tar */
+        put: operations["put_uploads_tarballs_tenant_id_deployment_id_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    /** Upload an archive: gzip of tar */
-    put: operations["put_uploads_tarballs_tenant_id_deployment_id_file"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lines of the build of a revision */
+        post: operations["post_v1_projects_deployment_id_revisions_revision_id_build_logs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Lines of the build of a revision */
-    post: operations["post_v1_projects_deployment_id_revisions_revision_id_build_logs"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lines of the deployment of a revision */
+        post: operations["post_v1_projects_deployment_id_revisions_revision_id_deploy_logs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Lines of the deployment of a revision */
-    post: operations["post_v1_projects_deployment_id_revisions_revision_id_deploy_logs"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/projects/{deployment_id}/deploy_logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/projects/{deployment_id}/deploy_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lines of the deployment */
+        post: operations["post_v1_projects_deployment_id_deploy_logs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Lines of the deployment */
-    post: operations["post_v1_projects_deployment_id_deploy_logs"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/projects/{deployment_id}/build_logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/projects/{deployment_id}/build_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lines of the build */
+        post: operations["post_v1_projects_deployment_id_build_logs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** Lines of the build */
-    post: operations["post_v1_projects_deployment_id_build_logs"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/revisions/{revision_id}/logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/revisions/{revision_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lines of a revision's build or deployment */
+        get: operations["get_v2_deployments_deployment_id_revisions_revision_id_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Lines of a revision's build or deployment */
-    get: operations["get_v2_deployments_deployment_id_revisions_revision_id_logs"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lines of a deployment, of all of its revisions */
+        get: operations["get_v2_deployments_deployment_id_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Lines of a deployment, of all of its revisions */
-    get: operations["get_v2_deployments_deployment_id_logs"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployment-logs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployment-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lines of a deployment by the page */
+        get: operations["get_v2_deployment_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Lines of a deployment by the page */
-    get: operations["get_v2_deployment_logs"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v2/deployments/{deployment_id}/instances": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/deployments/{deployment_id}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Agent servers of a deployment, those that live first, with their memory and processor time */
+        get: operations["get_v2_deployments_deployment_id_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Agent servers of a deployment, those that live first, with their memory and processor time */
-    get: operations["get_v2_deployments_deployment_id_instances"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/internal/auth/self": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/integrations/github/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Integrations of the workspace */
+        get: operations["get_v1_integrations_github_install"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The workspace of the asking server's key */
-    get: operations["get_internal_auth_self"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/internal/auth/keys": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/integrations/github/{integration_id}/repos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Repositories that an integration's token may see */
+        get: operations["get_v1_integrations_github_integration_id_repos"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /** What keys amount to in the asking server's workspace */
-    post: operations["post_internal_auth_keys"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/internal/auth/changes": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/integrations/github/installation-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Where an integration is made: here one takes a token and a POST, not an app's installation */
+        post: operations["post_v2_integrations_github_installation_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Wait until keys may amount to something else */
-    get: operations["get_internal_auth_changes"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/ok": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/integrations/git": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List integrations, the newest first */
+        get: operations["get_v2_integrations_git"];
+        put?: never;
+        /** Create an integration: a token for the repositories of a Git host, and the secret of its webhooks */
+        post: operations["post_v2_integrations_git"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Health */
-    get: operations["get_ok"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/info": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/integrations/git/{integration_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An integration */
+        get: operations["get_v2_integrations_git_integration_id"];
+        put?: never;
+        post?: never;
+        /** Delete an integration that no deployment uses */
+        delete: operations["delete_v2_integrations_git_integration_id"];
+        options?: never;
+        head?: never;
+        /** Change an integration: its name, token or webhook secret */
+        patch: operations["patch_v2_integrations_git_integration_id"];
+        trace?: never;
     };
-    /** Version and abilities of this server */
-    get: operations["get_info"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/openapi.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/webhooks/github/{integration_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A push, as GitHub tells of it, and Gitea */
+        post: operations["post_webhooks_github_integration_id"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This document */
-    get: operations["get_openapi_json"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/docs": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/webhooks/gitlab/{integration_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A push, as GitLab tells of it */
+        post: operations["post_webhooks_gitlab_integration_id"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This document as a page */
-    get: operations["get_docs"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/metrics": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List listeners, the newest first */
+        get: operations["get_v2_listeners"];
+        put?: never;
+        /** Create a listener */
+        post: operations["post_v2_listeners"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Figures for monitoring */
-    get: operations["get_metrics"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v2/listeners/{listener_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A listener */
+        get: operations["get_v2_listeners_listener_id"];
+        put?: never;
+        post?: never;
+        /** Delete a listener */
+        delete: operations["delete_v2_listeners_listener_id"];
+        options?: never;
+        head?: never;
+        /** Change a listener */
+        patch: operations["patch_v2_listeners_listener_id"];
+        trace?: never;
     };
-    /** Where to look */
-    get: operations["get_"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
+    "/internal/auth/self": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace of the asking server's key */
+        get: operations["get_internal_auth_self"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/auth/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What keys amount to in the asking server's workspace */
+        post: operations["post_internal_auth_keys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/auth/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Wait until keys may amount to something else */
+        get: operations["get_internal_auth_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ok": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Health */
+        get: operations["get_ok"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Version and abilities of this server */
+        get: operations["get_info"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["get_openapi_json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document as a page */
+        get: operations["get_docs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures for monitoring */
+        get: operations["get_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where to look */
+        get: operations["get_"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    Deployment: {
-      id: string;
-      tenant_id: string;
-      name: string;
-      display_name: string | null;
-      /** @enum {string} */
-      source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
-      source_config: components["schemas"]["SourceConfigOut"];
-      source_revision_config: components["schemas"]["SourceRevisionConfigOut"];
-      secrets: {
-        name: string;
-        value: string;
-      }[];
-      secret_references:
-        | {
+    schemas: {
+        Deployment: {
+            id: string;
+            tenant_id: string;
             name: string;
-            secret_name: string;
-            secret_key: string;
-          }[]
-        | null;
-      created_at: string;
-      updated_at: string;
-      /** @enum {string} */
-      status: "AWAITING_DATABASE" | "READY" | "UNUSED" | "AWAITING_DELETE" | "UNKNOWN";
-      latest_revision_id: string | null;
-      active_revision_id: string | null;
-      image_version: string | null;
-      is_preview: boolean;
-    };
-    SourceConfigOut: {
-      integration_id: string | null;
-      repo_url: string | null;
-      deployment_type: string | null;
-      build_on_push: boolean | null;
-      /** @description The deployment's address */
-      custom_url: string | null;
-      resource_spec: {
-        [key: string]: unknown;
-      } | null;
-      listener_id: string | null;
-      listener_config: {
-        [key: string]: unknown;
-      } | null;
-      install_command: string | null;
-      build_command: string | null;
-      template_id: string | null;
-      repo_branch: string | null;
-    };
-    SourceRevisionConfigOut: {
-      repo_ref: string | null;
-      langgraph_config_path: string | null;
-      /** @description The same as langgraph_config_path */
-      graph_config_path: string | null;
-      image_uri: string | null;
-      source_tarball_path: string | null;
-      repo_commit_sha: string | null;
-    };
-    SourceConfig: {
-      integration_id?: string | null;
-      repo_url?: string | null;
-      deployment_type?: ("dev_free" | "dev" | "prod" | "dev_zero" | "dev_free_zero") | null;
-      build_on_push?: boolean | null;
-      custom_url?: string | null;
-      resource_spec?: components["schemas"]["ResourceSpec"] | null;
-      listener_id?: string | null;
-      listener_config?:
-        | ({
-            k8s_namespace?: string | null;
-          } & {
+            display_name: string | null;
+            /** @enum {string} */
+            source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
+            source_config: components["schemas"]["SourceConfigOut"];
+            source_revision_config: components["schemas"]["SourceRevisionConfigOut"];
+            secrets: {
+                name: string;
+                value: string;
+            }[];
+            secret_references: {
+                name: string;
+                secret_name: string;
+                secret_key: string;
+            }[] | null;
+            created_at: string;
+            updated_at: string;
+            /** @enum {string} */
+            status: "AWAITING_DATABASE" | "READY" | "UNUSED" | "AWAITING_DELETE" | "UNKNOWN";
+            latest_revision_id: string | null;
+            active_revision_id: string | null;
+            image_version: string | null;
+            is_preview: boolean;
+        };
+        SourceConfigOut: {
+            integration_id: string | null;
+            repo_url: string | null;
+            deployment_type: string | null;
+            build_on_push: boolean | null;
+            /** @description The deployment's address */
+            custom_url: string | null;
+            resource_spec: {
+                [key: string]: unknown;
+            } | null;
+            listener_id: string | null;
+            listener_config: {
+                [key: string]: unknown;
+            } | null;
+            install_command: string | null;
+            build_command: string | null;
+            template_id: string | null;
+            repo_branch: string | null;
+        };
+        SourceRevisionConfigOut: {
+            repo_ref: string | null;
+            langgraph_config_path: string | null;
+            /** @description The same as langgraph_config_path */
+            graph_config_path: string | null;
+            image_uri: string | null;
+            source_tarball_path: string | null;
+            repo_commit_sha: string | null;
+        };
+        SourceConfig: {
+            integration_id?: string | null;
+            repo_url?: string | null;
+            deployment_type?: ("dev_free" | "dev" | "prod" | "dev_zero" | "dev_free_zero") | null;
+            build_on_push?: boolean | null;
+            custom_url?: string | null;
+            resource_spec?: components["schemas"]["ResourceSpec"] | null;
+            listener_id?: string | null;
+            listener_config?: ({
+                k8s_namespace?: string | null;
+            } & {
+                [key: string]: unknown;
+            }) | null;
+            install_command?: string | null;
+            build_command?: string | null;
+            template_id?: string | null;
+            repo_branch?: string | null;
+        };
+        ResourceSpec: {
+            min_scale?: number | null;
+            max_scale?: number | null;
+            cpu?: number | null;
+            cpu_limit?: number | null;
+            memory_mb?: number | null;
+            memory_limit_mb?: number | null;
+            image_pull_secrets?: ({
+                name: string;
+            } & {
+                [key: string]: unknown;
+            })[] | null;
+        } & {
             [key: string]: unknown;
-          })
-        | null;
-      install_command?: string | null;
-      build_command?: string | null;
-      template_id?: string | null;
-      repo_branch?: string | null;
-    };
-    ResourceSpec: {
-      min_scale?: number | null;
-      max_scale?: number | null;
-      cpu?: number | null;
-      cpu_limit?: number | null;
-      memory_mb?: number | null;
-      memory_limit_mb?: number | null;
-    } & {
-      [key: string]: unknown;
-    };
-    SourceRevisionConfig: {
-      repo_ref?: string | null;
-      langgraph_config_path?: string | null;
-      graph_config_path?: string | null;
-      image_uri?: string | null;
-      source_tarball_path?: string | null;
-      repo_commit_sha?: string | null;
-    };
-    Revision: {
-      id: string;
-      created_at: string;
-      updated_at: string;
-      /** @enum {string} */
-      status:
-        | "CREATING"
-        | "QUEUED"
-        | "AWAITING_BUILD"
-        | "BUILDING"
-        | "AWAITING_DEPLOY"
-        | "DEPLOYING"
-        | "CREATE_FAILED"
-        | "BUILD_FAILED"
-        | "DEPLOY_FAILED"
-        | "DEPLOYED"
-        | "SKIPPED"
-        | "INTERRUPTED"
-        | "UNKNOWN";
-      status_message: string | null;
-      /** @enum {string} */
-      source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
-      source_revision_config: components["schemas"]["SourceRevisionConfigOut"];
-    };
-    LogEntry: {
-      id: string;
-      /** @description Milliseconds since 1970 */
-      timestamp: number;
-      level: string;
-      message: string;
-      revision_id: string;
-    };
-  };
-  responses: {
-    /** @description No valid key or session */
-    Error401Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
         };
-      };
-    };
-    /** @description The key or session may not do this */
-    Error403Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        SourceRevisionConfig: {
+            repo_ref?: string | null;
+            langgraph_config_path?: string | null;
+            graph_config_path?: string | null;
+            image_uri?: string | null;
+            source_tarball_path?: string | null;
+            repo_commit_sha?: string | null;
         };
-      };
-    };
-    /** @description The request is readable, but says something that cannot be */
-    Error422Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: {
-            loc: (string | number)[];
-            msg: string;
-            type: string;
-          }[];
+        Revision: {
+            id: string;
+            created_at: string;
+            updated_at: string;
+            /** @enum {string} */
+            status: "CREATING" | "QUEUED" | "AWAITING_BUILD" | "BUILDING" | "AWAITING_DEPLOY" | "DEPLOYING" | "CREATE_FAILED" | "BUILD_FAILED" | "DEPLOY_FAILED" | "DEPLOYED" | "SKIPPED" | "INTERRUPTED" | "UNKNOWN";
+            status_message: string | null;
+            /** @enum {string} */
+            source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
+            source_revision_config: components["schemas"]["SourceRevisionConfigOut"];
         };
-      };
-    };
-    /** @description The request's line and headers are larger than the limit */
-    Error431Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content?: never;
-    };
-    /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
-    Error503Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        LogEntry: {
+            id: string;
+            /** @description Milliseconds since 1970 */
+            timestamp: number;
+            level: string;
+            message: string;
+            revision_id: string;
         };
-      };
-    };
-    /** @description The request cannot be read, or lacks what it needs */
-    Error400Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        GithubIntegration: {
+            id: string;
+            installation_id: number;
+            name: string;
         };
-      };
-    };
-    /** @description The body is larger than the limit */
-    Error413Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        GithubRepository: {
+            host_integration_id: string;
+            id: number;
+            name: string;
+            owner: string;
+            url: string;
+            default_branch: string;
         };
-      };
-    };
-    /** @description There is no such thing */
-    Error404Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        GitIntegration: {
+            id: string;
+            installation_id: number;
+            name: string;
+            /** @enum {string} */
+            kind: "github" | "gitlab" | "gitea" | "other";
+            url: string;
+            api_url: string | null;
+            username: string;
+            has_token: boolean;
+            /** @description Where the host is to send its pushes */
+            webhook_url: string;
+            created_at: string;
+            updated_at: string;
         };
-      };
-    };
-    /** @description It is in the way of something that exists or is under way */
-    Error409Validation: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        NewGitIntegration: {
+            id: string;
+            installation_id: number;
+            name: string;
+            /** @enum {string} */
+            kind: "github" | "gitlab" | "gitea" | "other";
+            url: string;
+            api_url: string | null;
+            username: string;
+            has_token: boolean;
+            /** @description Where the host is to send its pushes */
+            webhook_url: string;
+            created_at: string;
+            updated_at: string;
+            webhook_secret: string;
         };
-      };
-    };
-    /** @description No valid key or session */
-    Error401: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        Listener: {
+            id: string;
+            version: string | null;
+            compute_type: string;
+            compute_id: string;
+            compute_config: {
+                k8s_namespaces: string[] | null;
+            };
+            created_at: string;
+            updated_at: string;
         };
-      };
     };
-    /** @description The key or session may not do this */
-    Error403: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+    responses: {
+        /** @description No valid key or session */
+        Error401Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
         };
-      };
-    };
-    /** @description The request's line and headers are larger than the limit */
-    Error431: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content?: never;
-    };
-    /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
-    Error503: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        /** @description The key or session may not do this */
+        Error403Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
         };
-      };
-    };
-    /** @description The request cannot be read, or lacks what it needs */
-    Error400: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        /** @description The request is readable, but says something that cannot be */
+        Error422Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: {
+                        loc: (string | number)[];
+                        msg: string;
+                        type: string;
+                    }[];
+                };
+            };
         };
-      };
-    };
-    /** @description The body is larger than the limit */
-    Error413: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        /** @description The request's line and headers are larger than the limit */
+        Error431Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
         };
-      };
-    };
-    /** @description The request is readable, but says something that cannot be */
-    Error422: {
-      headers: {
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": {
-          detail: string;
+        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        Error503Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
         };
-      };
+        /** @description The request cannot be read, or lacks what it needs */
+        Error400Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The body is larger than the limit */
+        Error413Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description There is no such thing */
+        Error404Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description It is in the way of something that exists or is under way */
+        Error409Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description Another service did not do its part */
+        Error502Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description A content type or encoding that is not understood */
+        Error415Validation: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description No valid key or session */
+        Error401: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The key or session may not do this */
+        Error403: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The request's line and headers are larger than the limit */
+        Error431: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        Error503: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The request cannot be read, or lacks what it needs */
+        Error400: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The body is larger than the limit */
+        Error413: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
+        /** @description The request is readable, but says something that cannot be */
+        Error422: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
     };
-  };
-  parameters: never;
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  get_v2_deployments: {
-    parameters: {
-      query?: {
-        limit?: string;
-        offset?: string;
-        name?: string;
-        name_contains?: string;
-        status?: "AWAITING_DATABASE" | "READY" | "UNUSED" | "AWAITING_DELETE" | "UNKNOWN";
-        deployment_ids?: string;
-        deployment_type?: string;
-        image_version?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    get_v2_deployments: {
+        parameters: {
+            query?: {
+                limit?: string;
+                offset?: string;
+                name?: string;
+                name_contains?: string;
+                status?: "AWAITING_DATABASE" | "READY" | "UNUSED" | "AWAITING_DELETE" | "UNKNOWN";
+                deployment_ids?: string;
+                deployment_type?: string;
+                image_version?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            resources: components["schemas"]["Deployment"][];
-            offset: number;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          name: string;
-          /** @enum {string} */
-          source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
-          source_config: components["schemas"]["SourceConfig"];
-          source_revision_config: components["schemas"]["SourceRevisionConfig"];
-          secrets: {
-            name: string;
-            value: string;
-          }[];
-          secret_references?:
-            | {
-                name: string;
-                secret_name: string;
-                secret_key: string;
-              }[]
-            | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Deployment"];
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  delete_v2_deployments: {
-    parameters: {
-      query: {
-        deployment_ids: string | string[];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            deleted: string[];
-            failed: {
-              id: string;
-              detail: string;
-            }[];
-          };
-        };
-      };
-      /** @description Success */
-      207: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            deleted: string[];
-            failed: {
-              id: string;
-              detail: string;
-            }[];
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_free_count: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            count: number;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Deployment"];
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  delete_v2_deployments_deployment_id: {
-    parameters: {
-      query?: {
-        delete_tracing_project?: "0" | "1" | "true" | "false" | "True" | "False";
-        force?: "0" | "1" | "true" | "false" | "True" | "False";
-      };
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Done; no content */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  patch_v2_deployments_deployment_id: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          revision_source?: ("github" | "internal_docker" | "internal_source") | null;
-          source_config?: components["schemas"]["SourceConfig"] | null;
-          source_revision_config?: components["schemas"]["SourceRevisionConfig"] | null;
-          secrets?:
-            | {
-                name: string;
-                value: string;
-              }[]
-            | null;
-          secret_references?:
-            | {
-                name: string;
-                secret_name: string;
-                secret_key: string;
-              }[]
-            | null;
-          display_name?: string | null;
-          name?: string | null;
-          source?: ("github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template") | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Deployment"];
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments_deployment_id_push_token: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            token: string;
-            registry_url: string;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id_revisions: {
-    parameters: {
-      query?: {
-        limit?: string;
-        offset?: string;
-        status?: string;
-      };
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            resources: components["schemas"]["Revision"][];
-            offset: number;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments_deployment_id_revisions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          revision_source?: ("github" | "internal_docker" | "internal_source") | null;
-          source_config?: components["schemas"]["SourceConfig"] | null;
-          source_revision_config?: components["schemas"]["SourceRevisionConfig"] | null;
-          secrets?:
-            | {
-                name: string;
-                value: string;
-              }[]
-            | null;
-          secret_references?:
-            | {
-                name: string;
-                secret_name: string;
-                secret_key: string;
-              }[]
-            | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      201: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Revision"];
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id_revisions_revision_id: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Revision"];
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments_deployment_id_revisions_revision_id_redeploy: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Deployment"];
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments_deployment_id_revisions_revision_id_interruption: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Revision"];
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v2_deployments_deployment_id_upload_url: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            upload_url: string;
-            object_path: string;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  put_uploads_tarballs_tenant_id_deployment_id_file: {
-    parameters: {
-      query: {
-        exp: string;
-        max?: string;
-        sig: string;
-      };
-      header?: never;
-      path: {
-        tenant_id: string;
-        deployment_id: string;
-        file: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/gzip": unknown;
-      };
-    };
-    responses: {
-      /** @description Done; no content */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components["responses"]["Error400Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      409: components["responses"]["Error409Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v1_projects_deployment_id_revisions_revision_id_build_logs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          order?: ("asc" | "desc") | null;
-          limit?: number | null;
-          offset?: (string | number) | null;
-          level?: string | null;
-          query?: string | null;
-          start_time?: (string | number) | null;
-          end_time?: (string | number) | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v1_projects_deployment_id_revisions_revision_id_deploy_logs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          order?: ("asc" | "desc") | null;
-          limit?: number | null;
-          offset?: (string | number) | null;
-          level?: string | null;
-          query?: string | null;
-          start_time?: (string | number) | null;
-          end_time?: (string | number) | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v1_projects_deployment_id_deploy_logs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          order?: ("asc" | "desc") | null;
-          limit?: number | null;
-          offset?: (string | number) | null;
-          level?: string | null;
-          query?: string | null;
-          start_time?: (string | number) | null;
-          end_time?: (string | number) | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  post_v1_projects_deployment_id_build_logs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          order?: ("asc" | "desc") | null;
-          limit?: number | null;
-          offset?: (string | number) | null;
-          level?: string | null;
-          query?: string | null;
-          start_time?: (string | number) | null;
-          end_time?: (string | number) | null;
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      400: components["responses"]["Error400Validation"];
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      413: components["responses"]["Error413Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id_revisions_revision_id_logs: {
-    parameters: {
-      query: {
-        start_time?: string;
-        end_time?: string;
-        query?: string;
-        level?: string;
-        run_id?: string;
-        type: "build" | "deploy";
-        order?: "asc" | "desc";
-        limit?: string;
-        offset?: string;
-      };
-      header?: never;
-      path: {
-        deployment_id: string;
-        revision_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id_logs: {
-    parameters: {
-      query?: {
-        start_time?: string;
-        end_time?: string;
-        query?: string;
-        level?: string;
-        run_id?: string;
-        type?: "build" | "deploy";
-        order?: "asc" | "desc";
-        limit?: string;
-        offset?: string;
-      };
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            logs: components["schemas"]["LogEntry"][];
-            next_offset: string | null;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployment_logs: {
-    parameters: {
-      query: {
-        start_time?: string;
-        end_time?: string;
-        query?: string;
-        level?: string;
-        run_id?: string;
-        deployment_id: string;
-        revision_id?: string;
-        log_type?: "DEPLOY" | "BUILD";
-        sort_order?: "asc" | "desc";
-        page_size?: string;
-        cursor?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            items: components["schemas"]["LogEntry"][];
-            next_cursor: string | null;
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_v2_deployments_deployment_id_instances: {
-    parameters: {
-      query?: {
-        limit?: string;
-      };
-      header?: never;
-      path: {
-        deployment_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            resources: {
-              id: string;
-              revision_id: string;
-              replica: number;
-              /** @enum {string} */
-              state: "starting" | "ready" | "draining" | "ended";
-              started_at: string;
-              ready_at: string | null;
-              ended_at: string | null;
-              end_reason: string | null;
-              memory_bytes: number | null;
-              /** @description Of one core, since it was asked before */
-              cpu_percent: number | null;
-            }[];
-          };
-        };
-      };
-      401: components["responses"]["Error401Validation"];
-      403: components["responses"]["Error403Validation"];
-      404: components["responses"]["Error404Validation"];
-      422: components["responses"]["Error422Validation"];
-      431: components["responses"]["Error431Validation"];
-      503: components["responses"]["Error503Validation"];
-    };
-  };
-  get_internal_auth_self: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            /** Format: uuid */
-            organization_id: string;
-            /** Format: uuid */
-            workspace_id: string;
-            /** @enum {string} */
-            plan: "developer" | "plus" | "enterprise";
-          };
-        };
-      };
-      401: components["responses"]["Error401"];
-      403: components["responses"]["Error403"];
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
-    };
-  };
-  post_internal_auth_keys: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": {
-          keys: string[];
-        };
-      };
-    };
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            version: string;
-            verdicts: (
-              | {
-                  /** @enum {string} */
-                  status: "unknown" | "revoked" | "elsewhere";
-                }
-              | {
-                  /** @constant */
-                  status: "known";
-                  expires_at: string | null;
-                  principal: {
-                    actor: {
-                      /** @enum {string} */
-                      kind: "api_key" | "service_key";
-                      id: string;
-                      name: string;
-                      user_id: string | null;
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resources: components["schemas"]["Deployment"][];
+                        offset: number;
                     };
-                    /** Format: uuid */
-                    organization_id: string;
-                    /** Format: uuid */
-                    workspace_id: string;
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_deployments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name: string;
                     /** @enum {string} */
-                    plan: "developer" | "plus" | "enterprise";
-                    permissions: (
-                      | "assistants:read"
-                      | "assistants:write"
-                      | "threads:read"
-                      | "threads:write"
-                      | "runs:read"
-                      | "runs:create"
-                      | "runs:delete"
-                      | "runs:share"
-                      | "store:read"
-                      | "store:write"
-                      | "crons:read"
-                      | "crons:write"
-                      | "projects:read"
-                      | "projects:create"
-                      | "projects:update"
-                      | "projects:delete"
-                      | "feedback:read"
-                      | "feedback:create"
-                      | "feedback:update"
-                      | "feedback:delete"
-                      | "datasets:read"
-                      | "datasets:create"
-                      | "datasets:update"
-                      | "datasets:delete"
-                      | "bulk-exports:read"
-                      | "bulk-exports:manage"
-                      | "deployments:read"
-                      | "deployments:create"
-                      | "deployments:update"
-                      | "deployments:delete"
-                      | "workspaces:read"
-                      | "workspaces:manage"
-                      | "audit:read"
-                      | "organization:pats:create"
-                      | "organization:read"
-                      | "organization:manage"
-                    )[];
-                  };
-                }
-            )[];
-          };
+                    source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
+                    source_config: components["schemas"]["SourceConfig"];
+                    source_revision_config: components["schemas"]["SourceRevisionConfig"];
+                    secrets: {
+                        name: string;
+                        value: string;
+                    }[];
+                    secret_references?: {
+                        name: string;
+                        secret_name: string;
+                        secret_key: string;
+                    }[] | null;
+                };
+            };
         };
-      };
-      400: components["responses"]["Error400"];
-      401: components["responses"]["Error401"];
-      403: components["responses"]["Error403"];
-      413: components["responses"]["Error413"];
-      422: components["responses"]["Error422"];
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-  };
-  get_internal_auth_changes: {
-    parameters: {
-      query?: {
-        version?: string;
-        wait?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
+    delete_v2_deployments: {
+        parameters: {
+            query: {
+                deployment_ids: string | string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: string[];
+                        failed: {
+                            id: string;
+                            detail: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Success */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: string[];
+                        failed: {
+                            id: string;
+                            detail: string;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    get_v2_deployments_free_count: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            version: string;
-          };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-      };
-      401: components["responses"]["Error401"];
-      403: components["responses"]["Error403"];
-      422: components["responses"]["Error422"];
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
-  get_ok: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    get_v2_deployments_deployment_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    delete_v2_deployments_deployment_id: {
+        parameters: {
+            query?: {
+                delete_tracing_project?: "0" | "1" | "true" | "false" | "True" | "False";
+                force?: "0" | "1" | "true" | "false" | "True" | "False";
+            };
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            /** @constant */
-            ok: true;
-          };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-      };
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
-  get_info: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    patch_v2_deployments_deployment_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    revision_source?: ("github" | "internal_docker" | "internal_source") | null;
+                    source_config?: components["schemas"]["SourceConfig"] | null;
+                    source_revision_config?: components["schemas"]["SourceRevisionConfig"] | null;
+                    secrets?: {
+                        name: string;
+                        value: string;
+                    }[] | null;
+                    secret_references?: {
+                        name: string;
+                        secret_name: string;
+                        secret_key: string;
+                    }[] | null;
+                    display_name?: string | null;
+                    name?: string | null;
+                    source?: ("github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template") | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    post_v2_deployments_deployment_id_push_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            version: string;
-            installation: string;
-            sources: string[];
-          };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        token: string;
+                        registry_url: string;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-      };
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
-  get_openapi_json: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    get_v2_deployments_deployment_id_revisions: {
+        parameters: {
+            query?: {
+                limit?: string;
+                offset?: string;
+                status?: string;
+            };
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resources: components["schemas"]["Revision"][];
+                        offset: number;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    post_v2_deployments_deployment_id_revisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            openapi: string;
-          } & {
-            [key: string]: unknown;
-          };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    revision_source?: ("github" | "internal_docker" | "internal_source") | null;
+                    source_config?: components["schemas"]["SourceConfig"] | null;
+                    source_revision_config?: components["schemas"]["SourceRevisionConfig"] | null;
+                    secrets?: {
+                        name: string;
+                        value: string;
+                    }[] | null;
+                    secret_references?: {
+                        name: string;
+                        secret_name: string;
+                        secret_key: string;
+                    }[] | null;
+                };
+            };
         };
-      };
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revision"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-  };
-  get_docs: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    get_v2_deployments_deployment_id_revisions_revision_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revision"];
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    post_v2_deployments_deployment_id_revisions_revision_id_redeploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "text/html": string;
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-      };
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
-  get_metrics: {
-    parameters: {
-      query?: {
-        format?: "prometheus" | "json";
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
+    post_v2_deployments_deployment_id_revisions_revision_id_interruption: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Revision"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    post_v2_deployments_deployment_id_upload_url: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "text/plain": string;
-          "application/json": ({
-            name: string;
-          } & {
-            [key: string]: unknown;
-          })[];
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        upload_url: string;
+                        object_path: string;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-      };
-      422: components["responses"]["Error422"];
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
-  get_: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    put_uploads_tarballs_tenant_id_deployment_id_file: {
+        parameters: {
+            query: {
+                exp: string;
+                max?: string;
+                sig: string;
+            };
+            header?: never;
+            path: {
+                tenant_id: string;
+                deployment_id: string;
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/gzip": unknown;
+            };
+        };
+        responses: {
+            /** @description Done; no content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            409: components["responses"]["Error409Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Success */
-      200: {
-        headers: {
-          [name: string]: unknown;
+    post_v1_projects_deployment_id_revisions_revision_id_build_logs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          "application/json": {
-            name: string;
-            version: string;
-            docs: string;
-            openapi: string;
-          };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    order?: ("asc" | "desc") | null;
+                    limit?: number | null;
+                    offset?: (string | number) | null;
+                    level?: string | null;
+                    query?: string | null;
+                    start_time?: (string | number) | null;
+                    end_time?: (string | number) | null;
+                };
+            };
         };
-      };
-      /** @description Done; no content */
-      302: {
-        headers: {
-          [name: string]: unknown;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
         };
-        content?: never;
-      };
-      431: components["responses"]["Error431"];
-      503: components["responses"]["Error503"];
     };
-  };
+    post_v1_projects_deployment_id_revisions_revision_id_deploy_logs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    order?: ("asc" | "desc") | null;
+                    limit?: number | null;
+                    offset?: (string | number) | null;
+                    level?: string | null;
+                    query?: string | null;
+                    start_time?: (string | number) | null;
+                    end_time?: (string | number) | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v1_projects_deployment_id_deploy_logs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    order?: ("asc" | "desc") | null;
+                    limit?: number | null;
+                    offset?: (string | number) | null;
+                    level?: string | null;
+                    query?: string | null;
+                    start_time?: (string | number) | null;
+                    end_time?: (string | number) | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v1_projects_deployment_id_build_logs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    order?: ("asc" | "desc") | null;
+                    limit?: number | null;
+                    offset?: (string | number) | null;
+                    level?: string | null;
+                    query?: string | null;
+                    start_time?: (string | number) | null;
+                    end_time?: (string | number) | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_deployments_deployment_id_revisions_revision_id_logs: {
+        parameters: {
+            query: {
+                start_time?: string;
+                end_time?: string;
+                query?: string;
+                level?: string;
+                run_id?: string;
+                type: "build" | "deploy";
+                order?: "asc" | "desc";
+                limit?: string;
+                offset?: string;
+            };
+            header?: never;
+            path: {
+                deployment_id: string;
+                revision_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_deployments_deployment_id_logs: {
+        parameters: {
+            query?: {
+                start_time?: string;
+                end_time?: string;
+                query?: string;
+                level?: string;
+                run_id?: string;
+                type?: "build" | "deploy";
+                order?: "asc" | "desc";
+                limit?: string;
+                offset?: string;
+            };
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logs: components["schemas"]["LogEntry"][];
+                        next_offset: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_deployment_logs: {
+        parameters: {
+            query: {
+                start_time?: string;
+                end_time?: string;
+                query?: string;
+                level?: string;
+                run_id?: string;
+                deployment_id: string;
+                revision_id?: string;
+                log_type?: "DEPLOY" | "BUILD";
+                sort_order?: "asc" | "desc";
+                page_size?: string;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["LogEntry"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_deployments_deployment_id_instances: {
+        parameters: {
+            query?: {
+                limit?: string;
+            };
+            header?: never;
+            path: {
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resources: {
+                            id: string;
+                            revision_id: string;
+                            replica: number;
+                            /** @enum {string} */
+                            state: "starting" | "ready" | "draining" | "ended";
+                            started_at: string;
+                            ready_at: string | null;
+                            ended_at: string | null;
+                            end_reason: string | null;
+                            memory_bytes: number | null;
+                            /** @description Of one core, since it was asked before */
+                            cpu_percent: number | null;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v1_integrations_github_install: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GithubIntegration"][];
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v1_integrations_github_integration_id_repos: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GithubRepository"][];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            502: components["responses"]["Error502Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_integrations_github_installation_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        install_url: string;
+                        oauth_reuse_url: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_integrations_git: {
+        parameters: {
+            query?: {
+                limit?: string;
+                offset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resources: components["schemas"]["GitIntegration"][];
+                        offset: number;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_integrations_git: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @default github
+                     * @enum {string}
+                     */
+                    kind?: "github" | "gitlab" | "gitea" | "other";
+                    /** @description Repositories below it get the token: https://git.example, https://git.example/team */
+                    url?: string;
+                    /** @description Where the host's API is, when that is not where it usually is */
+                    api_url?: string | null;
+                    /** @description What the host wants beside a token; most do not look at it */
+                    username?: string;
+                    token?: string | null;
+                    webhook_secret?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewGitIntegration"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            409: components["responses"]["Error409Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_integrations_git_integration_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitIntegration"];
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    delete_v2_integrations_git_integration_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            409: components["responses"]["Error409Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    patch_v2_integrations_git_integration_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string | null;
+                    api_url?: string | null;
+                    username?: string | null;
+                    token?: string | null;
+                    webhook_secret?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitIntegration"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            409: components["responses"]["Error409Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_webhooks_github_integration_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deployments: number;
+                    };
+                };
+            };
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deployments: number;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            404: components["responses"]["Error404Validation"];
+            415: components["responses"]["Error415Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_webhooks_gitlab_integration_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deployments: number;
+                    };
+                };
+            };
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deployments: number;
+                    };
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            404: components["responses"]["Error404Validation"];
+            415: components["responses"]["Error415Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_listeners: {
+        parameters: {
+            query?: {
+                limit?: string;
+                offset?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resources: components["schemas"]["Listener"][];
+                        offset: number;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_listeners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    version?: string | null;
+                    /** @constant */
+                    compute_type: "k8s";
+                    compute_id: string;
+                    compute_config: {
+                        k8s_namespaces?: string[] | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            409: components["responses"]["Error409Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_listeners_listener_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    delete_v2_listeners_listener_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    patch_v2_listeners_listener_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    version?: string | null;
+                    compute_config?: {
+                        k8s_namespaces?: string[] | null;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_internal_auth_self: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        organization_id: string;
+                        /** Format: uuid */
+                        workspace_id: string;
+                        /** @enum {string} */
+                        plan: "developer" | "plus" | "enterprise";
+                    };
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_internal_auth_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    keys: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: string;
+                        verdicts: ({
+                            /** @enum {string} */
+                            status: "unknown" | "revoked" | "elsewhere";
+                        } | {
+                            /** @constant */
+                            status: "known";
+                            expires_at: string | null;
+                            principal: {
+                                actor: {
+                                    /** @enum {string} */
+                                    kind: "api_key" | "service_key";
+                                    id: string;
+                                    name: string;
+                                    user_id: string | null;
+                                };
+                                /** Format: uuid */
+                                organization_id: string;
+                                /** Format: uuid */
+                                workspace_id: string;
+                                /** @enum {string} */
+                                plan: "developer" | "plus" | "enterprise";
+                                permissions: ("assistants:read" | "assistants:write" | "threads:read" | "threads:write" | "runs:read" | "runs:create" | "runs:delete" | "runs:share" | "store:read" | "store:write" | "crons:read" | "crons:write" | "projects:read" | "projects:create" | "projects:update" | "projects:delete" | "feedback:read" | "feedback:create" | "feedback:update" | "feedback:delete" | "datasets:read" | "datasets:create" | "datasets:update" | "datasets:delete" | "bulk-exports:read" | "bulk-exports:manage" | "deployments:read" | "deployments:create" | "deployments:update" | "deployments:delete" | "workspaces:read" | "workspaces:manage" | "audit:read" | "organization:pats:create" | "organization:read" | "organization:manage")[];
+                            };
+                        })[];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_internal_auth_changes: {
+        parameters: {
+            query?: {
+                version?: string;
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: string;
+                    };
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_ok: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_info: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: string;
+                        installation: string;
+                        sources: string[];
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_openapi_json: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        openapi: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_docs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_metrics: {
+        parameters: {
+            query?: {
+                format?: "prometheus" | "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                    "application/json": ({
+                        name: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                };
+            };
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        version: string;
+                        docs: string;
+                        openapi: string;
+                    };
+                };
+            };
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
 }
