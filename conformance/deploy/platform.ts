@@ -19,7 +19,7 @@ export interface Platform {
 }
 
 /** `heddle up` with fresh data, as on a network: nobody gets in without a key. */
-export async function startPlatform(): Promise<Platform> {
+export async function startPlatform(more: Record<string, string> = {}): Promise<Platform> {
   const parent = join(repository, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
   // inside the repository, so that projects find LangGraph without an installation
@@ -30,7 +30,7 @@ export async function startPlatform(): Promise<Platform> {
   const child = spawn(process.execPath, [...args, "--data-dir", join(directory, "data")], {
     cwd: repository,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, HEDDLE_AUTH: "required", HEDDLE_DRAIN_SECONDS: "3", HEDDLE_MIN_HEALTHY_MS: "200" },
+    env: { ...process.env, HEDDLE_AUTH: "required", HEDDLE_DRAIN_SECONDS: "3", HEDDLE_MIN_HEALTHY_MS: "200", ...more },
   });
   let printed = "";
   for (const stream of [child.stdout, child.stderr])

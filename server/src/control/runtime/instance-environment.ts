@@ -10,7 +10,7 @@ export interface EnvironmentOrder {
   secrets: Secret[];
   databaseUri: string;
   secretsKey: string;
-  settings: { drainSeconds: number; instanceMemoryMb: number };
+  settings: { drainSeconds: number; instanceMemoryMb: number; outboundAllow: string };
   traces: { url: string; key: string } | null;
   /** Where it asks who callers are; null where nobody needs a key. */
   platform: { url: string; key: string } | null;
@@ -35,6 +35,8 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
     ...(platform && { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key }),
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
+    // what the operator lets the platform call, its deployments may call
+    ...(settings.outboundAllow !== "" && { HEDDLE_OUTBOUND_ALLOW: settings.outboundAllow }),
     HEDDLE_SHUTDOWN_GRACE_SECS: String(settings.drainSeconds),
     LANGSMITH_PROJECT: deployment.name,
     LANGCHAIN_PROJECT: deployment.name,
