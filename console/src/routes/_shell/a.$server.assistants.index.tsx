@@ -1,7 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { AssistantList } from "../../features/assistants/assistant-list.tsx";
+import { optionalText } from "../../ui/search-params.ts";
 
 export const Route = createFileRoute("/_shell/a/$server/assistants/")({
-  component: () => <Page title="Assistants">{null}</Page>,
+  component: AssistantList,
+  validateSearch: (search: Record<string, unknown>): { name?: string | undefined; graph?: string | undefined } => ({
+    name: optionalText(search["name"]),
+    graph: optionalText(search["graph"]),
+  }),
 });

@@ -1,5 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { CronsPage } from "../../features/crons/crons-page.tsx";
+import { optionalText } from "../../ui/search-params.ts";
 
-export const Route = createFileRoute("/_shell/a/$server/crons")({ component: () => <Page title="Crons">{null}</Page> });
+export const Route = createFileRoute("/_shell/a/$server/crons")({
+  component: CronsPage,
+  validateSearch: (search: Record<string, unknown>): { enabled?: boolean | undefined; cron?: string | undefined } => ({
+    enabled: typeof search["enabled"] === "boolean" ? search["enabled"] : undefined,
+    cron: optionalText(search["cron"]),
+  }),
+});

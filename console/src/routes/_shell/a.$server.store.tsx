@@ -1,5 +1,25 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { StorePage } from "../../features/store/store-page.tsx";
+import { optionalText, texts } from "../../ui/search-params.ts";
 
-export const Route = createFileRoute("/_shell/a/$server/store")({ component: () => <Page title="Store">{null}</Page> });
+interface StoreSearch {
+  /** The chosen namespace. */
+  ns?: string[] | undefined;
+  /** Namespace and key of the item that is shown. */
+  in?: string[] | undefined;
+  key?: string | undefined;
+  query?: string | undefined;
+  filter?: string | undefined;
+}
+
+export const Route = createFileRoute("/_shell/a/$server/store")({
+  component: StorePage,
+  validateSearch: (search: Record<string, unknown>): StoreSearch => ({
+    ns: texts(search["ns"]),
+    in: texts(search["in"]),
+    key: optionalText(search["key"]),
+    query: optionalText(search["query"]),
+    filter: optionalText(search["filter"]),
+  }),
+});

@@ -1,7 +1,20 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { type DeliveryStatus, STATUSES } from "../../features/webhooks/queries.ts";
+import { WebhooksPage } from "../../features/webhooks/webhooks-page.tsx";
+import { oneOf, optionalText } from "../../ui/search-params.ts";
+
+interface WebhookSearch {
+  status?: DeliveryStatus | undefined;
+  run?: string | undefined;
+  delivery?: string | undefined;
+}
 
 export const Route = createFileRoute("/_shell/a/$server/webhooks")({
-  component: () => <Page title="Webhooks">{null}</Page>,
+  component: WebhooksPage,
+  validateSearch: (search: Record<string, unknown>): WebhookSearch => ({
+    status: oneOf(STATUSES, search["status"]),
+    run: optionalText(search["run"]),
+    delivery: optionalText(search["delivery"]),
+  }),
 });

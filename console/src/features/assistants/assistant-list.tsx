@@ -1,0 +1,150 @@
+import { Badge, Button, Group, Select, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { AssistantForm } from "./assistant-form.tsx";
+import { type Assistant, type AssistantFilter, assistantsQuery, graphsQuery, isDefault } from "./queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/assistants/");
+
+export function AssistantList() {
+  const { server } = route.useParams();
+  const filter = route.useSearch();
+  const navigate = useNavigate();
+  const list = useInfiniteQuery(assistantsQuery(server, filter));
+  const [isMaking, setMaking] = useState(false);
+  const rows = list.data?.pages.flat() ?? [];
+  const isFiltered = filter.name !== undefined || filter.graph !== undefined;
+  return (
+    <Page
+      title="Assistants"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+          New assistant
+        </Button>
+      }
+    >
+      <Filters server={server} filter={filter} />
+      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
+      {list.isPending && <Loading />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={isFiltered ? "No assistant matches" : "No assistants yet"}>
+          <Text size="sm">
+            {isFiltered
+              ? "Take a filter away to see the others."
+              : "Each graph of the project gets one when the server has loaded it; make more for other configurations."}
+          </Text>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <SimpleTable
+          label="Assistants"
+          rows={rows}
+          rowKey={({ assistant_id: id }) => id}
+          columns={columns(server)}
+          onMore={list.hasNextPage && list.fetchNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+        />
+      )}
+      {isMaking && (
+        <AssistantForm
+          server={server}
+          onClose={() => setMaking(false)}
+          onSaved={({ assistant_id: assistantId }) =>
+            void navigate({ to: "/a/$server/assistants/$assistantId", params: { server, assistantId } })
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+function Filters({ server, filter }: { server: string; filter: AssistantFilter }) {
+  const navigate = route.useNavigate();
+  const { data: graphs = [] } = useQuery(graphsQuery(server));
+  const [name, setName] = useState(filter.name ?? "");
+  const search = useDebouncedCallback(
+    (text: string) =>
+      void navigate({ search: (before) => ({ ...before, name: text === "" ? undefined : text }), replace: true }),
+    250,
+  );
+  return (
+    <Group gap="xs" mb="sm">
+      <TextInput
+        aria-label="Search by name"
+        placeholder="Search by name"
+        size="xs"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+          search(event.currentTarget.value);
+        }}
+        w={220}
+      />
+      <Select
+        aria-label="Graph"
+        placeholder="All graphs"
+        size="xs"
+        data={graphs}
+        value={filter.graph ?? null}
+        onChange={(graph) =>
+          void navigate({ search: (before) => ({ ...before, graph: graph ?? undefined }), replace: true })
+        }
+        clearable
+        searchable={graphs.length > 8}
+        w={180}
+      />
+    </Group>
+  );
+}
+
+const columns = (server: string) => [
+  {
+    title: "Name",
+    cell: (one: Assistant) => (
+      <Group gap={6}>
+        <AnchorLink
+          to="/a/$server/assistants/$assistantId"
+          params={{ server, assistantId: one.assistant_id }}
+          size="sm"
+          fw={500}
+        >
+          {one.name}
+        </AnchorLink>
+        {isDefault(one) && (
+          <Badge size="xs" variant="default">
+            default
+          </Badge>
+        )}
+      </Group>
+    ),
+  },
+  { title: "Graph", cell: ({ graph_id: id }: Assistant) => <Text size="sm">{id}</Text>, width: "20%" },
+  {
+    title: "Version",
+    cell: ({ version }: Assistant) => <Text size="sm">{version}</Text>,
+    width: 80,
+    align: "right" as const,
+  },
+  {
+    title: "Description",
+    cell: ({ description }: Assistant) => (
+      <Text size="sm" c="dimmed" lineClamp={2}>
+        {description}
+      </Text>
+    ),
+    width: "30%",
+  },
+  { title: "Changed", cell: ({ updated_at: at }: Assistant) => <TimeText at={at} />, width: 110 },
+];

@@ -1,0 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { GraphView } from "../../ui/graph-view/graph-view.tsx";
+import type { Drawing } from "../../ui/graph-view/layout.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { drawingQuery } from "./queries.ts";
+
+interface GraphDrawingProps {
+  server: string;
+  assistantId: string;
+}
+
+export function GraphDrawing({ server, assistantId }: GraphDrawingProps) {
+  const { data: drawing, error, refetch } = useQuery(drawingQuery(server, assistantId));
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!drawing) return <Loading />;
+  return <GraphView drawing={drawing as unknown as Drawing} />;
+}

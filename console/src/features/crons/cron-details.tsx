@@ -1,0 +1,138 @@
+import { Button, Code, Drawer, Group, Stack, Text } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { type ReactNode, useState } from "react";
+
+import { agentApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { CronForm } from "./cron-form.tsx";
+import { EnabledSwitch } from "./enabled-switch.tsx";
+import { NextTimes } from "./next-times.tsx";
+import { type Cron, cronQuery, cronRunsQuery } from "./queries.ts";
+
+/** One cron: when it is due, what it started, what it sends. */
+export function CronDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
+  const { data: cron, error, refetch } = useQuery(cronQuery(server, id));
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title="Cron" closeButtonProps={{ title: "Close" }}>
+      {error && <Problem error={error} onRetry={refetch} />}
+      {!cron && !error && <Loading />}
+      {cron && <Details server={server} cron={cron} onGone={onClose} />}
+    </Drawer>
+  );
+}
+
+function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone: () => void }) {
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const [isEditing, setEditing] = useState(false);
+  const remove = () =>
+    ask({
+      title: "Delete this cron?",
+      body: "It starts no more runs. Those that it has started stay.",
+      action: "Delete",
+      async run() {
+        await agentApi(server).DELETE("/runs/crons/{cron_id}", { params: { path: { cron_id: cron.cron_id } } });
+        onGone();
+        queryClient.removeQueries({ queryKey: ["agent", server, "crons", cron.cron_id] });
+        await queryClient.invalidateQueries({ queryKey: ["agent", server, "crons"] });
+      },
+    });
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Group gap="xs">
+          <Code fz="sm">{cron.schedule}</Code>
+          <Text size="sm">{cron.timezone ?? "UTC"}</Text>
+        </Group>
+        <Group gap="xs">
+          <EnabledSwitch server={server} cron={cron} />
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPencil size={14} aria-hidden />}
+            onClick={() => setEditing(true)}
+          >
+            Edit
+          </Button>
+          <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
+            Delete
+          </Button>
+        </Group>
+      </Group>
+      <Group gap={2} wrap="nowrap">
+        <Text size="xs" ff="monospace" c="dimmed">
+          {cron.cron_id}
+        </Text>
+        <CopyButton value={cron.cron_id} label="Copy the id" />
+      </Group>
+      {cron.enabled ? (
+        <NextTimes schedule={cron.schedule} timezone={cron.timezone} endTime={cron.end_time} />
+      ) : (
+        <Text size="sm">Paused: it starts nothing until it is enabled.</Text>
+      )}
+      {cron.end_time !== null && (
+        <Text size="sm">
+          Ends <TimeText at={cron.end_time} />
+        </Text>
+      )}
+      <LastRuns server={server} cron={cron} />
+      <Part title="What runs begin with">
+        <JsonView value={cron.payload} label="What runs begin with" maxHeight="16rem" />
+      </Part>
+      <Part title="Metadata">
+        <JsonView value={cron.metadata} label="Metadata" maxHeight="12rem" />
+      </Part>
+      {isEditing && (
+        <CronForm server={server} cron={cron} onClose={() => setEditing(false)} onSaved={() => setEditing(false)} />
+      )}
+      {dialog}
+    </Stack>
+  );
+}
+
+function LastRuns({ server, cron }: { server: string; cron: Cron }) {
+  const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
+  const areGone = cron.thread_id === null && cron.on_run_completed === "delete";
+  return (
+    <Part title="Last runs">
+      {error && <Problem error={error} onRetry={refetch} />}
+      {!runs && !error && <Loading rows={2} />}
+      {runs?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {areGone
+            ? "Its runs are deleted with their threads when they have ended. Their traces stay, with cron_id in their metadata."
+            : "It has started none yet."}
+        </Text>
+      )}
+      {runs?.map(({ run_id: run, thread_id: threadId, status, created_at: at }) => (
+        <Group key={run ?? threadId} gap="sm" py={3}>
+          <StatusBadge status={status} />
+          <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="sm" ff="monospace">
+            {(run ?? threadId).slice(-12)}
+          </AnchorLink>
+          <TimeText at={at} c="dimmed" />
+        </Group>
+      ))}
+    </Part>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Text component="h3" size="sm" fw={600} mb={4}>
+        {title}
+      </Text>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,130 @@
+import { Button, Code, SegmentedControl, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { CronDetails } from "./cron-details.tsx";
+import { CronForm } from "./cron-form.tsx";
+import { EnabledSwitch } from "./enabled-switch.tsx";
+import { assistantNamesQuery, type Cron, cronsQuery } from "./queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/crons");
+
+export function CronsPage() {
+  const { server } = route.useParams();
+  const { enabled, cron } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(cronsQuery(server, enabled));
+  const [isMaking, setMaking] = useState(false);
+  const rows = list.data?.pages.flat() ?? [];
+  const show = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, cron: id }) });
+  const make = (
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+      New cron
+    </Button>
+  );
+  return (
+    <Page title="Crons" actions={make}>
+      <SegmentedControl
+        size="xs"
+        mb="sm"
+        aria-label="Which crons"
+        data={[
+          { value: "all", label: "All" },
+          { value: "true", label: "Enabled" },
+          { value: "false", label: "Paused" },
+        ]}
+        value={enabled === undefined ? "all" : String(enabled)}
+        onChange={(value) =>
+          void navigate({
+            search: (before) => ({ ...before, enabled: value === "all" ? undefined : value === "true" }),
+          })
+        }
+      />
+      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
+      {list.isPending && <Loading />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={enabled === undefined ? "No crons yet" : enabled ? "None is enabled" : "None is paused"}>
+          <Text size="sm">A cron starts runs of an assistant by the clock. Make one with “New cron”.</Text>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <CronTable
+          server={server}
+          rows={rows}
+          onMore={list.hasNextPage && list.fetchNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+        />
+      )}
+      {cron !== undefined && <CronDetails server={server} id={cron} onClose={() => show(undefined)} />}
+      {isMaking && (
+        <CronForm
+          server={server}
+          onClose={() => setMaking(false)}
+          onSaved={(saved) => {
+            setMaking(false);
+            show(saved.cron_id);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface CronTableProps {
+  server: string;
+  rows: Cron[];
+  onMore: (() => unknown) | false;
+  isLoadingMore: boolean;
+}
+
+function CronTable({ server, ...table }: CronTableProps) {
+  const { data: assistants = [] } = useQuery(assistantNamesQuery(server));
+  const nameOf = (id: string) => assistants.find(({ assistant_id: one }) => one === id)?.name ?? id;
+  return (
+    <SimpleTable
+      {...table}
+      label="Crons"
+      rowKey={({ cron_id: id }) => id}
+      minWidth={760}
+      columns={[
+        {
+          title: "Schedule",
+          cell: (cron) => (
+            <AnchorLink to="/a/$server/crons" params={{ server }} search={{ cron: cron.cron_id }} size="sm">
+              <Code>{cron.schedule}</Code> {cron.timezone ?? "UTC"}
+            </AnchorLink>
+          ),
+        },
+        { title: "Assistant", cell: (cron) => <Text size="sm">{nameOf(cron.assistant_id)}</Text> },
+        {
+          title: "Thread",
+          cell: ({ thread_id: id }) =>
+            id === null ? (
+              <Text size="sm" c="dimmed">
+                one each run
+              </Text>
+            ) : (
+              <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: id }} size="sm" ff="monospace">
+                {id.slice(-12)}
+              </AnchorLink>
+            ),
+        },
+        {
+          title: "Next",
+          cell: (cron) => (cron.enabled ? <TimeText at={cron.next_run_date} /> : <Text size="sm">paused</Text>),
+          width: 110,
+        },
+        { title: "Enabled", cell: (cron) => <EnabledSwitch server={server} cron={cron} />, width: 90 },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,53 @@
+import { List, Stack, Text } from "@mantine/core";
+import { useMemo } from "react";
+
+import { inZone, occurrences, ownZone } from "./occurrences.ts";
+
+interface NextTimesProps {
+  schedule: string;
+  /** IANA name; null for UTC. */
+  timezone: string | null;
+  endTime?: string | null;
+}
+
+/** The next five times in the cron's zone, and in the reader's where it is another. */
+export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
+  const zone = timezone ?? "UTC";
+  const own = ownZone();
+  const found = useMemo(() => {
+    try {
+      return { times: occurrences(schedule, timezone, 5, endTime ? new Date(endTime) : undefined) };
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  }, [schedule, timezone, endTime]);
+  if (found.error !== undefined) {
+    return (
+      <Text size="sm" c="red" role="alert">
+        {found.error}
+      </Text>
+    );
+  }
+  if (found.times.length === 0) return <Text size="sm">It is not due before its end.</Text>;
+  return (
+    <Stack gap={2}>
+      <Text size="xs" c="dimmed">
+        Next times in {zone}
+        {own !== zone && `; behind them yours, ${own}`}
+      </Text>
+      <List size="sm" aria-label="Next times" spacing={2} listStyleType="none">
+        {found.times.map((at) => (
+          <List.Item key={at.getTime()} className="numbers">
+            <time dateTime={at.toISOString()}>{inZone(at, zone)}</time>
+            {own !== zone && (
+              <Text span c="dimmed" size="sm">
+                {" "}
+                · {inZone(at, own)}
+              </Text>
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </Stack>
+  );
+}

@@ -1,0 +1,38 @@
+/** When a cron is due, by the same library and rules as the server's: five fields, or @daily and its like. */
+import { Cron } from "croner";
+
+/**
+ * @param timezone IANA name; UTC where it is null
+ * @returns at most `count`, none after `end`
+ * @throws an error whose message says what is wrong with the expression
+ */
+export function occurrences(expression: string, timezone: string | null, count = 5, end?: Date): Date[] {
+  const text = expression.trim();
+  if (!/^(@\w+|\S+(\s+\S+){4})$/.test(text)) {
+    throw new Error("Five fields are needed: minute, hour, day of month, month, day of week.");
+  }
+  let cron: Cron;
+  try {
+    cron = new Cron(text, { timezone: timezone ?? "UTC", mode: "5-part", paused: true });
+  } catch (error) {
+    throw new Error((error as Error).message.replace(/^CronPattern: /, ""), { cause: error });
+  }
+  const next = cron.nextRuns(count);
+  if (next.length === 0) throw new Error("No day is like that.");
+  return end ? next.filter((at) => at <= end) : next;
+}
+
+/** `Mon 23 Nov, 09:00 GMT+1`, in that zone. */
+export function inZone(at: Date, timezone: string): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: timezone,
+    timeZoneName: "short",
+  }).format(at);
+}
+
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,0 +1,74 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+
+import type { components } from "../../api/agent.d.ts";
+import { agentApi, data } from "../../api/clients.ts";
+
+export type Cron = components["schemas"]["Cron"];
+
+const PAGE = 50;
+
+export const cronsQuery = (server: string, enabled: boolean | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["agent", server, "crons", { enabled }],
+    queryFn: ({ pageParam: offset }) =>
+      data(
+        agentApi(server).POST("/runs/crons/search", {
+          body: { limit: PAGE, offset, ...(enabled !== undefined && { enabled }) },
+        }),
+      ) as Promise<Cron[]>,
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length === PAGE ? pages.length * PAGE : undefined),
+    refetchInterval: 15_000,
+  });
+
+export const cronQuery = (server: string, id: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "crons", id],
+    queryFn: () =>
+      data(agentApi(server).GET("/runs/crons/{cron_id}", { params: { path: { cron_id: id } } })) as Promise<Cron>,
+    refetchInterval: 15_000,
+  });
+
+export interface CronRun {
+  /** Null where only the thread is known: each of its runs has one of its own. */
+  run_id: string | null;
+  thread_id: string;
+  status: string;
+  created_at: string;
+}
+
+/** Runs bear their cron's id, and so do the threads that were made for them. Those of a cron that keeps none are gone. */
+export const cronRunsQuery = (server: string, { cron_id: id, thread_id: threadId }: Cron) =>
+  queryOptions({
+    queryKey: ["agent", server, "crons", id, "runs"],
+    async queryFn(): Promise<CronRun[]> {
+      if (threadId === null) {
+        const body = { metadata: { cron_id: id }, limit: 20, sort_by: "created_at", sort_order: "desc" } as const;
+        const threads = await data(agentApi(server).POST("/threads/search", { body }));
+        return threads.map(({ thread_id, status, created_at }) => {
+          return { run_id: null, thread_id: thread_id!, status: status!, created_at: created_at! };
+        });
+      }
+      const query = { limit: 20, metadata: JSON.stringify({ cron_id: id }) };
+      const params = { path: { thread_id: threadId }, query };
+      const runs = await data(agentApi(server).GET("/threads/{thread_id}/runs", { params }));
+      return runs.map(({ run_id, thread_id, status, created_at }) => {
+        return { run_id: run_id!, thread_id: thread_id!, status: status!, created_at: created_at! };
+      });
+    },
+    refetchInterval: 10_000,
+  });
+
+export const assistantNamesQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "assistants", "names"],
+    async queryFn() {
+      const found = await data(
+        agentApi(server).POST("/assistants/search", {
+          body: { limit: 1000, sort_by: "name", sort_order: "asc", select: ["assistant_id", "name", "graph_id"] },
+        }),
+      );
+      return found as { assistant_id: string; name: string; graph_id: string }[];
+    },
+    staleTime: 30_000,
+  });

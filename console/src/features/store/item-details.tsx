@@ -1,0 +1,84 @@
+import { Button, Drawer, Group, Stack, Text } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { agentApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { ItemForm } from "./item-form.tsx";
+import { itemQuery } from "./queries.ts";
+
+interface ItemDetailsProps {
+  server: string;
+  namespace: string[];
+  itemKey: string;
+  onClose: () => void;
+}
+
+export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDetailsProps) {
+  const { data: item, error, refetch, isPending } = useQuery(itemQuery(server, namespace, key));
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const [isEditing, setEditing] = useState(false);
+  const remove = () =>
+    ask({
+      title: `Delete ${key}?`,
+      body: "Graphs that look for it find nothing from then on.",
+      action: "Delete",
+      async run() {
+        await agentApi(server).DELETE("/store/items", { body: { namespace, key } });
+        onClose();
+        await queryClient.invalidateQueries({ queryKey: ["agent", server, "store"] });
+      },
+    });
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title={key} closeButtonProps={{ title: "Close" }}>
+      {error && <Problem error={error} onRetry={refetch} />}
+      {isPending && <Loading />}
+      {item && (
+        <Stack gap="sm">
+          <Group justify="space-between">
+            <Group gap={2}>
+              <Text size="sm" c="dimmed">
+                {namespace.join(" › ")}
+              </Text>
+              <CopyButton value={JSON.stringify(namespace)} label="Copy the namespace" />
+            </Group>
+            <Group gap="xs">
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconPencil size={14} aria-hidden />}
+                onClick={() => setEditing(true)}
+              >
+                Edit
+              </Button>
+              <Button size="xs" variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
+                Delete
+              </Button>
+            </Group>
+          </Group>
+          <Text size="sm" c="dimmed">
+            Made <TimeText at={item.created_at} />, changed <TimeText at={item.updated_at} />
+          </Text>
+          <JsonView value={item.value} label="Value" maxHeight="70vh" />
+        </Stack>
+      )}
+      {isEditing && item && (
+        <ItemForm
+          server={server}
+          namespace={namespace}
+          item={item}
+          onClose={() => setEditing(false)}
+          onSaved={() => setEditing(false)}
+        />
+      )}
+      {dialog}
+    </Drawer>
+  );
+}

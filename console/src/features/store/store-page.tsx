@@ -1,0 +1,213 @@
+import { Box, Button, Code, Flex, Group, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { ItemDetails } from "./item-details.tsx";
+import { ItemForm } from "./item-form.tsx";
+import { NamespaceTree } from "./namespace-tree.tsx";
+import { type Item, type ItemSearch, itemsQuery } from "./queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/store");
+
+/** What graphs remember: namespaces on one side, the items below the chosen one on the other. */
+export function StorePage() {
+  const { server } = route.useParams();
+  const { ns = [], in: within, key, query, filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isMaking, setMaking] = useState(false);
+  const open = (item: { namespace: string[]; key: string } | null) =>
+    void navigate({ search: (before) => ({ ...before, in: item?.namespace, key: item?.key }) });
+  return (
+    <Page
+      title="Store"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+          New item
+        </Button>
+      }
+    >
+      <Flex gap="md" direction={{ base: "column", sm: "row" }} align="stretch">
+        <Box w={{ base: "100%", sm: 260 }} mah={{ base: 220, sm: "none" }} style={{ overflow: "auto", flex: "none" }}>
+          <NamespaceTree
+            server={server}
+            chosen={ns}
+            onChoose={(namespace) =>
+              void navigate({ search: (before) => ({ ...before, ns: namespace.length > 0 ? namespace : undefined }) })
+            }
+          />
+        </Box>
+        <Box style={{ flex: 1, minWidth: 0 }}>
+          <Items server={server} search={{ namespace: ns, query, filter }} />
+        </Box>
+      </Flex>
+      {within !== undefined && key !== undefined && (
+        <ItemDetails server={server} namespace={within} itemKey={key} onClose={() => open(null)} />
+      )}
+      {isMaking && (
+        <ItemForm
+          server={server}
+          namespace={ns}
+          onClose={() => setMaking(false)}
+          onSaved={(saved) => {
+            setMaking(false);
+            open(saved);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Items({ server, search }: { server: string; search: ItemSearch }) {
+  const list = useInfiniteQuery(itemsQuery(server, search));
+  const rows = list.data?.pages.flat() ?? [];
+  const isFiltered = search.query !== undefined || search.filter !== undefined;
+  return (
+    <>
+      <Search search={search} />
+      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
+      {list.isPending && <Loading />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={isFiltered ? "Nothing is found" : "Nothing is remembered here"}>
+          <Text size="sm">
+            {isFiltered ? (
+              "Search with other words, or in all namespaces."
+            ) : (
+              <>
+                Graphs put items here through <Code>config.store</Code>; “New item” puts one by hand.
+              </>
+            )}
+          </Text>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <SimpleTable
+          label="Items"
+          rows={rows}
+          rowKey={({ namespace, key }) => JSON.stringify([namespace, key])}
+          columns={columns(
+            server,
+            rows.some(({ score }) => score !== undefined),
+          )}
+          minWidth={620}
+          onMore={list.hasNextPage && list.fetchNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+        />
+      )}
+    </>
+  );
+}
+
+function Search({ search }: { search: ItemSearch }) {
+  const navigate = route.useNavigate();
+  const [query, setQuery] = useState(search.query ?? "");
+  const [filter, setFilter] = useState(search.filter ?? "");
+  const filterError = filter.trim() === "" || isObject(filter) ? null : 'An object, such as {"kind": "note"}';
+  const apply = useDebouncedCallback(
+    (next: { query?: string | undefined; filter?: string | undefined }) =>
+      void navigate({ search: (before) => ({ ...before, ...next }), replace: true }),
+    400,
+  );
+  return (
+    <Group gap="xs" mb="sm" align="start">
+      <TextInput
+        aria-label="Search by meaning"
+        placeholder="Search by meaning"
+        size="xs"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={query}
+        onChange={(event) => {
+          const text = event.currentTarget.value;
+          setQuery(text);
+          apply({ query: text.trim() === "" ? undefined : text });
+        }}
+        style={{ flex: "1 1 14rem" }}
+        maw={360}
+      />
+      <TextInput
+        aria-label="Filter by value"
+        placeholder='Filter: {"kind": "note"}'
+        size="xs"
+        value={filter}
+        error={filterError}
+        onChange={(event) => {
+          const text = event.currentTarget.value;
+          setFilter(text);
+          if (text.trim() === "") apply({ filter: undefined });
+          else if (isObject(text)) apply({ filter: text });
+        }}
+        style={{ flex: "1 1 14rem" }}
+        maw={360}
+        ff="monospace"
+      />
+    </Group>
+  );
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+const columns = (server: string, hasScores: boolean) => [
+  {
+    title: "Key",
+    cell: ({ namespace, key }: Item) => (
+      <AnchorLink
+        to="/a/$server/store"
+        params={{ server }}
+        search={(before: object) => ({ ...before, in: namespace, key })}
+        size="sm"
+      >
+        {key}
+      </AnchorLink>
+    ),
+    width: "22%",
+  },
+  {
+    title: "Namespace",
+    cell: ({ namespace }: Item) => (
+      <Text size="sm" c="dimmed">
+        {namespace.join(" › ")}
+      </Text>
+    ),
+    width: "22%",
+  },
+  {
+    title: "Value",
+    cell: ({ value }: Item) => (
+      <Text size="xs" ff="monospace" lineClamp={2}>
+        {JSON.stringify(value)?.slice(0, 300)}
+      </Text>
+    ),
+  },
+  ...(hasScores
+    ? [
+        {
+          title: "Likeness",
+          cell: ({ score }: Item) => (
+            <Text size="sm" className="numbers">
+              {score?.toFixed(3)}
+            </Text>
+          ),
+          width: 80,
+          align: "right" as const,
+        },
+      ]
+    : []),
+  { title: "Changed", cell: ({ updated_at: at }: Item) => <TimeText at={at} />, width: 100 },
+];

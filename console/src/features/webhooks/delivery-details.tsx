@@ -1,0 +1,117 @@
+import { Button, Drawer, Group, Stack, Table, Text } from "@mantine/core";
+import { IconRepeat } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { agentApi } from "../../api/clients.ts";
+import { duration } from "../../ui/format.ts";
+import { JsonView } from "../../ui/json-view.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { deliveryQuery } from "./queries.ts";
+
+/** One delivery: what was sent, what the receiver answered, and the way to send it again. */
+export function DeliveryDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const { data: delivery, error, refetch, isPending } = useQuery(deliveryQuery(server, id));
+  const replay = useMutation({
+    mutationFn: () =>
+      agentApi(server).POST("/webhooks/deliveries/{delivery_id}/replay", { params: { path: { delivery_id: id } } }),
+    onSuccess: () => tellDone("It is sent once more"),
+    onError: tellFailure("It was not sent again"),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "deliveries"] }),
+  });
+  return (
+    <Drawer opened onClose={onClose} position="right" size="lg" title="Delivery" closeButtonProps={{ title: "Close" }}>
+      {error && <Problem error={error} onRetry={refetch} />}
+      {isPending && <Loading />}
+      {delivery && (
+        <Stack gap="sm">
+          <Group justify="space-between">
+            <Group gap="xs">
+              <StatusBadge status={delivery.status} />
+              <Text size="sm">
+                {delivery.attempts === 1 ? "1 attempt" : `${delivery.attempts} attempts`}
+                {delivery.next_attempt_at !== null && (
+                  <>
+                    , next <TimeText at={delivery.next_attempt_at} />
+                  </>
+                )}
+              </Text>
+            </Group>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconRepeat size={14} aria-hidden />}
+              loading={replay.isPending}
+              disabled={delivery.status === "pending"}
+              onClick={() => replay.mutate()}
+            >
+              Send again
+            </Button>
+          </Group>
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {delivery.url}
+          </Text>
+          <Group gap="xs">
+            <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: delivery.thread_id }} size="sm">
+              The run's thread
+            </AnchorLink>
+            <Text size="sm" c="dimmed">
+              The run ended as
+            </Text>
+            <StatusBadge status={delivery.run_status} />
+          </Group>
+          <section>
+            <Text component="h3" size="sm" fw={600} mb={4}>
+              Attempts
+            </Text>
+            {delivery.log.length === 0 && (
+              <Text size="sm" c="dimmed">
+                None was made yet.
+              </Text>
+            )}
+            {delivery.log.length > 0 && (
+              <Table.ScrollContainer minWidth={440} type="native" tabIndex={0}>
+                <Table verticalSpacing={4} aria-label="Attempts">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>No.</Table.Th>
+                      <Table.Th>When</Table.Th>
+                      <Table.Th>Took</Table.Th>
+                      <Table.Th>Answer</Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {delivery.log.map(({ attempt, started_at: at, duration_ms: ms, status_code: code, error: why }) => (
+                      <Table.Tr key={`${attempt} ${at}`}>
+                        <Table.Td>{attempt}</Table.Td>
+                        <Table.Td>
+                          <TimeText at={at} />
+                        </Table.Td>
+                        <Table.Td>{duration(ms)}</Table.Td>
+                        <Table.Td style={{ overflowWrap: "anywhere" }}>
+                          {code !== null && `HTTP ${code} `}
+                          {why ?? ""}
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            )}
+          </section>
+          <section>
+            <Text component="h3" size="sm" fw={600} mb={4}>
+              What is sent
+            </Text>
+            <JsonView value={delivery.payload} label="What is sent" />
+          </section>
+        </Stack>
+      )}
+    </Drawer>
+  );
+}

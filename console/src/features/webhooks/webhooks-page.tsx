@@ -1,0 +1,138 @@
+import { Code, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { DeliveryDetails } from "./delivery-details.tsx";
+import { deliveriesQuery, type Delivery, type DeliveryStatus } from "./queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/webhooks");
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Every message that a run's end has sent, or is about to. */
+export function WebhooksPage() {
+  const { server } = route.useParams();
+  const { status, run, delivery } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(deliveriesQuery(server, { status, run }));
+  const [runText, setRunText] = useState(run ?? "");
+  const rows = list.data?.pages.flat() ?? [];
+  const isFiltered = status !== undefined || run !== undefined;
+  return (
+    <Page title="Webhooks">
+      <Group gap="xs" mb="sm" align="start">
+        <SegmentedControl
+          size="xs"
+          aria-label="Which deliveries"
+          data={[
+            { value: "all", label: "All" },
+            { value: "pending", label: "Pending" },
+            { value: "delivered", label: "Delivered" },
+            { value: "failed", label: "Failed" },
+          ]}
+          value={status ?? "all"}
+          onChange={(value) =>
+            void navigate({
+              search: (before) => ({ ...before, status: value === "all" ? undefined : (value as DeliveryStatus) }),
+            })
+          }
+        />
+        <TextInput
+          aria-label="Id of a run"
+          placeholder="Id of a run"
+          size="xs"
+          value={runText}
+          error={runText !== "" && !UUID.test(runText.trim()) ? "An id of a run is a UUID" : null}
+          onChange={(event) => {
+            const text = event.currentTarget.value.trim();
+            setRunText(event.currentTarget.value);
+            if (text === "" || UUID.test(text)) {
+              void navigate({
+                search: (before) => ({ ...before, run: text === "" ? undefined : text }),
+                replace: true,
+              });
+            }
+          }}
+          w={300}
+          maw="100%"
+        />
+      </Group>
+      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
+      {list.isPending && <Loading />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty title={isFiltered ? "No delivery matches" : "No deliveries yet"}>
+          <Text size="sm">
+            {isFiltered ? (
+              "Take a filter away to see the others."
+            ) : (
+              <>
+                Give a run or a cron a <Code>webhook</Code>: when it ends, that address gets a POST, and it is listed
+                here.
+              </>
+            )}
+          </Text>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <SimpleTable
+          label="Deliveries"
+          rows={rows}
+          rowKey={({ delivery_id: id }) => id}
+          columns={columns(server)}
+          minWidth={820}
+          onMore={list.hasNextPage && list.fetchNextPage}
+          isLoadingMore={list.isFetchingNextPage}
+        />
+      )}
+      {delivery !== undefined && (
+        <DeliveryDetails
+          server={server}
+          id={delivery}
+          onClose={() => void navigate({ search: (before) => ({ ...before, delivery: undefined }) })}
+        />
+      )}
+    </Page>
+  );
+}
+
+const columns = (server: string) => [
+  { title: "Status", cell: ({ status }: Delivery) => <StatusBadge status={status} />, width: 130 },
+  {
+    title: "To",
+    cell: (one: Delivery) => (
+      <AnchorLink
+        to="/a/$server/webhooks"
+        params={{ server }}
+        search={(before: object) => ({ ...before, delivery: one.delivery_id })}
+        size="sm"
+      >
+        {one.url}
+      </AnchorLink>
+    ),
+  },
+  { title: "Run ended as", cell: ({ run_status: status }: Delivery) => <StatusBadge status={status} />, width: 130 },
+  {
+    title: "Attempts",
+    cell: ({ attempts }: Delivery) => (
+      <Text size="sm" className="numbers">
+        {attempts}
+      </Text>
+    ),
+    width: 90,
+    align: "right" as const,
+  },
+  {
+    title: "Next attempt",
+    cell: ({ next_attempt_at: at }: Delivery) => (at === null ? "" : <TimeText at={at} />),
+    width: 120,
+  },
+  { title: "Made", cell: ({ created_at: at }: Delivery) => <TimeText at={at} />, width: 100 },
+];

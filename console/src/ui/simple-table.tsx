@@ -1,0 +1,69 @@
+import { Button, Group, Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+export interface SimpleColumn<T> {
+  title: string;
+  cell: (row: T) => ReactNode;
+  /** CSS width; the others share what is left. */
+  width?: number | string;
+  align?: "right";
+}
+
+interface SimpleTableProps<T> {
+  /** Read to people who do not see it. */
+  label: string;
+  columns: SimpleColumn<T>[];
+  rows: T[];
+  rowKey: (row: T) => string;
+  /** Narrower than that it scrolls sideways, in px. */
+  minWidth?: number;
+  /** Loads the next page; absent where that was all. */
+  onMore?: (() => unknown) | false | undefined;
+  isLoadingMore?: boolean;
+}
+
+/** A list of some hundred rows at most. */
+export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
+  return (
+    <>
+      <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
+        <Table verticalSpacing={6} highlightOnHover layout="fixed" aria-label={label}>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map(({ title, width, align }) => (
+                <Table.Th key={title} w={width} ta={align}>
+                  <Text span size="xs" c="dimmed" fw={600}>
+                    {title}
+                  </Text>
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={rowKey(row)}>
+                {columns.map(({ title, cell, align }) => (
+                  <Table.Td key={title} ta={align} style={{ overflowWrap: "anywhere" }}>
+                    {cell(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {more.onMore && (
+        <Group justify="center" p="sm">
+          <Button
+            variant="default"
+            size="xs"
+            loading={more.isLoadingMore}
+            onClick={() => void (more.onMore as () => unknown)()}
+          >
+            Show more
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
