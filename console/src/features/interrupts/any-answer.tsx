@@ -1,0 +1,54 @@
+import { Button, Group, Textarea } from "@mantine/core";
+import { useState } from "react";
+
+import { looksBroken, readAny } from "../../ui/schema-form/schema.ts";
+
+interface AnyAnswerProps {
+  asked: unknown;
+  isBusy: boolean;
+  onAnswer: (value: unknown) => void;
+}
+
+/** Yes, no, text, or any JSON; what was asked may be the draft. */
+export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
+  const [text, setText] = useState("");
+  const isBroken = looksBroken(text);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBroken && text.trim() !== "") onAnswer(readAny(text));
+      }}
+    >
+      <Textarea
+        label="Answer"
+        description="Text, or JSON"
+        autosize
+        minRows={1}
+        maxRows={14}
+        value={text}
+        error={isBroken ? "This is not valid JSON yet." : undefined}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <Group gap="xs" mt="xs">
+        <Button type="submit" size="xs" loading={isBusy} disabled={isBroken || text.trim() === ""}>
+          Answer
+        </Button>
+        <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(true)}>
+          Approve (true)
+        </Button>
+        <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(false)}>
+          Reject (false)
+        </Button>
+        <Button
+          size="xs"
+          variant="subtle"
+          disabled={isBusy}
+          onClick={() => setText(typeof asked === "string" ? asked : JSON.stringify(asked, null, 2))}
+        >
+          Edit what it asks
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,69 @@
+import { Paper, Stack, Text } from "@mantine/core";
+
+import { JsonView } from "../../ui/json-view.tsx";
+import { AnyAnswer } from "./any-answer.tsx";
+import { readReview } from "./review.ts";
+import { ReviewForm } from "./review-form.tsx";
+
+export interface Interrupt {
+  id?: string | undefined;
+  value?: unknown;
+  /** `breakpoint` where the run was told to stop ahead of a node. */
+  when?: string | undefined;
+}
+
+interface InterruptCardProps {
+  interrupt: Interrupt;
+  /** Of the node that asks. */
+  node?: string | undefined;
+  isBusy: boolean;
+  onAnswer: (value: unknown) => void;
+}
+
+/** What a run asks of a human, and the ways to answer. */
+export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: InterruptCardProps) {
+  const review = readReview(value);
+  return (
+    <Paper
+      withBorder
+      p="sm"
+      component="section"
+      aria-label="Waits for an answer"
+      style={{ borderColor: "var(--mantine-color-orange-6)", borderLeftWidth: 3 }}
+    >
+      <Stack gap="xs">
+        <Text size="xs" fw={600} c="dimmed">
+          Waits for a human{node !== undefined && ` in ${node}`}
+        </Text>
+        {review ? (
+          <ReviewForm review={review} isBusy={isBusy} onAnswer={onAnswer} />
+        ) : (
+          <>
+            <Question value={value} />
+            <AnyAnswer asked={value} isBusy={isBusy} onAnswer={onAnswer} />
+          </>
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** Text as text; an object that asks one question by its question. */
+export function Question({ value }: { value: unknown }) {
+  if (typeof value === "string") {
+    return <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{value}</Text>;
+  }
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const [only] = entries;
+  if (entries.length === 1 && typeof only![1] === "string") {
+    return (
+      <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+        <Text span size="sm" c="dimmed">
+          {only![0]}:
+        </Text>{" "}
+        {only![1]}
+      </Text>
+    );
+  }
+  return <JsonView value={value} label="what it asks" maxHeight="16rem" />;
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+
+import { applyFrame, atRest, type Frame, NOTHING } from "./run-watch.ts";
+
+const after = (...frames: Frame[]) => frames.reduce(applyFrame, NOTHING);
+const begin: Frame = { id: "0", event: "metadata", data: { run_id: "r", attempt: 1 } };
+
+test("a node is active from its task's start to its end", () => {
+  const started = after(begin, { id: "1", event: "tasks", data: { id: "t", name: "model", input: {} } });
+  expect(started.nodes.get("model")).toBe("active");
+  const ended = applyFrame(started, { id: "2", event: "tasks", data: { id: "t", name: "model", result: { a: 1 } } });
+  expect(ended.nodes.get("model")).toBe("done");
+  expect(ended.steps).toMatchObject([{ node: "model", state: "done", result: { a: 1 } }]);
+  expect(ended.lastEventId).toBe("2");
+});
+
+test("a node with two tasks is active until both have ended", () => {
+  const task = (id: string, end: object) => ({ event: "tasks", data: { id, name: "work", ...end } });
+  const one = after(begin, task("a", {}), task("b", {}), task("a", { result: 1 }));
+  expect(one.nodes.get("work")).toBe("active");
+  expect(applyFrame(one, task("b", { result: 1 })).nodes.get("work")).toBe("done");
+});
+
+test("nodes of subgraphs are called as the drawing calls them; interrupted and failed ones are told apart", () => {
+  const event = "tasks|child:1|grandchild:2";
+  const deep = after(begin, { event, data: { id: "x", name: "deep", result: {}, interrupts: [{ value: 1 }] } });
+  expect(deep.nodes.get("child:grandchild:deep")).toBe("waiting");
+  const failed = after(begin, { event: "tasks", data: { id: "x", name: "n", error: "boom" } });
+  expect(failed.nodes.get("n")).toBe("failed");
+});
+
+test("another run begins anew, the same one after a cut goes on", () => {
+  const watch = after(begin, { event: "updates", data: { model: {} } });
+  expect(applyFrame(watch, { ...begin, data: { run_id: "r", attempt: 2 } })).toMatchObject({
+    attempt: 2,
+    nodes: watch.nodes,
+  });
+  expect(applyFrame(watch, { event: "metadata", data: { run_id: "s" } }).nodes.size).toBe(0);
+});
+
+test("nothing is at work when the stream is over", () => {
+  const watch = after(begin, { event: "tasks", data: { id: "t", name: "model", input: {} } });
+  expect(atRest(watch).nodes.size).toBe(0);
+});

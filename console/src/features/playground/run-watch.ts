@@ -1,0 +1,95 @@
+/**
+ * What a run's stream tells of its course: which nodes are at work, what each step wrote, and where the stream stands,
+ * so that it can be taken up again. A node of a subgraph is called `parent:child`, as the drawing of a graph calls it.
+ */
+import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
+
+export interface Frame {
+  id?: string | undefined;
+  /** `updates`, or with the namespace of a subgraph `updates|node:task|…`. */
+  event: string;
+  data: unknown;
+}
+
+export interface Step {
+  /** Of the task. */
+  id: string;
+  node: string;
+  state: NodeState;
+  result?: unknown;
+  error?: string | undefined;
+}
+
+export interface RunWatch {
+  runId: string | null;
+  lastEventId: string | undefined;
+  attempt: number;
+  nodes: ReadonlyMap<string, NodeState>;
+  steps: readonly Step[];
+  custom: readonly unknown[];
+}
+
+export const NOTHING: RunWatch = {
+  runId: null,
+  lastEventId: undefined,
+  attempt: 1,
+  nodes: new Map(),
+  steps: [],
+  custom: [],
+};
+
+/** Steps and custom events that are kept; the checkpoints know the others. */
+const KEPT = 200;
+
+interface TaskFrame {
+  id: string;
+  name: string;
+  result?: unknown;
+  error?: string | null;
+  interrupts?: unknown[];
+}
+
+export function applyFrame(before: RunWatch, { id, event, data }: Frame): RunWatch {
+  const watch = id === undefined ? before : { ...before, lastEventId: id };
+  const [mode, ...namespace] = event.split("|");
+  const path = namespace.map((segment) => segment.split(":")[0]!);
+  if (mode === "metadata") {
+    const { run_id: runId, attempt = 1 } = data as { run_id: string; attempt?: number };
+    if (runId === watch.runId) return { ...watch, attempt };
+    return { ...NOTHING, runId, attempt, lastEventId: watch.lastEventId };
+  }
+  if (mode === "tasks") return applyTask(watch, data as TaskFrame, path);
+  if (mode === "updates") {
+    // runs of other clients may not stream their tasks
+    const nodes = new Map(watch.nodes);
+    for (const name of Object.keys((data ?? {}) as object)) {
+      if (name !== "__interrupt__" && nodes.get(nodeId(path, name)) !== "active") nodes.set(nodeId(path, name), "done");
+    }
+    return { ...watch, nodes };
+  }
+  if (mode === "custom") return { ...watch, custom: [...watch.custom, data].slice(-KEPT) };
+  return watch;
+}
+
+function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
+  const node = nodeId(path, task.name);
+  const isEnd = "result" in task || (task.error ?? null) !== null;
+  const waits = (task.interrupts?.length ?? 0) > 0;
+  const state: NodeState = !isEnd ? "active" : waits ? "waiting" : (task.error ?? null) !== null ? "failed" : "done";
+  const step: Step = { id: task.id, node, state, result: task.result, error: task.error ?? undefined };
+  const at = watch.steps.findIndex((known) => known.id === task.id);
+  const steps = at === -1 ? [...watch.steps, step].slice(-KEPT) : watch.steps.with(at, step);
+  const nodes = new Map(watch.nodes);
+  // several tasks of one node may run at once
+  const isStillActive = steps.some((other) => other.node === node && other.state === "active");
+  nodes.set(node, isStillActive ? "active" : state);
+  return { ...watch, steps, nodes };
+}
+
+const nodeId = (path: string[], name: string): string => [...path, name].join(":");
+
+/** When the stream is over, nothing is at work any more. */
+export function atRest(watch: RunWatch): RunWatch {
+  const nodes = new Map([...watch.nodes].filter(([, state]) => state !== "active"));
+  return { ...watch, nodes, steps: watch.steps.filter(({ state }) => state !== "active") };
+}
