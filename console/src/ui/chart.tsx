@@ -1,0 +1,139 @@
+import { Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+
+import { fullTime } from "./format.ts";
+
+export interface ChartSeries {
+  label: string;
+  /** One for each time; null where there is nothing. */
+  values: (number | null)[];
+}
+
+export interface ChartProps {
+  title: string;
+  /** Seconds since 1970, rising. */
+  times: number[];
+  series: ChartSeries[];
+  /** Of a value on the axis and in the legend. */
+  format: (value: number) => string;
+  kind?: "line" | "bars";
+  /** Somebody picked a moment: the time's index. */
+  onPick?: ((index: number) => void) | undefined;
+  /** Beside the title. */
+  note?: string;
+}
+
+const Plot = lazy(() => import("./plot.tsx"));
+const HEIGHT = 180;
+
+/** In an order in which neighbours differ for people who see few colours. */
+export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
+
+/** A chart over time with the values of the moment that is pointed at; as a table for whoever would rather read. */
+export function Chart(props: ChartProps) {
+  const { title, times, series, format, note } = props;
+  const [at, setAt] = useState<number | null>(null);
+  const [isTable, setTable] = useState(false);
+  const isEmpty = series.every(({ values }) => values.every((value) => value === null));
+  const shown = at ?? times.length - 1;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={title}>
+      <Group justify="space-between" wrap="nowrap" mb={4} gap="xs">
+        <Title order={2} size="h6" lineClamp={1}>
+          {title}
+          {note !== undefined && (
+            <Text span size="xs" c="dimmed" ml={6} fw={400}>
+              {note}
+            </Text>
+          )}
+        </Title>
+        {!isEmpty && (
+          <UnstyledButton onClick={() => setTable(!isTable)} aria-pressed={isTable} style={{ flexShrink: 0 }}>
+            <Text size="xs" c="dimmed" td="underline">
+              {isTable ? "Chart" : "Table"}
+            </Text>
+          </UnstyledButton>
+        )}
+      </Group>
+      <Box h={HEIGHT}>
+        {isEmpty ? (
+          <Text size="sm" c="dimmed" pt={HEIGHT / 2 - 20} ta="center">
+            Nothing in this time
+          </Text>
+        ) : isTable ? (
+          <Values {...props} />
+        ) : (
+          <Suspense fallback={<Skeleton h={HEIGHT} />}>
+            <Plot {...props} height={HEIGHT} onHover={setAt} />
+          </Suspense>
+        )}
+      </Box>
+      <Group gap="sm" mt={4} mih={20} aria-hidden={isTable}>
+        {!isEmpty &&
+          series.map(({ label, values }, index) => (
+            <Group key={label} gap={4} wrap="nowrap">
+              <span
+                aria-hidden
+                style={{
+                  width: 10,
+                  height: 3,
+                  background: `var(--mantine-color-${SERIES_COLORS[index % SERIES_COLORS.length]}-6)`,
+                }}
+              />
+              <Text size="xs" className="numbers">
+                {label} {at === null ? "" : values[shown] == null ? "–" : format(values[shown]!)}
+              </Text>
+            </Group>
+          ))}
+        {at !== null && times[at] !== undefined && (
+          <Text size="xs" c="dimmed" className="numbers" ml="auto">
+            {fullTime(new Date(times[at]! * 1000).toISOString())}
+          </Text>
+        )}
+      </Group>
+    </Paper>
+  );
+}
+
+/** Only moments at which there is something. */
+function Values({ title, times, series, format }: ChartProps) {
+  const rows = times
+    .map((time, index) => ({ time, values: series.map(({ values }) => values[index] ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .slice(-500);
+  return (
+    <Table.ScrollContainer
+      minWidth={200}
+      mah={HEIGHT}
+      type="native"
+      tabIndex={0}
+      role="region"
+      aria-label={`${title}, values`}
+    >
+      <Table verticalSpacing={2} aria-label={title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Time</Table.Th>
+            {series.map(({ label }) => (
+              <Table.Th key={label} ta="right">
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ time, values }) => (
+            <Table.Tr key={time}>
+              <Table.Td>{fullTime(new Date(time * 1000).toISOString())}</Table.Td>
+              {values.map((value, index) => (
+                <Table.Td key={series[index]!.label} ta="right" className="numbers">
+                  {value === null ? "–" : format(value)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,76 @@
+/** uPlot in React: made anew when what it shows is another thing, fed when it is the same with other data. */
+import "uplot/dist/uPlot.min.css";
+
+import { useComputedColorScheme } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+
+import { type ChartProps, SERIES_COLORS } from "./chart.tsx";
+
+type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
+
+const cssColor = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--mantine-color-${name}`).trim();
+
+export default function Plot({ title, times, series, format, kind = "line", height, onHover, onPick }: PlotProps) {
+  const { ref: box, width } = useElementSize();
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const handlers = useRef({ onHover, onPick, format });
+  handlers.current = { onHover, onPick, format };
+  const labels = series.map(({ label }) => label).join("\n");
+  const data = [times, ...series.map(({ values }) => values)] as uPlot.AlignedData;
+  const latest = useRef(data);
+  latest.current = data;
+
+  useEffect(() => {
+    if (!place.current || width === 0) return;
+    const text = cssColor(scheme === "dark" ? "dark-1" : "gray-7");
+    const lines = cssColor(scheme === "dark" ? "dark-5" : "gray-2");
+    const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1 } };
+    const made = new uPlot(
+      {
+        width,
+        height,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+        scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
+        axes: [
+          { ...axis, space: 60 },
+          { ...axis, size: 64, values: (_, splits) => splits.map((value) => handlers.current.format(value)) },
+        ],
+        series: [
+          {},
+          ...labels.split("\n").map((label, index) => {
+            const color = cssColor(`${SERIES_COLORS[index % SERIES_COLORS.length]}-6`);
+            const bars = kind === "bars" ? { paths: uPlot.paths.bars!({ size: [0.8, 40] }), fill: color } : {};
+            return { label, stroke: color, width: kind === "bars" ? 0 : 1.5, spanGaps: false, ...bars };
+          }),
+        ],
+        hooks: { setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)] },
+      },
+      latest.current,
+      place.current,
+    );
+    made.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
+    made.over.addEventListener("click", () => {
+      const { idx } = made.cursor;
+      if (idx != null) handlers.current.onPick?.(idx);
+    });
+    plot.current = made;
+    return () => {
+      made.destroy();
+      plot.current = null;
+    };
+  }, [width, height, scheme, labels, kind]);
+
+  useEffect(() => plot.current?.setData(latest.current), [data]);
+
+  return (
+    <div ref={box} style={{ cursor: onPick ? "pointer" : undefined }}>
+      <div ref={place} role="img" aria-label={`${title}: ${labels.replaceAll("\n", ", ")} over time`} />
+    </div>
+  );
+}

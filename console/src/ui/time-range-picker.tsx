@@ -1,0 +1,80 @@
+import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
+import { IconCalendar } from "@tabler/icons-react";
+import { useState } from "react";
+
+import { boundsOf, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
+
+/** The last so long, or from one moment to another in the browser's zone. */
+export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChange: (range: TimeRange) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const { from, to } = boundsOf(value, Date.now());
+  return (
+    <Menu opened={isOpen} onChange={setOpen} position="bottom-end" width={260} closeOnItemClick>
+      <Menu.Target>
+        <Button variant="default" size="xs" leftSection={<IconCalendar size={14} aria-hidden />}>
+          {describeRange(value)}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {Object.entries(PRESETS).map(([last, { label }]) => (
+          <Menu.Item key={last} onClick={() => onChange({ last: last as keyof typeof PRESETS })}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>From one moment to another</Menu.Label>
+        <Custom
+          key={`${from} ${to}`}
+          from={from}
+          to={to}
+          onChange={(range) => {
+            setOpen(false);
+            onChange(range);
+          }}
+        />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Custom({ from, to, onChange }: { from: number; to: number; onChange: (range: TimeRange) => void }) {
+  const [first, setFirst] = useState(localText(from));
+  const [last, setLast] = useState(localText(to));
+  const [start, end] = [Date.parse(first), Date.parse(last)];
+  const problem =
+    Number.isNaN(start) || Number.isNaN(end) ? "Both are needed" : end <= start ? "Ends before it begins" : null;
+  return (
+    <Stack gap="xs" p="xs">
+      <TextInput
+        type="datetime-local"
+        size="xs"
+        label="From"
+        value={first}
+        onChange={(event) => setFirst(event.currentTarget.value)}
+      />
+      <TextInput
+        type="datetime-local"
+        size="xs"
+        label="To"
+        value={last}
+        error={problem}
+        onChange={(event) => setLast(event.currentTarget.value)}
+      />
+      <Group justify="flex-end">
+        <Button
+          size="xs"
+          disabled={problem !== null}
+          onClick={() => onChange({ from: new Date(start).toISOString(), to: new Date(end).toISOString() })}
+        >
+          Show
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** As `datetime-local` wants it. */
+function localText(ms: number): string {
+  const offset = new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms - offset).toISOString().slice(0, 16);
+}
