@@ -209,6 +209,8 @@ end $$;
 -- Claims up to _limit pending runs for a server: oldest first, one a thread, never past an older one of the
 -- same thread. Whoever has a slot takes them; readers find the frames wherever they are made (streams.sql).
 -- A graph that this server cannot run is left to one that can. Where nobody can, it is claimed, to end with the reason.
+-- A free thread is written as a join, since without statistics `is null` is taken for rare: the plan was a scan of
+-- all threads with a look at the runs of each, 0.5 ms at 700 threads.
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
   run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
   kwargs text, fresh_thread boolean, cancel_action text
@@ -216,7 +218,7 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
   with candidate as (
     select r.run_id, r.thread_id
     from runs r join threads t on t.thread_id = r.thread_id
-    where r.status = 'pending' and r.available_at <= now() and t.running_run_id is null
+    where r.status = 'pending' and r.available_at <= now() and coalesce(t.running_run_id, r.run_id) = r.run_id
       and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq
                       and e.status = 'pending' and e.available_at <= now())
       -- a scalar subquery, so that it is asked by the index for the few rows that come so far

@@ -139,3 +139,41 @@ test("more runs than slots wait their turn, and all of them end", async () => {
   });
   expect(most).toBe(3);
 });
+
+test("a slot is taken again as soon as it is free, also where its host is never idle", async () => {
+  const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
+  await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
+  const long = await background(server, await newThread(server), "good", { ms: 20_000 });
+  const began = Date.now();
+  const runs = await Promise.all(
+    Array.from({ length: 24 }, async () => background(server, await newThread(server), "good", { ms: 30 })),
+  );
+  for (const run of runs) expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
+  // looking once a second, it took twelve
+  expect(Date.now() - began).toBeLessThan(8000);
+  expect((await server.call("GET", long)).json.status).toBe("running");
+  await server.call("POST", `${long}/cancel`);
+});
+
+test("a server that nothing waits for does not look for work after every run", async () => {
+  const db = await testDatabase();
+  await db.sql.unsafe(`alter database "${new URL(db.uri).pathname.slice(1)}" set track_functions = 'all'`);
+  const server = await testAgentServer({}, PROJECT, { db });
+  await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
+  const looks = async (): Promise<number> => {
+    // sessions report what they have counted within a second
+    await sleep(1200);
+    const [row] = await db.sql<{ calls: number }[]>`
+      select coalesce(sum(calls), 0)::int as calls from pg_stat_user_functions where funcname = 'claim_runs'`;
+    return row!.calls;
+  };
+  const before = await looks();
+  expect(before).toBeGreaterThan(0);
+  const began = Date.now();
+  const thread = await newThread(server);
+  for (let n = 0; n < 40; n++) {
+    await server.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "good", input: { ms: 0 } });
+  }
+  const polls = (Date.now() - began) / 1000 + 1.2;
+  expect((await looks()) - before).toBeLessThan(polls + 10);
+});

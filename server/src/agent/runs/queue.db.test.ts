@@ -213,6 +213,24 @@ describe("claiming", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(late.runId);
   });
 
+  test("threads that nothing waits for are not looked at, whatever the planner knows of the tables", async () => {
+    const fresh = (await testDatabase()).sql;
+    await fresh`insert into threads (thread_id) select gen_random_uuid() from generate_series(1, 300)`;
+    await fresh`insert into runs (run_id, thread_id, assistant_id, status)
+      select gen_random_uuid(), thread_id, ${assistantId}, 'success' from threads, generate_series(1, 10)`;
+    const read = await fresh.begin(async (tx) => {
+      const reads = async (): Promise<number> => {
+        const [row] = await tx<{ n: number }[]>`
+          select (seq_tup_read + idx_tup_fetch)::int as n from pg_stat_xact_user_tables where relname = 'threads'`;
+        return row!.n;
+      };
+      const before = await reads();
+      await claimRuns(tx as unknown as Sql, me, 32);
+      return (await reads()) - before;
+    });
+    expect(read).toBe(0);
+  });
+
   test("a run that another server has accepted and not begun is taken by whoever has a slot", async () => {
     const other = randomUUID();
     await sql`insert into servers (server_id, host_name, process) values (${other}, 'elsewhere', '')`;

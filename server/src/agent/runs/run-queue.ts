@@ -50,6 +50,8 @@ export class RunQueue {
   readonly #endings: RunEndings;
   #claiming = false;
   #claimAgain = false;
+  /** Something may be left pending that only a slot or a host here was missing for. */
+  #behind = false;
   #stopping = false;
   #poll: NodeJS.Timeout | undefined;
   #due: NodeJS.Timeout | undefined;
@@ -85,6 +87,7 @@ export class RunQueue {
   /** Accepts a run; starts it at once when its thread is free and a slot and a host are. Safe to repeat. */
   async create(run: Omit<NewRun, "serverId" | "claim">): Promise<CreatedRun> {
     const claim = !this.#stopping && this.#active.size < this.#o.settings.jobs && this.#hosts.hasCapacity;
+    if (!claim) this.#behind = true;
     const row: NewRun = { ...run, serverId: this.#o.serverId, claim };
     const created = await whileAway(async () => {
       const grouped = await this.#creates.call(row);
@@ -111,9 +114,10 @@ export class RunQueue {
     for (const runId of created.cancelled) this.#afterCancel(runId);
     // others may have a slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
-    if (elsewhere && created.outcome === "created") {
-      if (!this.#o.alone()) await notifyQueue(this.#o.sql);
-      else if (claim) this.wake();
+    if (created.outcome === "created" && !created.claimed) {
+      if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
+      // a slot may have become free meanwhile; and a claim of the thread's next run passes by while this one is written
+      else if (run.afterSeconds <= 0) this.wake();
     }
     return created;
   }
@@ -199,7 +203,7 @@ export class RunQueue {
 
   onCapacity(): void {
     this.#dispatchWaiting();
-    this.wake();
+    if (this.#behind) this.wake();
   }
 
   /** Resolves when no run of the thread is pending or running any more; asks all of them to end. */
@@ -245,7 +249,8 @@ export class RunQueue {
     try {
       for (;;) {
         const free = this.#o.settings.jobs - this.#active.size;
-        if (this.#stopping || free <= 0 || !this.#hosts.hasCapacity) return;
+        this.#behind = free <= 0 || !this.#hosts.hasCapacity;
+        if (this.#stopping || this.#behind) return;
         const limit = Math.min(free, 32);
         const rows = await claimRuns(this.#o.sql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
@@ -367,6 +372,7 @@ export class RunQueue {
   #drop(run: ActiveRun): void {
     clearTimeout(run.timeout);
     if (this.#active.get(run.runId) === run) this.#active.delete(run.runId);
+    if (this.#behind) this.wake();
   }
 
   /** A run that has not started is final by now; one that runs here is told. */
