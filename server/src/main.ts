@@ -181,13 +181,13 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     const sealKey = sealKeyOf(secrets.keyring.newest);
     const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
     started.add(() => identity.stop());
-    const gateway = new Gateway({ table, log, holdSeconds: options.gatewayHoldSeconds });
+    const gateway = new Gateway({ table, log, settings: options });
     started.add(() => Promise.resolve(gateway.close()));
     answer(
       http,
       createControlApp(control.deps, identity.guard).fetch,
       started,
-      inOrder(openRegistry(control.deps), gateway),
+      inOrder(gateway, openRegistry(control.deps)),
     );
     return running(http, database, identity, started);
   });

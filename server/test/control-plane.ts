@@ -66,9 +66,8 @@ export async function testControlPlane(
   const guard = options.guard ?? openGuard;
   const app = createControlApp(control.deps, guard);
   const { table } = control.deps;
-  const holdSeconds = settings.gatewayHoldSeconds;
-  const gateway = new Gateway({ table, log, holdSeconds });
-  http.serve(app.fetch, inOrder(openRegistry(control.deps), gateway));
+  const gateway = new Gateway({ table, log, settings });
+  http.serve(app.fetch, inOrder(gateway, openRegistry(control.deps)));
   let stopped: Promise<void> | undefined;
   const stop = () =>
     (stopped ??= (async () => {

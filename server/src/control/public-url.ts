@@ -15,5 +15,8 @@ export function baseUrl(deps: Pick<ControlDeps, "settings">, c: Context): string
 /** A deployment's own address, which is the same for every caller. */
 export function deploymentUrl(deps: Pick<ControlDeps, "settings" | "internalUrl">, slug: string): string {
   const base = deps.settings.controlPublicUrl?.replace(/\/+$/, "") ?? deps.internalUrl;
-  return `${base}/d/${slug}`;
+  const { gatewayDomain: domain } = deps.settings;
+  if (domain === undefined) return `${base}/d/${slug}`;
+  const { protocol, port } = new URL(base);
+  return `${protocol}//${slug}.${domain}${port === "" ? "" : `:${port}`}`;
 }

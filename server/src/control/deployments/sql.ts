@@ -90,14 +90,19 @@ export interface NewDeployment {
   git_config_path: string | null;
 }
 
-/** @returns false when the workspace has one of that name */
+/**
+ * Its address bears its name, or one made of it where another workspace has that, or where a host cannot be called so
+ * (RFC 1035 §2.3.1: 63 letters, no dash at the end; `xn--` says something else).
+ * @returns false when the workspace has one of that name
+ */
 export async function insertDeployment(tx: Transaction, made: NewDeployment): Promise<boolean> {
+  const suffix = `-${made.id.replaceAll("-", "").slice(-8)}`;
   const { count } = await tx`
     insert into deployments (id, tenant_id, name, slug, source, source_config, secret_references, git_ref,
       git_config_path, status)
     select ${made.id}, ${made.tenant_id}, ${made.name},
-      case when exists (select 1 from deployments where slug = ${made.name})
-        then ${`${made.name}-${made.id.replaceAll("-", "").slice(-8)}`} else ${made.name} end,
+      case when ${made.name} ~ '^xn--|-$' or exists (select 1 from deployments where slug = ${made.name})
+        then rtrim(left(regexp_replace(${made.name}, '^xn--', 'x-'), 54), '-') || ${suffix} else ${made.name} end,
       ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
       ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, ${made.git_ref},
       ${made.git_config_path}, 'AWAITING_DATABASE'

@@ -1,15 +1,16 @@
 /** The gateway before servers that do what agent servers cannot be made to do at will. */
+import { hostname } from "node:os";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 
 import { afterAll, expect, test, vi } from "vitest";
 
-import { testControlPlane } from "../../../test/control-plane.ts";
-import { testDatabase } from "../../../test/db.ts";
+import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 
-const db = await testDatabase();
-const { url, control, sql } = await testControlPlane({ HEDDLE_GATEWAY_HOLD_SECONDS: "2" }, { db });
+const here = await testControlPlane({ HEDDLE_GATEWAY_HOLD_SECONDS: "2" });
+const { url, control, sql } = here;
 const { table } = control.deps;
 
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
@@ -28,18 +29,17 @@ await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolv
 const { port } = upstream.address() as AddressInfo;
 afterAll(() => upstream.close());
 
-const place = (await import("node:fs")).realpathSync(control.deps.directory);
-const { hostname } = await import("node:os");
-
 /** A deployment that serves from the given port, without a process of its own. */
-async function serving(name: string, at: number, tenantId = WORKSPACE): Promise<void> {
+async function serving(name: string, at: number, where: TestControlPlane = here): Promise<void> {
+  const { sql } = where;
+  const { directory, table } = where.control.deps;
   const [id, revision] = [crypto.randomUUID(), crypto.randomUUID()];
   await sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status, active_revision_id)
-    values (${id}, ${tenantId}, ${name}, ${name}, 'internal_source', '{}', 'UNUSED', ${revision})`;
+    values (${id}, ${WORKSPACE}, ${name}, ${name}, 'internal_source', '{}', 'UNUSED', ${revision})`;
   await sql`insert into revisions (id, deployment_id, number, source, source_config, status)
     values (${revision}, ${id}, 1, 'internal_source', '{}', 'DEPLOYED')`;
   await sql`insert into instances (id, deployment_id, revision_id, replica, state, place, port)
-    values (${crypto.randomUUID()}, ${id}, ${revision}, 0, 'ready', ${`${hostname()}:${place}`}, ${at})`;
+    values (${crypto.randomUUID()}, ${id}, ${revision}, 0, 'ready', ${`${hostname()}:${directory}`}, ${at})`;
   await table.refresh();
 }
 await serving("here", port);
@@ -144,13 +144,122 @@ test("a request waits for an instance that starts, and is told when none does", 
   expect((await fetch(`${url}/d/nobody/x`, { headers: key })).status).toBe(404);
 });
 
+test("with a domain each deployment is a host, in answers and for every request, WebSockets and streams", async () => {
+  const env = { HEDDLE_GATEWAY_DOMAIN: "agents.example", HEDDLE_CONTROL_PUBLIC_URL: "https://control.example:8443" };
+  const hosts = await testControlPlane(env);
+  await serving("here", port, hosts);
+  const [row] = await hosts.sql<{ id: string }[]>`select id from deployments where name = 'here'`;
+  const { json } = await hosts.call("GET", `/v2/deployments/${row!.id}`);
+  expect(json.source_config.custom_url).toBe("https://here.agents.example:8443");
+
+  const at = Number(new URL(hosts.url).port);
+  const ask = (host: string, path: string, more: Record<string, string> = {}) =>
+    new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+      const asked = request({ host: "127.0.0.1", port: at, path, headers: { host, ...more } }, (response) => {
+        let body = "";
+        response.on("data", (chunk: Buffer) => (body += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, body }));
+      });
+      asked.on("error", reject);
+      asked.end();
+    });
+  answer = (asked, response) => {
+    response.writeHead(307, { location: "/threads/x" });
+    response.end(JSON.stringify({ path: asked.url, headers: asked.headers }));
+  };
+  const got = await ask("here.agents.example:8443", "/v2/deployments?x=1", {
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "gopher",
+    "x-forwarded-prefix": "/evil",
+  });
+  expect([got.status, got.headers["location"]]).toEqual([307, "/threads/x"]);
+  const seen = JSON.parse(got.body) as { path: string; headers: Record<string, string> };
+  expect(seen.path).toBe("/v2/deployments?x=1");
+  expect(seen.headers).toMatchObject({ host: "here.agents.example:8443", "x-forwarded-proto": "http" });
+  expect(seen.headers["x-forwarded-host"]).toBe("here.agents.example:8443");
+  expect(seen.headers["x-forwarded-prefix"]).toBeUndefined();
+  expect((await ask("agents.example", "/d/here/y")).headers["location"]).toBe("/d/here/threads/x");
+  expect((await ask("control.example", "/v2/deployments")).status).toBe(200);
+  for (const host of ["nobody.agents.example", "a.here.agents.example"]) {
+    const none = await ask(host, "/v2/deployments");
+    expect([none.status, none.body]).toEqual([404, JSON.stringify({ detail: `There is no deployment at ${host}.` })]);
+  }
+
+  const socket = connect(at, "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => (text += chunk.toString()));
+  socket.write("GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  await vi.waitUntil(() => text.includes("/socket?x=1 undefined\n"), { timeout: 2000 });
+  socket.write("ping");
+  await vi.waitUntil(() => text.endsWith("ping"), { timeout: 2000 });
+  socket.destroy();
+
+  answer = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("one\n");
+  };
+  const streaming = request({
+    host: "127.0.0.1",
+    port: at,
+    path: "/in-host-mode",
+    headers: { host: "here.agents.example" },
+  });
+  streaming.on("error", () => {});
+  streaming.end();
+  const [response] = (await once(streaming, "response")) as [IncomingMessage];
+  const [chunk] = (await once(response, "data")) as [Buffer];
+  expect(chunk.toString()).toBe("one\n");
+  response.on("error", () => {});
+  streaming.destroy();
+  await vi.waitUntil(() => closed.includes("/in-host-mode aborted"), { timeout: 2000 });
+  await hosts.stop();
+});
+
+test("a caller who hangs up before the protocol is agreed on ends what he asked for", async () => {
+  const silent = createServer();
+  let ended = false;
+  silent.on("upgrade", (_, behind) => {
+    behind.on("error", () => {});
+    behind.once("end", () => (ended = true));
+    behind.resume();
+  });
+  await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+  await serving("silent", (silent.address() as AddressInfo).port);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 2000 });
+  socket.destroy();
+  await vi.waitUntil(() => ended, { timeout: 2000 });
+  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 0, { timeout: 2000 });
+  silent.close();
+});
+
+test("an answer to a wish for another protocol that is none arrives whole", async () => {
+  const refusing = createServer();
+  refusing.on("upgrade", (_, behind) => {
+    behind.end(
+      "HTTP/1.1 426 Upgrade Required\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nnot\r\n5\r\n here\r\n0\r\n\r\n",
+    );
+  });
+  await new Promise<void>((resolve) => void refusing.listen(0, "127.0.0.1", resolve));
+  await serving("refusing", (refusing.address() as AddressInfo).port);
+  const headers = { connection: "Upgrade", upgrade: "echo" };
+  const asked = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
+  asked.end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  expect([response.statusCode, Buffer.concat(chunks).toString()]).toEqual([426, "not here"]);
+  refusing.close();
+});
+
 test("what it adds to a request is small", async () => {
   answer = (_, response) => void response.end("{}");
   const median = async (at: number, path: string, headers: Record<string, string>) => {
     const times: number[] = [];
     for (let n = 0; n < 300; n++) {
       const began = performance.now();
-      await once(at, path, headers);
+      await ask(at, path, headers);
       times.push(performance.now() - began);
     }
     return times.toSorted((x, y) => x - y)[150]!;
@@ -161,7 +270,7 @@ test("what it adds to a request is small", async () => {
   expect(through - straight).toBeLessThan(10);
 });
 
-function once(at: number, path: string, headers: Record<string, string>): Promise<void> {
+function ask(at: number, path: string, headers: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: "127.0.0.1", port: at, path, headers }, (response) => {
       response.resume();

@@ -1,5 +1,6 @@
 /**
- * The way from `/d/<deployment>/…` to the instances of the revision that serves. Bytes are passed on as they come, in
+ * The way to the instances of the revision that serves: from `/d/<deployment>/…`, and from `<deployment>.<domain>`
+ * where the operator has given deployments a domain. Bytes are passed on as they come, in
  * both directions and without a time limit of its own; a caller who hangs up ends the request behind. A request that
  * an instance never got, because it was just starting again, waits and goes to the next.
  *
@@ -9,11 +10,10 @@ import { Agent, type ClientRequest, type IncomingMessage, request as send, type 
 import type { Duplex } from "node:stream";
 
 import { AppError } from "../../base/errors.ts";
-import { normalizeAddress } from "../../base/http/client-ip.ts";
+import { type ClientIpSettings, normalizeAddress, trustOf } from "../../base/http/client-ip.ts";
 import type { Log } from "../../base/log.ts";
 import type { RouteTable, Target } from "./route-table.ts";
-
-const PATH = /^\/d\/([a-z0-9][a-z0-9-]{0,79})(\/.*|\?.*)?$/;
+import { type Way, wayByHost, wayByPath } from "./way.ts";
 
 /** Between us and the one next to us; never passed on (RFC 9110 §7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -30,52 +30,71 @@ const HOP_BY_HOP = new Set([
 export interface GatewayOptions {
   table: RouteTable;
   log: Log;
-  holdSeconds: number;
+  settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
+    ClientIpSettings,
+    "trustedProxies"
+  >;
 }
 
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 256, timeout: 30_000 });
 
+  readonly #joined = new Set<Duplex>();
+  readonly #isTrusted: (address: string) => boolean;
+
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#isTrusted = trustOf(options.settings.trustedProxies);
+  }
+
+  #way(request: IncomingMessage): Way | null {
+    const { gatewayDomain: domain } = this.#options.settings;
+    if (domain === undefined) return wayByPath(request.url ?? "");
+    const forwarded = this.#isFromProxy(request) ? request.headers["x-forwarded-host"] : undefined;
+    return wayByHost(domain, String(forwarded ?? request.headers.host ?? ""), request.url ?? "");
+  }
+
+  /** Whether what a proxy adds to requests may be believed. */
+  #isFromProxy({ socket }: IncomingMessage): boolean {
+    return this.#isTrusted(normalizeAddress(socket.remoteAddress ?? "") ?? "0.0.0.0");
   }
 
   /** @returns false when it is not for a deployment */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const found = PATH.exec(request.url ?? "");
-    if (!found) return false;
-    this.#handle(request, response, found[1]!, rest(found[2])).catch((error: unknown) => {
+    const way = this.#way(request);
+    if (!way) return false;
+    this.#handle(request, response, way).catch((error: unknown) => {
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
       answer(response, error instanceof AppError ? error : new AppError(502, "The deployment could not be reached."));
     });
     return true;
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, slug: string, path: string): Promise<void> {
-    this.#find(slug);
+  async #handle(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+    this.#find(way);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    await this.#attempt(slug, gone.signal, (port, enter) => this.#forward(request, response, slug, path, port, enter));
+    await this.#attempt(way, gone.signal, (port, enter) => this.#forward(request, response, way, port, enter));
   }
 
-  #find(slug: string): Target {
-    const target = this.#options.table.find(slug);
-    if (!target || target.isGoing) throw new AppError(404, `There is no deployment at /d/${slug}.`);
+  #find({ slug, shown }: Way): Target {
+    const target = slug === null ? undefined : this.#options.table.find(slug);
+    if (!target || target.isGoing) throw new AppError(404, `There is no deployment at ${shown}.`);
     return target;
   }
 
   /** Tries instances until one takes the request; waits for one within the time that requests are held. */
   async #attempt(
-    slug: string,
+    way: Way,
     gone: AbortSignal,
     forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
-    const { table, holdSeconds } = this.#options;
-    const deadline = performance.now() + holdSeconds * 1000;
+    const { table, settings } = this.#options;
+    const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
     let refused = new Set<string>();
     while (!gone.aborted) {
-      const target = this.#find(slug);
+      const target = this.#find(way);
       const instance = table.pick(target, refused);
       if (instance) {
         const leave = table.enter(instance.id);
@@ -96,13 +115,12 @@ export class Gateway {
   #forward(
     request: IncomingMessage,
     response: ServerResponse,
-    slug: string,
-    path: string,
+    way: Way,
     port: number,
     leave: () => void,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
-      const upstream = this.#open(request, slug, path, port, this.#agent);
+      const upstream = this.#open(request, way, port, this.#agent);
       let hasBegun = false;
       upstream.on("socket", (socket) => {
         const begin = () => {
@@ -113,7 +131,7 @@ export class Gateway {
         else begin();
       });
       upstream.on("response", (answered) => {
-        response.writeHead(answered.statusCode!, answered.statusMessage, passedOn(answered.rawHeaders, slug, answered));
+        response.writeHead(answered.statusCode!, answered.statusMessage, passedOn(answered.rawHeaders, way, answered));
         // headers go at once: a stream may say nothing for long
         response.flushHeaders();
         answered.pipe(response);
@@ -142,7 +160,7 @@ export class Gateway {
     });
   }
 
-  #open(request: IncomingMessage, slug: string, path: string, port: number, agent: Agent | false): ClientRequest {
+  #open(request: IncomingMessage, way: Way, port: number, agent: Agent | false): ClientRequest {
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(request.headers)) {
       if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
@@ -152,25 +170,33 @@ export class Gateway {
     const peer = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
     const before = request.headers["x-forwarded-for"];
     headers["x-forwarded-for"] = before === undefined ? peer : `${String(before)}, ${peer}`;
+    // what anybody could have written is not handed on
+    if (!this.#isFromProxy(request)) {
+      delete headers["x-forwarded-host"];
+      delete headers["x-forwarded-proto"];
+    }
     headers["x-forwarded-host"] ??= request.headers.host ?? "";
     headers["x-forwarded-proto"] ??= "http";
-    headers["x-forwarded-prefix"] = `/d/${slug}`;
-    return send({ host: "127.0.0.1", port, method: request.method, path, headers, agent });
+    if (way.prefix === "") delete headers["x-forwarded-prefix"];
+    else headers["x-forwarded-prefix"] = way.prefix;
+    return send({ host: "127.0.0.1", port, method: request.method, path: way.path, headers, agent });
   }
 
   /** WebSocket and whatever else asks for another protocol. @returns false when it is not for a deployment */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const found = PATH.exec(request.url ?? "");
-    if (!found) return false;
-    const [slug, path] = [found[1]!, rest(found[2])];
+    const way = this.#way(request);
+    if (!way) return false;
     socket.on("error", () => socket.destroy());
     const gone = new AbortController();
-    socket.once("close", () => gone.abort());
+    this.#joined.add(socket);
+    socket.once("close", () => {
+      this.#joined.delete(socket);
+      gone.abort();
+    });
+    const early = readEarly(socket, head);
     const run = async () => {
-      this.#find(slug);
-      await this.#attempt(slug, gone.signal, (port, leave) =>
-        this.#join(request, socket, head, slug, path, port, leave),
-      );
+      this.#find(way);
+      await this.#attempt(way, gone.signal, (port, leave) => this.#join(request, socket, early, way, port, leave));
     };
     run().catch((error: unknown) => {
       const { status, message } =
@@ -187,20 +213,21 @@ export class Gateway {
   #join(
     request: IncomingMessage,
     socket: Duplex,
-    head: Buffer,
-    slug: string,
-    path: string,
+    early: () => Buffer,
+    way: Way,
     port: number,
     leave: () => void,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
-      const upstream = this.#open(request, slug, path, port, false);
+      const upstream = this.#open(request, way, port, false);
       upstream.setHeader("connection", "Upgrade");
       upstream.setHeader("upgrade", request.headers.upgrade ?? "websocket");
+      // also of a caller who hangs up before there is an answer
+      socket.once("close", () => upstream.destroy());
       upstream.on("upgrade", (answered, behind, behindHead) => {
         socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(answered.rawHeaders)}\r\n`);
         socket.write(behindHead);
-        behind.write(head);
+        behind.write(early());
         behind.on("error", () => socket.destroy());
         behind.once("close", () => {
           leave();
@@ -212,9 +239,10 @@ export class Gateway {
         socket.pipe(behind);
       });
       upstream.on("response", (answered) => {
-        socket.write(
-          `HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(answered.rawHeaders)}\r\n`,
-        );
+        early();
+        // of what is not agreed on the end is the connection's, since its framing was taken off here
+        const headers = [...passedOn(answered.rawHeaders, way, answered), "Connection", "close"];
+        socket.write(`HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(headers)}\r\n`);
         answered.pipe(socket);
         answered.once("close", () => {
           leave();
@@ -230,18 +258,39 @@ export class Gateway {
     });
   }
 
+  /** Ends what is left of connections that speak another protocol, which the HTTP server knows no more of. */
   close(): void {
     this.#agent.destroy();
+    for (const socket of this.#joined) socket.destroy();
   }
 }
 
-const rest = (path: string | undefined): string =>
-  path === undefined ? "/" : path.startsWith("?") ? `/${path}` : path;
+const EARLY_BYTES = 64 * 1024;
+
+/**
+ * Reads from a caller while nothing is agreed on, for nobody learns that he has hung up otherwise.
+ * @returns what takes what he has said until then, and leaves the rest to others
+ */
+function readEarly(socket: Duplex, head: Buffer): () => Buffer {
+  const said = [head];
+  let bytes = head.length;
+  const onData = (chunk: Buffer) => {
+    said.push(chunk);
+    bytes += chunk.length;
+    if (bytes > EARLY_BYTES) socket.pause();
+  };
+  const onEnd = () => socket.destroy();
+  socket.on("data", onData).once("end", onEnd);
+  return () => {
+    socket.off("data", onData).off("end", onEnd);
+    return Buffer.concat(said);
+  };
+}
 
 const notReady = (message: string): AppError => new AppError(503, message, { headers: { "Retry-After": "1" } });
 
 /** Several of one name stay several. A redirect within the agent server leads to below the deployment's address. */
-function passedOn(raw: string[], slug: string, answered: IncomingMessage): string[] {
+function passedOn(raw: string[], { prefix }: Way, answered: IncomingMessage): string[] {
   const headers: string[] = [];
   const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
   for (let index = 0; index < raw.length; index += 2) {
@@ -249,7 +298,7 @@ function passedOn(raw: string[], slug: string, answered: IncomingMessage): strin
     const lower = name.toLowerCase();
     if (HOP_BY_HOP.has(lower)) continue;
     const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
-    headers.push(name, isInside ? `/d/${slug}${value}` : value);
+    headers.push(name, isInside ? `${prefix}${value}` : value);
   }
   return headers;
 }
