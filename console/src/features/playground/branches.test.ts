@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+
+import type { State } from "../threads/thread-queries.ts";
+import { branchOf } from "./branches.ts";
+
+const state = (id: string, parent?: string) =>
+  ({
+    checkpoint: { checkpoint_id: id },
+    parent_checkpoint: parent ? { checkpoint_id: parent } : null,
+  }) as unknown as State;
+
+test("the newest state's branch is found, though a younger child stands at the fork", () => {
+  // a ─┬ b ── d (newest)
+  //    └ c
+  const states = [state("d", "b"), state("c", "a"), state("b", "a"), state("a")];
+  expect(branchOf(states, "d")).toBe("b");
+  expect(branchOf(states, "c")).toBe("c");
+  expect(branchOf(states, "a")).toBe("");
+});
+
+test("a thread without forks has one branch, and what is not known has none", () => {
+  expect(branchOf([state("b", "a"), state("a")], "b")).toBe("");
+  expect(branchOf([], "x")).toBe("");
+});

@@ -1,0 +1,36 @@
+import type { JsonSchema } from "../../ui/schema-form/schema.ts";
+
+type Fields = Record<string, unknown>;
+
+/** Where a graph keeps its conversation; null for one that has none. */
+export function messagesKeyOf(schema: JsonSchema | null | undefined): string | null {
+  const properties = Object.entries(schema?.properties ?? {});
+  const marked = properties.find(([, property]) => property["langgraph_type"] === "messages");
+  if (marked) return marked[0];
+  return properties.some(([name]) => name === "messages") ? "messages" : null;
+}
+
+/** The form's fields of a graph: all of its input but the conversation. */
+export const hasFields = (schema: JsonSchema | null | undefined, messagesKey: string | null): boolean =>
+  Object.keys(schema?.properties ?? {}).some((name) => name !== messagesKey);
+
+/** As the SDKs make ids; also where the page has no secure context. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** A message of a human; pictures are data URLs. */
+export function humanMessage(text: string, pictures: readonly string[], id = newId()): Fields {
+  const content =
+    pictures.length === 0
+      ? text
+      : [
+          ...(text === "" ? [] : [{ type: "text", text }]),
+          ...pictures.map((url) => ({ type: "image_url", image_url: { url } })),
+        ];
+  return { id, type: "human", content };
+}

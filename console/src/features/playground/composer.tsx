@@ -1,0 +1,176 @@
+import {
+  ActionIcon,
+  Button,
+  CloseButton,
+  FileButton,
+  Group,
+  SegmentedControl,
+  Select,
+  Textarea,
+  Tooltip,
+} from "@mantine/core";
+import { IconPhoto } from "@tabler/icons-react";
+import { type KeyboardEvent, useState } from "react";
+
+import { JsonField, readObject } from "../../ui/json-field.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { SchemaForm } from "../../ui/schema-form/schema-form.tsx";
+import type { JsonSchema } from "../../ui/schema-form/schema.ts";
+import { hasFields, humanMessage } from "./compose-input.ts";
+import classes from "./playground.module.css";
+import type { Strategy } from "./use-run.ts";
+
+type Fields = Record<string, unknown>;
+
+interface ComposerProps {
+  schema: JsonSchema;
+  messagesKey: string | null;
+  isRunning: boolean;
+  strategy: Strategy;
+  onStrategy: (strategy: Strategy) => void;
+  onSend: (input: Fields, newMessages: Fields[]) => void;
+}
+
+const STRATEGIES = [
+  { value: "enqueue", label: "Enqueue: after this run" },
+  { value: "reject", label: "Reject: not while one runs" },
+  { value: "interrupt", label: "Interrupt: stop it, keep its steps" },
+  { value: "rollback", label: "Roll back: stop it, undo it" },
+];
+
+/** The next input: a message, a form of the graph's input, or JSON. */
+export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy, onSend }: ComposerProps) {
+  const hasForm = hasFields(schema, messagesKey);
+  const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
+  const [text, setText] = useState("");
+  const [pictures, setPictures] = useState<string[]>([]);
+  const [fields, setFields] = useState<Fields>({});
+  const [json, setJson] = useState("");
+  const [round, setRound] = useState(0);
+
+  const hasMessage = text.trim() !== "" || pictures.length > 0;
+  const send = () => {
+    try {
+      if (mode === "json") return onSend(readObject(json, "The input"), []);
+    } catch (error) {
+      return tellFailure("The input was not sent")(error as Error);
+    }
+    const messages = messagesKey !== null && hasMessage ? [humanMessage(text, pictures)] : [];
+    onSend({ ...fields, ...(messages.length > 0 && { [messagesKey!]: messages }) }, messages);
+    setText("");
+    setPictures([]);
+    setRound(round + 1);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    if (hasMessage) send();
+  };
+  const attach = async (file: File | null) => {
+    if (file) setPictures([...pictures, await readPicture(file)]);
+  };
+  const maySend = mode === "json" || messagesKey === null || hasMessage || hasForm;
+  return (
+    <form
+      className={classes.composer}
+      aria-label="Input"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (maySend) send();
+      }}
+    >
+      <div className={classes.composerForm}>
+        {mode === "json" ? (
+          <JsonField label="Input as JSON" value={json} onChange={setJson} placeholder={'{"messages": […]}'} />
+        ) : (
+          <>
+            {hasForm && (
+              <SchemaForm
+                key={round}
+                schema={schema}
+                value={fields}
+                onChange={setFields}
+                without={new Set(messagesKey === null ? [] : [messagesKey])}
+              />
+            )}
+            {messagesKey !== null && (
+              <Textarea
+                mt={hasForm ? "xs" : 0}
+                aria-label="Message"
+                placeholder="Write a message; Enter sends, Shift+Enter begins a line"
+                autosize
+                minRows={2}
+                maxRows={10}
+                value={text}
+                onKeyDown={onKeyDown}
+                onChange={({ currentTarget }) => setText(currentTarget.value)}
+              />
+            )}
+            {pictures.length > 0 && (
+              <Group gap="xs" mt="xs">
+                {pictures.map((url, index) => (
+                  <Group key={index} gap={0}>
+                    <img src={url} alt={`Picture ${index + 1}`} height={48} />
+                    <CloseButton
+                      size="sm"
+                      aria-label={`Remove picture ${index + 1}`}
+                      onClick={() => setPictures(pictures.toSpliced(index, 1))}
+                    />
+                  </Group>
+                ))}
+              </Group>
+            )}
+          </>
+        )}
+      </div>
+      <Group gap="xs" mt="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label="Kind of input"
+          data={[
+            { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
+            { value: "json", label: "JSON" },
+          ]}
+          value={mode}
+          onChange={(next) => setMode(next)}
+        />
+        {messagesKey !== null && mode === "fields" && (
+          <FileButton accept="image/*" onChange={(file) => void attach(file)} inputProps={{ "aria-label": "Picture" }}>
+            {(props) => (
+              <Tooltip label="Attach a picture">
+                <ActionIcon {...props} variant="default" size="md" aria-label="Attach a picture">
+                  <IconPhoto size={16} />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </FileButton>
+        )}
+        <Group gap="xs" ml="auto" wrap="nowrap">
+          {isRunning && (
+            <Select
+              size="xs"
+              w={210}
+              aria-label="While a run is under way"
+              data={STRATEGIES}
+              value={strategy}
+              allowDeselect={false}
+              onChange={(next) => next !== null && onStrategy(next as Strategy)}
+            />
+          )}
+          <Button type="submit" size="xs" disabled={!maySend}>
+            {isRunning ? "Send" : messagesKey !== null && !hasForm && mode === "fields" ? "Send" : "Run"}
+          </Button>
+        </Group>
+      </Group>
+    </form>
+  );
+}
+
+function readPicture(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result as string));
+    reader.addEventListener("error", () => reject(reader.error ?? new Error(`${file.name} could not be read`)));
+    reader.readAsDataURL(file);
+  });
+}

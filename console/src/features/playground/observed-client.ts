@@ -1,0 +1,24 @@
+import type { Client } from "@langchain/langgraph-sdk";
+
+import { agentClient } from "../../api/agent-client.ts";
+import type { Frame } from "./run-watch.ts";
+
+/**
+ * The official client, with an eye on the frames of its streams. Values of subgraphs are seen and not handed on:
+ * `useStream` would take them for the thread's own.
+ */
+export function observedClient(server: string, observe: (frame: Frame) => void): Client {
+  const client = agentClient(server);
+  const { runs } = client;
+  const stream = runs.stream.bind(runs) as (...args: unknown[]) => AsyncGenerator<Frame>;
+  const join = runs.joinStream.bind(runs) as (...args: unknown[]) => AsyncGenerator<Frame>;
+  const watched = (open: (...args: unknown[]) => AsyncGenerator<Frame>) =>
+    async function* watch(...args: unknown[]) {
+      for await (const frame of open(...args)) {
+        observe(frame);
+        if (!frame.event.startsWith("values|")) yield frame;
+      }
+    };
+  Object.assign(runs, { stream: watched(stream), joinStream: watched(join) });
+  return client;
+}

@@ -1,0 +1,72 @@
+import { Button, Group, Text } from "@mantine/core";
+import { IconPlayerStop } from "@tabler/icons-react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { TraceLink } from "../threads/trace-link.tsx";
+import type { Run } from "../threads/thread-queries.ts";
+import classes from "./playground.module.css";
+
+interface RunBarProps {
+  run: Run | undefined;
+  /** Behind the one that runs. */
+  waiting: Run[];
+  isRunning: boolean;
+  isLost: boolean;
+  attempt: number;
+  onCancel: (runId: string) => void;
+}
+
+/** The run that is under way, or was last: its status, its trace, and how to stop it. */
+export function RunBar({ run, waiting, isRunning, isLost, attempt, onCancel }: RunBarProps) {
+  return (
+    <Group className={classes.bar} gap="xs" role="group" aria-label="Run">
+      {run === undefined ? (
+        <Text size="sm" c="dimmed">
+          {isRunning ? "Starting …" : "No run yet"}
+        </Text>
+      ) : (
+        <>
+          <StatusBadge status={isRunning ? "running" : run.status} />
+          {attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
+          <Text size="xs" c="dimmed" ff="monospace" title={run.run_id}>
+            run {run.run_id.slice(-8)}
+          </Text>
+          <CopyButton value={run.run_id} label="Copy the run's id" />
+          <TimeText at={run.created_at} size="xs" />
+          <TraceLink runId={run.run_id} />
+        </>
+      )}
+      {isLost && (
+        <Text size="sm" role="status" c="var(--mantine-color-error)">
+          The connection was lost; it is taken up again as soon as the server answers.
+        </Text>
+      )}
+      <Group gap="xs" ml="auto">
+        {waiting.map((one, index) => (
+          <Button
+            key={one.run_id}
+            size="compact-xs"
+            variant="default"
+            onClick={() => onCancel(one.run_id)}
+            aria-label={`Take back waiting run ${index + 1}`}
+          >
+            Waiting {index + 1}: take back
+          </Button>
+        ))}
+        {isRunning && run && (
+          <Button
+            size="compact-sm"
+            color="red"
+            variant="outline"
+            leftSection={<IconPlayerStop size={14} />}
+            onClick={() => onCancel(run.run_id)}
+          >
+            Cancel
+          </Button>
+        )}
+      </Group>
+    </Group>
+  );
+}

@@ -1,0 +1,192 @@
+/**
+ * A thread's conversation through the official React hook. Beside it stands a poll of the thread, so that runs of
+ * others are joined when they begin, a stream that was cut is taken up where it ended as soon as the server answers,
+ * and a reload finds the run that is under way.
+ */
+import { useStream } from "@langchain/langgraph-sdk/react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef, useState } from "react";
+
+import { tellFailure } from "../../ui/notify.ts";
+import {
+  type Checkpoint,
+  historyQuery,
+  runsQuery,
+  type State,
+  threadKey,
+  threadQuery,
+} from "../threads/thread-queries.ts";
+import { observedClient } from "./observed-client.ts";
+import type { Watcher } from "./watcher.ts";
+
+export type Strategy = "enqueue" | "reject" | "interrupt" | "rollback";
+
+/** What every run of this page is told beside its input. */
+export interface Setup {
+  config?: Record<string, unknown>;
+  context?: Record<string, unknown>;
+  interruptBefore?: string[];
+  interruptAfter?: string[];
+}
+
+export interface Send {
+  input?: Record<string, unknown> | null;
+  /** Null: the thread's newest state. */
+  from: Omit<Checkpoint, "thread_id"> | null;
+  resume?: { value: unknown };
+  /** What is shown until the server has said better. */
+  optimistic?: Record<string, unknown>;
+}
+
+interface Options {
+  server: string;
+  assistantId: string;
+  threadId: string | null;
+  setup: Setup;
+  strategy: Strategy;
+  watcher: Watcher;
+  messagesKey: string;
+  onThread: (threadId: string) => void;
+  /** The run failed or was refused: what the hook shows is stale. */
+  onBroken: (error: Error) => void;
+}
+
+const POLL_MS = 2_000;
+const MODES = ["values", "messages-tuple", "updates", "tasks", "custom"] as const;
+
+export function useRun({
+  server,
+  assistantId,
+  threadId,
+  setup,
+  strategy,
+  watcher,
+  messagesKey,
+  onThread,
+  onBroken,
+}: Options) {
+  const queryClient = useQueryClient();
+  const client = useMemo(() => observedClient(server, watcher.take), [server, watcher]);
+  const [lost, setLost] = useState<{ runId: string; at: number } | null>(null);
+  const ended = useRef(new Set<string>());
+
+  const isOn = threadId !== null;
+  const history = useQuery({ ...historyQuery(server, threadId ?? ""), enabled: isOn });
+  const row = useQuery({ ...threadQuery(server, threadId ?? ""), enabled: isOn, refetchInterval: POLL_MS });
+  const mutate = async (id?: string) => {
+    const wanted = id ?? threadId;
+    if (wanted === null) return [];
+    return await queryClient.fetchQuery({ ...historyQuery(server, wanted), staleTime: 0 });
+  };
+  const stream = useStream<Record<string, unknown>>({
+    client,
+    assistantId,
+    threadId,
+    onThreadId: onThread,
+    messagesKey,
+    fetchStateHistory: true,
+    throttle: true,
+    thread: {
+      data: isOn ? history.data : [],
+      error: history.error ?? undefined,
+      isLoading: isOn && history.isPending,
+      mutate,
+    },
+    onError(error) {
+      const { runId, hasFailed } = watcher;
+      const wasRefused = typeof (error as { status?: unknown }).status === "number";
+      if (!hasFailed && !wasRefused && runId !== null) return setLost({ runId, at: Date.now() });
+      setLost(null);
+      onBroken(error as Error);
+    },
+  });
+  const { isLoading } = stream;
+  const runs = useQuery({
+    ...runsQuery(server, threadId ?? "", 10),
+    enabled: isOn,
+    refetchInterval: isLoading || row.data?.status === "busy" ? POLL_MS : false,
+  });
+
+  // what was streamed to its end is not joined again, though a poll may still call it running
+  const wasLoading = useRef(false);
+  useEffect(() => {
+    if (wasLoading.current && !isLoading) {
+      watcher.rest();
+      if (lost === null && watcher.runId !== null) ended.current.add(watcher.runId);
+      if (threadId !== null) void queryClient.invalidateQueries({ queryKey: [...threadKey(server, threadId), "runs"] });
+      if (threadId !== null) void row.refetch();
+    }
+    wasLoading.current = isLoading;
+  }, [isLoading]);
+
+  const { status, updated_at: updatedAt } = row.data ?? {};
+  const seen = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    const moment = updatedAt && `${threadId} ${status} ${updatedAt}`;
+    if (moment !== undefined && seen.current !== undefined && seen.current !== moment && threadId !== null) {
+      void queryClient.invalidateQueries({ queryKey: [...threadKey(server, threadId), "runs"] });
+      if (!isLoading) void history.refetch();
+    }
+    seen.current = moment;
+  }, [threadId, status, updatedAt]);
+
+  const running = runs.data?.find((run) => run.status === "running" && !ended.current.has(run.run_id))?.run_id;
+  const isBack = lost !== null && row.dataUpdatedAt > lost.at;
+  useEffect(() => {
+    if (isLoading || threadId === null) return;
+    const target = lost === null ? running : isBack ? lost.runId : undefined;
+    if (target === undefined) return;
+    setLost(null);
+    void stream.joinStream(target, watcher.positionIn(target));
+  }, [running, isBack, isLoading, threadId]);
+
+  const send = async ({ input, from, resume, optimistic }: Send) => {
+    const command = resume && { resume: resume.value };
+    const shared = {
+      ...(setup as object),
+      streamMode: [...MODES],
+      streamSubgraphs: true,
+      streamResumable: true,
+      onDisconnect: "continue" as const,
+      multitaskStrategy: strategy,
+    };
+    if (isLoading && threadId !== null && (strategy === "enqueue" || strategy === "reject")) {
+      const payload = { ...shared, input: input ?? null, ...(command && { command }) };
+      await client.runs
+        .create(threadId, assistantId, { ...payload, ...(from?.checkpoint_id && { checkpointId: from.checkpoint_id }) })
+        .catch(tellFailure("The run was not accepted"));
+      await runs.refetch();
+      return;
+    }
+    if (isLoading && watcher.runId !== null) ended.current.add(watcher.runId);
+    await stream.submit(input ?? null, {
+      ...shared,
+      checkpoint: from && { ...from },
+      ...(command && { command }),
+      ...(optimistic && { optimisticValues: optimistic }),
+    });
+  };
+
+  /** Stops the run and takes back those that wait behind it. */
+  const cancel = async (runId: string) => {
+    if (threadId === null) return;
+    await client.runs.cancel(threadId, runId, true).catch(tellFailure("The run was not cancelled"));
+    if (runId === watcher.runId) await stream.stop();
+    await runs.refetch();
+  };
+
+  return {
+    stream,
+    send,
+    cancel,
+    isLost: lost !== null,
+    thread: row.data,
+    threadError: row.error,
+    runs: runs.data ?? [],
+    /** Newest first. */
+    states: (isOn ? history.data : undefined) ?? ([] as State[]),
+    refresh: () => mutate(),
+  };
+}
+
+export type Conduct = ReturnType<typeof useRun>;

@@ -1,0 +1,98 @@
+import type {
+  Assistant,
+  AssistantGraph,
+  Checkpoint,
+  GraphSchema,
+  Run,
+  Thread,
+  ThreadState,
+} from "@langchain/langgraph-sdk";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { agentApi, data } from "../../api/clients.ts";
+
+export type State = ThreadState<Record<string, unknown>>;
+export type { Checkpoint, Run, Thread };
+
+/** Newest states that are fetched at once; each holds all values. */
+export const HISTORY = 50;
+
+/** All that is known of a thread in this page's memory begins with this key. */
+export const threadKey = (server: string, threadId: string) => ["agent", server, "thread", threadId] as const;
+
+export const threadQuery = (server: string, threadId: string) =>
+  queryOptions({
+    queryKey: [...threadKey(server, threadId), "row"],
+    queryFn: async () => {
+      const params = { path: { thread_id: threadId } };
+      return (await data(agentApi(server).GET("/threads/{thread_id}", { params }))) as unknown as Thread;
+    },
+  });
+
+export const historyQuery = (server: string, threadId: string, limit = HISTORY) =>
+  queryOptions({
+    queryKey: [...threadKey(server, threadId), "history", limit],
+    queryFn: async () => {
+      const params = { path: { thread_id: threadId } };
+      const states = await data(agentApi(server).POST("/threads/{thread_id}/history", { params, body: { limit } }));
+      return states as unknown as State[];
+    },
+  });
+
+export const runsQuery = (server: string, threadId: string, limit = 20, offset = 0) =>
+  queryOptions({
+    queryKey: [...threadKey(server, threadId), "runs", limit, offset],
+    queryFn: async () => {
+      const params = { path: { thread_id: threadId }, query: { limit, offset } };
+      return (await data(agentApi(server).GET("/threads/{thread_id}/runs", { params }))) as unknown as Run[];
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export const stateQuery = (server: string, threadId: string, checkpointId: string) =>
+  queryOptions({
+    queryKey: [...threadKey(server, threadId), "state", checkpointId],
+    queryFn: async () => {
+      const params = { path: { thread_id: threadId, checkpoint_id: checkpointId } };
+      const state = await data(agentApi(server).GET("/threads/{thread_id}/state/{checkpoint_id}", { params }));
+      return state as unknown as State;
+    },
+    // a checkpoint is never changed
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Beyond it a list of assistants is searched on its own page. */
+const ASSISTANTS = 500;
+
+export const assistantsQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "assistants", "all"],
+    queryFn: async () => {
+      const body = { limit: ASSISTANTS, sort_by: "name", sort_order: "asc" } as const;
+      return (await data(agentApi(server).POST("/assistants/search", { body }))) as unknown as Assistant[];
+    },
+    staleTime: 30_000,
+  });
+
+export const schemasQuery = (server: string, assistantId: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "assistants", assistantId, "schemas"],
+    queryFn: async () => {
+      const params = { path: { assistant_id: assistantId } };
+      return (await data(
+        agentApi(server).GET("/assistants/{assistant_id}/schemas", { params }),
+      )) as unknown as GraphSchema;
+    },
+    staleTime: 60_000,
+  });
+
+export const drawingQuery = (server: string, assistantId: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "assistants", assistantId, "drawing"],
+    queryFn: async () => {
+      const params = { path: { assistant_id: assistantId }, query: { xray: "true" } };
+      const drawing = await data(agentApi(server).GET("/assistants/{assistant_id}/graph", { params }));
+      return drawing as unknown as AssistantGraph;
+    },
+    staleTime: 60_000,
+  });
