@@ -83,6 +83,33 @@ export const langgraphjs = (directory: string, args: string[]): Promise<Outcome>
 export const heddle = (directory: string, args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
   execute([join(repository, "cli/bin/heddle.js"), ...args], directory, env);
 
+export interface Follower {
+  /** What it has printed until now. */
+  output(): string;
+  /** By Ctrl-C. */
+  stop(): Promise<number | NodeJS.Signals | null>;
+}
+
+/** A command that goes on until it is told to end. */
+export function follow(client: "langgraphjs" | "heddle", directory: string, args: string[]): Follower {
+  const program = client === "heddle" ? join(repository, "cli/bin/heddle.js") : CLI;
+  const env = { ...process.env, LANGGRAPH_CLI_NO_ANALYTICS: "1" };
+  const child = spawn(process.execPath, [program, ...args], { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  const ended = new Promise<number | NodeJS.Signals | null>((done) =>
+    child.once("exit", (code, signal) => done(code ?? signal)),
+  );
+  return {
+    output: () => printed,
+    async stop() {
+      child.kill("SIGINT");
+      return ended;
+    },
+  };
+}
+
 function execute(args: string[], cwd: string, env: Record<string, string>): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = { cwd, env: { ...process.env, ...env }, timeout: 120_000 };

@@ -8,7 +8,7 @@ import { Client } from "langgraph-sdk-v1";
 import { Client as TraceClient } from "langsmith";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-import { heddle, langgraphjs, type Platform, startPlatform, writeProject } from "./platform.ts";
+import { follow, heddle, langgraphjs, type Platform, startPlatform, writeProject } from "./platform.ts";
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ text: Annotation(), word: Annotation(), greeting: Annotation() });
@@ -141,6 +141,28 @@ test("list and logs show what there is", async () => {
   expect(logs.output).not.toContain(platform.key);
   expect(logs.output).not.toMatch(/lsv2_sk_[0-9a-f]{16}/);
 });
+
+test("logs are followed: what a run says is there within seconds, once", async () => {
+  const options = ["--host-url", platform.control, "--api-key", platform.key];
+  const followers = [
+    follow("langgraphjs", projects[0]!, ["deploy", "logs", "--deployment-id", id, "-f", ...options]),
+    follow("heddle", projects[0]!, ["logs", "my-agent", "-f", "--url", platform.control, "--api-key", platform.key]),
+  ];
+  const lines = ({ output }: (typeof followers)[number]) => output().match(/a line of second/g)?.length ?? 0;
+  try {
+    // they begin with what was said before
+    await vi.waitUntil(() => followers.every((one) => lines(one) > 0), { timeout: 20_000 });
+    const before = followers.map(lines);
+    await runIt();
+    await runIt();
+    await vi.waitUntil(() => followers.every((one, n) => lines(one) >= before[n]! + 2), { timeout: 15_000 });
+    // and nothing is said again
+    await new Promise((done) => setTimeout(done, 3000));
+    expect(followers.map(lines)).toEqual(before.map((count) => count + 2));
+  } finally {
+    await Promise.all(followers.map((one) => one.stop()));
+  }
+}, 60_000);
 
 test("heddle deploy, revisions, rollback and logs do the same by their own words", async () => {
   const env = { HEDDLE_CONTROL_URL: platform.control, HEDDLE_API_KEY: platform.key };
