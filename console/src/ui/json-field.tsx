@@ -20,6 +20,7 @@ export function JsonField({ label, description, value, onChange, error, minHeigh
     <Input.Wrapper label={label} labelElement="div" description={description} error={error} id={id}>
       <Box
         mt={4}
+        fz={13}
         style={{ border: "1px solid var(--mantine-color-default-border)", borderRadius: 4, overflow: "hidden" }}
       >
         <Suspense fallback={<Skeleton height={minHeight} radius={0} />}>

@@ -1,6 +1,8 @@
 import { Button, Group, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
+import classes from "./simple-table.module.css";
+
 export interface SimpleColumn<T> {
   title: string;
   cell: (row: T) => ReactNode;
@@ -15,19 +17,26 @@ interface SimpleTableProps<T> {
   columns: SimpleColumn<T>[];
   rows: T[];
   rowKey: (row: T) => string;
-  /** Narrower than that it scrolls sideways, in px. */
+  /** Narrower than that it scrolls sideways, in px; on a phone each row is a card instead. */
   minWidth?: number;
   /** Loads the next page; absent where that was all. */
   onMore?: (() => unknown) | false | undefined;
   isLoadingMore?: boolean;
 }
 
-/** A list of some hundred rows at most. */
+/** A list of some hundred rows at most. On a phone the roles tell what the display does not: rows and cells. */
 export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
   return (
     <>
-      <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
-        <Table verticalSpacing={6} highlightOnHover layout="fixed" aria-label={label}>
+      <div className={classes["scroll"]} tabIndex={0} role="region" aria-label={label}>
+        <Table
+          verticalSpacing={6}
+          highlightOnHover
+          layout="fixed"
+          aria-label={label}
+          className={classes["table"]}
+          miw={{ base: 0, sm: minWidth }}
+        >
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ title, width, align }) => (
@@ -41,9 +50,9 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
           </Table.Thead>
           <Table.Tbody>
             {rows.map((row) => (
-              <Table.Tr key={rowKey(row)}>
+              <Table.Tr key={rowKey(row)} role="row">
                 {columns.map(({ title, cell, align }) => (
-                  <Table.Td key={title} ta={align} style={{ overflowWrap: "anywhere" }}>
+                  <Table.Td key={title} ta={align} data-title={title} role="cell" style={{ overflowWrap: "anywhere" }}>
                     {cell(row)}
                   </Table.Td>
                 ))}
@@ -51,7 +60,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </div>
       {more.onMore && (
         <Group justify="center" p="sm">
           <Button
