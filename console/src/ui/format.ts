@@ -14,8 +14,9 @@ export function percent(share: number | null | undefined): string {
 /** In the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. */
 export function duration(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return NONE;
+  if (ms === 0) return "0 s";
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
-  if (ms < 1000) return `${ms.toPrecision(ms < 100 ? 3 : 3).replace(/\.0+$/, "")} ms`;
+  if (ms < 1000) return `${ms.toPrecision(3).replace(/\.0+$/, "")} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds.toPrecision(3)} s`;
   const minutes = Math.floor(seconds / 60);

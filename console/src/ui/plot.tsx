@@ -3,7 +3,7 @@ import "uplot/dist/uPlot.min.css";
 
 import { useComputedColorScheme } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
 import { type ChartProps, SERIES_COLORS } from "./chart.tsx";
@@ -13,7 +13,24 @@ type PlotProps = ChartProps & { height: number; onHover: (index: number | null) 
 const cssColor = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--mantine-color-${name}`).trim();
 
-export default function Plot({ title, times, series, format, kind = "line", height, onHover, onPick }: PlotProps) {
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+/** The day stands where it begins, or below the first. */
+function momentTexts(moments: number[], step: number): string[] {
+  let before = "";
+  return moments.map((seconds) => {
+    const at = new Date(seconds * 1000);
+    const today = day.format(at);
+    const text = step >= 86_400 ? today : (step < 60 ? precise : clock).format(at);
+    const isNew = step < 86_400 && today !== before;
+    before = today;
+    return isNew ? `${text}\n${today}` : text;
+  });
+}
+
+export default memo(function Plot({ title, times, series, format, kind = "line", height, onHover, onPick }: PlotProps) {
   const { ref: box, width } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -21,7 +38,7 @@ export default function Plot({ title, times, series, format, kind = "line", heig
   const handlers = useRef({ onHover, onPick, format });
   handlers.current = { onHover, onPick, format };
   const labels = series.map(({ label }) => label).join("\n");
-  const data = [times, ...series.map(({ values }) => values)] as uPlot.AlignedData;
+  const data = useMemo(() => [times, ...series.map(({ values }) => values)] as uPlot.AlignedData, [times, series]);
   const latest = useRef(data);
   latest.current = data;
 
@@ -38,7 +55,7 @@ export default function Plot({ title, times, series, format, kind = "line", heig
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
         axes: [
-          { ...axis, space: 60 },
+          { ...axis, space: 60, values: (_, splits, __, ___, step) => momentTexts(splits, step) },
           { ...axis, size: 64, values: (_, splits) => splits.map((value) => handlers.current.format(value)) },
         ],
         series: [
@@ -73,4 +90,4 @@ export default function Plot({ title, times, series, format, kind = "line", heig
       <div ref={place} role="img" aria-label={`${title}: ${labels.replaceAll("\n", ", ")} over time`} />
     </div>
   );
-}
+});

@@ -1,7 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { MonitoringPage } from "../../features/monitoring/monitoring-page.tsx";
+import { readMonitoringSearch } from "../../features/monitoring/monitoring-search.ts";
 
 export const Route = createFileRoute("/_shell/projects/$projectId/monitoring")({
-  component: () => <Page title="Monitoring">{null}</Page>,
+  component: MonitoringPage,
+  validateSearch: readMonitoringSearch,
 });

@@ -1,0 +1,217 @@
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+
+import { Chart, type ChartProps, type ChartSeries } from "../../ui/chart.tsx";
+import { compact, duration, money, percent } from "../../ui/format.ts";
+import { Problem } from "../../ui/problem.tsx";
+import type { TimeRange } from "../../ui/time-range.ts";
+import { type Group, type Point, type TimelineInRange, timelineQuery, type Which } from "./timeline-query.ts";
+import { feedbackOf, figuresOf, groupsOf } from "./values-of.ts";
+
+interface ChartsProps {
+  projectId: string;
+  range: TimeRange;
+  group: Group | undefined;
+  filter: string | undefined;
+}
+
+const seconds = (value: number) => duration(value * 1000);
+const whole = (value: number) => (Number.isInteger(value) ? compact(value) : "");
+
+/** Charts of one timeline; a click leads to the runs of the moment that was picked. */
+function Charts({
+  projectId,
+  range,
+  which,
+  isRoot,
+  count,
+  children,
+}: Pick<ChartsProps, "projectId" | "range"> & {
+  which: Which;
+  isRoot: boolean;
+  /** How many charts come, so that their places are kept. */
+  count: number;
+  children: (timeline: TimelineInRange, draw: (chart: Drawn) => ReactNode) => ReactNode;
+}) {
+  const navigate = useNavigate();
+  const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, which));
+  if (error) return <Problem error={error} what="These figures could not be read" onRetry={refetch} />;
+  if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
+  const onPick = (index: number) => {
+    const start = timeline.times[index]! * 1000;
+    const end = start + timeline.bucket_seconds * 1000;
+    void navigate({
+      to: "/projects/$projectId",
+      params: { projectId },
+      search: {
+        from: new Date(start).toISOString(),
+        to: new Date(end).toISOString(),
+        ...(isRoot ? {} : { tab: "all" }),
+        ...(which.filter !== undefined && { filter: which.filter }),
+      } as never,
+    });
+  };
+  return children(timeline, (chart) => <Drawing key={chart.title} {...chart} timeline={timeline} onPick={onPick} />);
+}
+
+type Drawn = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
+  of: (timeline: TimelineInRange) => ChartSeries[];
+};
+
+function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange; onPick: (index: number) => void }) {
+  // the function is new each time and draws the same
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
+  const series = useMemo(() => of(timeline), [timeline]);
+  return <Chart {...chart} times={timeline.times} series={series} />;
+}
+
+/** Of all together several figures, of groups the first. */
+const either =
+  (
+    group: Group | undefined,
+    figures: { label: string; of: (point: Point) => number | null | undefined }[],
+    empty: number | null = null,
+  ) =>
+  (timeline: TimelineInRange) =>
+    group ? groupsOf(timeline, figures[0]!.of, empty) : figuresOf(timeline, figures, empty);
+
+export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
+  const which: Which = {
+    is_root: true,
+    filter,
+    group_by: group,
+    select: ["run_count", "latency_p50", "latency_p99", "error_rate", "feedback_stats"],
+  };
+  return (
+    <Charts projectId={projectId} range={range} which={which} isRoot count={4}>
+      {(_, draw) => (
+        <>
+          {draw({
+            title: "Traces",
+            kind: group ? "line" : "bars",
+            format: whole,
+            of: either(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
+          })}
+          {draw({
+            title: "Latency",
+            format: seconds,
+            note: group ? "median" : undefined,
+            of: either(group, [
+              { label: "Median", of: (point) => point.latency_p50 },
+              { label: "99th percentile", of: (point) => point.latency_p99 },
+            ]),
+          })}
+          {draw({
+            title: "Error rate",
+            format: percent,
+            of: either(group, [{ label: "Failed", of: (point) => point.error_rate }]),
+          })}
+          {draw({ title: "Feedback", note: "average score", format: (value) => value.toFixed(2), of: feedbackOf })}
+        </>
+      )}
+    </Charts>
+  );
+}
+
+export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
+  const which: Which = {
+    run_type: "llm",
+    filter,
+    group_by: group,
+    select: [
+      "run_count",
+      "latency_p50",
+      "latency_p99",
+      "first_token_p50",
+      "first_token_p99",
+      "total_tokens",
+      "prompt_tokens",
+      "completion_tokens",
+      "total_cost",
+    ],
+  };
+  return (
+    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={5}>
+      {(_, draw) => (
+        <>
+          {draw({
+            title: "Calls",
+            kind: group ? "line" : "bars",
+            format: whole,
+            of: either(group, [{ label: "Calls", of: (point) => point.run_count }], 0),
+          })}
+          {draw({
+            title: "Latency of calls",
+            format: seconds,
+            note: group ? "median" : undefined,
+            of: either(group, [
+              { label: "Median", of: (point) => point.latency_p50 },
+              { label: "99th percentile", of: (point) => point.latency_p99 },
+            ]),
+          })}
+          {draw({
+            title: "First token",
+            format: seconds,
+            note: group ? "median" : undefined,
+            of: either(group, [
+              { label: "Median", of: (point) => point.first_token_p50 },
+              { label: "99th percentile", of: (point) => point.first_token_p99 },
+            ]),
+          })}
+          {draw({
+            title: "Tokens",
+
+            format: compact,
+            of: group
+              ? either(group, [{ label: "Total", of: (point) => point.total_tokens }], 0)
+              : either(undefined, [
+                  { label: "Prompt", of: (point) => point.prompt_tokens },
+                  { label: "Completion", of: (point) => point.completion_tokens },
+                ]),
+          })}
+          {draw({
+            title: "Cost",
+            kind: group ? "line" : "bars",
+            format: money,
+            of: either(group, [{ label: "Cost", of: (point) => point.total_cost }]),
+          })}
+        </>
+      )}
+    </Charts>
+  );
+}
+
+export function ToolCharts({ projectId, range, filter }: ChartsProps) {
+  const which: Which = {
+    run_type: "tool",
+    filter,
+    group_by: { attribute: "name", max_groups: 5 },
+    select: ["run_count", "latency_p50", "error_rate"],
+  };
+  return (
+    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={3}>
+      {(_, draw) => (
+        <>
+          {draw({
+            title: "Calls of tools",
+            format: whole,
+            of: (timeline) => groupsOf(timeline, (point) => point.run_count, 0),
+          })}
+          {draw({
+            title: "Latency of tools",
+            note: "median",
+            format: seconds,
+            of: (timeline) => groupsOf(timeline, (point) => point.latency_p50),
+          })}
+          {draw({
+            title: "Error rate of tools",
+            format: percent,
+            of: (timeline) => groupsOf(timeline, (point) => point.error_rate),
+          })}
+        </>
+      )}
+    </Charts>
+  );
+}

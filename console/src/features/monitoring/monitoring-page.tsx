@@ -1,0 +1,129 @@
+import { Autocomplete, Group, Select, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { ButtonLink } from "../../ui/links.tsx";
+import { Page } from "../../ui/page.tsx";
+import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
+import { projectQuery } from "../projects/projects-api.ts";
+import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
+import { groupOf, type MonitoringSearch, rangeOf } from "./monitoring-search.ts";
+
+const route = getRouteApi("/_shell/projects/$projectId/monitoring");
+
+export function MonitoringPage() {
+  const { projectId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: project } = useQuery(projectQuery(projectId));
+  const range = rangeOf(search);
+  const group = groupOf(search);
+  const change = (changes: MonitoringSearch) => void navigate({ search: { ...search, ...changes }, replace: true });
+  const common = { projectId, range, group, filter: search.filter };
+  return (
+    <Page
+      title={`Monitoring ${project?.name ?? ""}`}
+      actions={
+        <>
+          <GroupPicker value={search.group} onChange={(value) => change({ group: value })} />
+          <TimeRangePicker
+            value={range}
+            onChange={(next) => change({ last: undefined, from: undefined, to: undefined, ...next })}
+          />
+          <ButtonLink to="/projects/$projectId" params={{ projectId }} variant="default" size="xs">
+            Runs
+          </ButtonLink>
+        </>
+      }
+    >
+      <Stack gap="lg">
+        <Section title="Traces" note="of the root of each trace">
+          <TraceCharts {...common} />
+        </Section>
+        <Section title="Calls of models">
+          <LlmCharts {...common} />
+        </Section>
+        <Section title="Tools" note="the five that were called most">
+          <ToolCharts {...common} />
+        </Section>
+        <Text size="xs" c="dimmed">
+          Times are those of your browser, {Intl.DateTimeFormat().resolvedOptions().timeZone}. A click on a chart leads
+          to the runs of that moment.
+        </Text>
+      </Stack>
+    </Page>
+  );
+}
+
+function Section({ title, note, children }: { title: string; note?: string; children: React.ReactNode }) {
+  return (
+    <section>
+      <Group gap={8} mb="xs" align="baseline">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        {note !== undefined && (
+          <Text size="xs" c="dimmed">
+            {note}
+          </Text>
+        )}
+      </Group>
+      <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="sm">
+        {children}
+      </SimpleGrid>
+    </section>
+  );
+}
+
+const ATTRIBUTES = [
+  { value: "", label: "All together" },
+  { value: "name", label: "By name" },
+  { value: "tag", label: "By tag" },
+  { value: "metadata", label: "By metadata" },
+];
+
+function GroupPicker({
+  value,
+  onChange,
+}: {
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+}) {
+  const path = /^metadata:(.+)$/.exec(value ?? "")?.[1];
+  const [isAsking, setAsking] = useState(false);
+  const [key, setKey] = useState(path ?? "");
+  const isMetadata = isAsking || path !== undefined;
+  return (
+    <>
+      <Select
+        aria-label="Told apart by"
+        size="xs"
+        w={132}
+        allowDeselect={false}
+        data={ATTRIBUTES}
+        value={isMetadata ? "metadata" : (value ?? "")}
+        onChange={(next) => {
+          setAsking(next === "metadata");
+          if (next !== "metadata") onChange(next === "" || next === null ? undefined : next);
+        }}
+      />
+      {isMetadata && (
+        <Autocomplete
+          aria-label="Key of the metadata"
+          placeholder="key"
+          size="xs"
+          w={140}
+          value={key}
+          data={["user_id", "revision_id", "langgraph_node", "ls_model_name", "ls_provider"]}
+          onChange={setKey}
+          onOptionSubmit={(next) => onChange(`metadata:${next}`)}
+          onBlur={() => onChange(key.trim() === "" ? undefined : `metadata:${key.trim()}`)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && key.trim() !== "") onChange(`metadata:${key.trim()}`);
+          }}
+        />
+      )}
+    </>
+  );
+}

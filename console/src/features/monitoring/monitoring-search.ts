@@ -1,0 +1,32 @@
+import { optionalText } from "../../ui/search-params.ts";
+import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
+import type { Group } from "./timeline-query.ts";
+
+/** Of `/projects/$projectId/monitoring`: the range, and by what the runs are told apart, such as `metadata:user`. */
+export interface MonitoringSearch {
+  last?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  group?: string | undefined;
+  filter?: string | undefined;
+}
+
+export const readMonitoringSearch = (given: Record<string, unknown>): MonitoringSearch => ({
+  last: optionalText(given["last"]),
+  from: optionalText(given["from"]),
+  to: optionalText(given["to"]),
+  group: optionalText(given["group"]),
+  filter: optionalText(given["filter"]),
+});
+
+export const rangeOf = (search: MonitoringSearch): TimeRange => readTimeRange(search, { last: "24h" });
+
+/** Groups that a chart shows. */
+const MAX_GROUPS = 8;
+
+export function groupOf({ group }: MonitoringSearch): Group | undefined {
+  if (group === undefined) return undefined;
+  if (group === "name" || group === "tag" || group === "run_type") return { attribute: group, max_groups: MAX_GROUPS };
+  const path = /^metadata:(.+)$/.exec(group)?.[1];
+  return path === undefined ? undefined : { attribute: "metadata", path, max_groups: MAX_GROUPS };
+}

@@ -1,0 +1,40 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+import { boundsOf, bucketSeconds, type TimeRange } from "../../ui/time-range.ts";
+
+type Body = NonNullable<operations["post_api_v1_runs_stats_timeline"]["requestBody"]>["content"]["application/json"];
+export type Timeline = operations["post_api_v1_runs_stats_timeline"]["responses"][200]["content"]["application/json"];
+export type Point = Timeline["series"][number]["points"][number];
+export type Group = NonNullable<Body["group_by"]>;
+export type Which = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
+
+export interface TimelineInRange extends Timeline {
+  /** The moments of all buckets of the range, also of empty ones; seconds since 1970. */
+  times: number[];
+}
+
+/** Figures of a project's runs over the range, which moves along while it is one that ends now. */
+export const timelineQuery = (projectId: string, range: TimeRange, which: Which) =>
+  queryOptions({
+    queryKey: ["timeline", projectId, range, which],
+    async queryFn({ signal }): Promise<TimelineInRange> {
+      const { from, to } = boundsOf(range, Date.now());
+      const seconds = bucketSeconds(range, to);
+      const body = {
+        session: [projectId],
+        start_time: new Date(from).toISOString(),
+        end_time: new Date(to).toISOString(),
+        bucket_seconds: seconds,
+        ...which,
+      };
+      const timeline = await data(traceApi.POST("/api/v1/runs/stats/timeline", { body, signal }));
+      const first = Math.floor(from / 1000 / seconds) * seconds;
+      const length = Math.max(1, Math.floor((to / 1000 - first) / seconds) + 1);
+      return { ...timeline, times: Array.from({ length }, (_, index) => first + index * seconds) };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: "last" in range ? 30_000 : false,
+    staleTime: 20_000,
+  });

@@ -1,0 +1,48 @@
+import type { ChartSeries } from "../../ui/chart.tsx";
+import type { Point, TimelineInRange } from "./timeline-query.ts";
+
+type Figure = (point: Point) => number | null | undefined;
+
+/** A point's figure at each moment of the timeline; `empty` where no run began. */
+export function valuesOf(
+  { times }: Pick<TimelineInRange, "times">,
+  points: readonly { start: string }[],
+  figure: (point: never) => number | null | undefined,
+  empty: number | null,
+): (number | null)[] {
+  const byTime = new Map(points.map((point) => [Date.parse(point.start) / 1000, point]));
+  return times.map((time) => {
+    const point = byTime.get(time);
+    return point === undefined ? empty : (figure(point as never) ?? empty);
+  });
+}
+
+/** Several figures of all runs, each a series. */
+export function figuresOf(
+  timeline: TimelineInRange,
+  figures: { label: string; of: Figure }[],
+  empty: number | null = null,
+): ChartSeries[] {
+  const points = timeline.series[0]?.points ?? [];
+  return figures.map(({ label, of }) => ({ label, values: valuesOf(timeline, points, of as never, empty) }));
+}
+
+/** One figure of each group, each a series. */
+export const groupsOf = (timeline: TimelineInRange, of: Figure, empty: number | null = null): ChartSeries[] =>
+  timeline.series.map(({ group, points }) => ({
+    label: group === "" ? "(none)" : group,
+    values: valuesOf(timeline, points, of as never, empty),
+  }));
+
+/** Average scores by key of feedback; the keys with the most come first. */
+export function feedbackOf(timeline: TimelineInRange, most = 5): ChartSeries[] {
+  const size = ({ points }: TimelineInRange["feedback"][number]) => points.reduce((sum, { n }) => sum + n, 0);
+  return timeline.feedback
+    .filter(({ points }) => points.some(({ avg }) => avg !== null))
+    .toSorted((a, b) => size(b) - size(a))
+    .slice(0, most)
+    .map(({ key, group, points }) => ({
+      label: group === "" ? key : `${key}, ${group}`,
+      values: valuesOf(timeline, points, ((point: { avg: number | null }) => point.avg) as never, null),
+    }));
+}
