@@ -135,11 +135,16 @@ async function run({ engine, order, settings, log, signal }: BuildImageOrder, co
       signal: AbortSignal.any([signal, tooLong, tooMuch.signal]),
       idleMs: 0,
     });
-    await readProgress(answer, ({ stream }) => {
-      for (const line of (stream ?? "").split(/\r?\n|\r/)) if (line.trim() !== "") log.write(line);
-      budget -= stream?.length ?? 0;
+    let rest = "";
+    await readProgress(answer, ({ stream = "" }) => {
+      // pieces end where the engine's buffer did
+      const lines = (rest + stream).split(/\r?\n|\r/);
+      rest = lines.pop()!;
+      for (const line of lines) if (line.trim() !== "") log.write(line);
+      budget -= stream.length;
       if (budget < 0) tooMuch.abort();
     });
+    if (rest.trim() !== "") log.write(rest);
   } catch (error) {
     signal.throwIfAborted();
     if (tooLong.aborted) throw new BuildError(`The build was ended: it took longer than ${limitText}.`);

@@ -61,7 +61,7 @@ export class Engine {
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.open(method, path, options);
     const text = await this.#read(answer);
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    return (text.trim() === "" ? undefined : JSON.parse(text)) as T;
   }
 
   /** The answer as it comes, when the engine has agreed. Whoever opens it reads it to its end, or destroys it. */
