@@ -108,6 +108,8 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   const sorted = table.getRowModel().rows;
   const visible = columns.filter(({ id }) => !hidden?.includes(id));
   const template = visible.map(({ width }) => width).join(" ");
+  // what the columns need at least, so that narrow screens scroll inside
+  const minWidth = visible.reduce((sum, { width }) => sum + (Number(/(\d+)px/.exec(width)?.[1]) || 80), 0);
 
   const virtual = useVirtualizer({
     count: sorted.length,
@@ -160,7 +162,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
       aria-colcount={visible.length}
       tabIndex={sorted.length === 0 ? 0 : -1}
     >
-      <div className={classes.inner}>
+      <div style={{ minWidth }}>
         <div role="rowgroup" className={classes.head}>
           <div role="row" aria-rowindex={1} className={classes.grid} style={{ gridTemplateColumns: template }}>
             {visible.map((column) => {

@@ -1,7 +1,10 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { ProjectPage } from "../../features/runs/project-page.tsx";
+import { readRunSearch, RUN_SEARCH } from "../../features/runs/run-search.ts";
 
 export const Route = createFileRoute("/_shell/projects/$projectId/")({
-  component: () => <Page title="Project">{null}</Page>,
+  validateSearch: readRunSearch,
+  search: { middlewares: [stripSearchParams(RUN_SEARCH)] },
+  component: ProjectPage,
 });

@@ -1,0 +1,66 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+
+export type Project = operations["get_api_v1_sessions"]["responses"][200]["content"]["application/json"][number];
+type ListQuery = NonNullable<operations["get_api_v1_sessions"]["parameters"]["query"]>;
+export type ProjectSort = NonNullable<ListQuery["sort_by"]>;
+
+export const PAGE_SIZE = 100;
+
+export interface ProjectSearch {
+  text: string;
+  sort: ProjectSort;
+  desc: boolean;
+  /** Experiments of datasets among them. */
+  experiments: boolean;
+}
+
+/** With figures of all their runs. */
+export const projectsQuery = ({ text, sort, desc, experiments }: ProjectSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["projects", { text, sort, desc, experiments }],
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        traceApi.GET("/api/v1/sessions", {
+          params: {
+            query: {
+              include_stats: "true",
+              sort_by: sort,
+              sort_by_desc: desc ? "true" : "false",
+              limit: String(PAGE_SIZE),
+              offset: String(pageParam),
+              ...(text !== "" && { name_contains: text }),
+              ...(!experiments && { reference_free: "true" as const }),
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => (page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
+    refetchInterval: 10_000,
+  });
+
+export const projectQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["project", id],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET("/api/v1/sessions/{session_id}", {
+          params: { path: { session_id: id }, query: { include_stats: "true" } },
+          signal,
+        }),
+      ),
+    refetchInterval: 15_000,
+  });
+
+export const createProject = (body: { name: string; description: string | null }) =>
+  data(traceApi.POST("/api/v1/sessions", { body }));
+
+export const changeProject = (id: string, body: { name: string; description: string | null }) =>
+  data(traceApi.PATCH("/api/v1/sessions/{session_id}", { params: { path: { session_id: id } }, body }));
+
+export const deleteProject = (id: string) =>
+  data(traceApi.DELETE("/api/v1/sessions/{session_id}", { params: { path: { session_id: id } } }));

@@ -1,0 +1,209 @@
+import { ActionIcon, Button, Code, Group, Menu, Switch, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconDots, IconPlus, IconSearch } from "@tabler/icons-react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useMemo, useState } from "react";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { FeedbackChips } from "../runs/feedback-chips.tsx";
+import { utc } from "../runs/run-record.ts";
+import { PROJECT_SEARCH } from "./project-search.ts";
+import { EditProject } from "./edit-project.tsx";
+import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./projects-api.ts";
+
+const seconds = (value: number | null | undefined): string =>
+  duration(value == null ? null : Math.max(0, value) * 1000);
+
+function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] {
+  return [
+    {
+      id: "name",
+      header: "Name",
+      width: "minmax(200px, 2fr)",
+      sortable: true,
+      cell: ({ id, name }) => (
+        <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="sm" truncate>
+          {name}
+        </AnchorLink>
+      ),
+    },
+    {
+      id: "runs_count",
+      header: "Traces",
+      width: "84px",
+      align: "right",
+      sortable: true,
+      cell: (p) => count(p.run_count),
+    },
+    {
+      id: "error_rate",
+      header: "Errors",
+      width: "84px",
+      align: "right",
+      sortable: true,
+      cell: (p) => percent(p.error_rate),
+    },
+    {
+      id: "latency_p50",
+      header: "p50",
+      width: "84px",
+      align: "right",
+      sortable: true,
+      cell: (p) => seconds(p.latency_p50),
+    },
+    {
+      id: "latency_p99",
+      header: "p99",
+      width: "84px",
+      align: "right",
+      sortable: true,
+      cell: (p) => seconds(p.latency_p99),
+    },
+    { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (p) => compact(p.total_tokens) },
+    { id: "cost", header: "Cost", width: "84px", align: "right", cell: (p) => money(p.total_cost) },
+    {
+      id: "last_run_start_time",
+      header: "Last run",
+      width: "104px",
+      sortable: true,
+      cell: (p) => <TimeText at={utc(p.last_run_start_time)} />,
+    },
+    {
+      id: "feedback",
+      header: "Feedback",
+      width: "minmax(210px, 1.4fr)",
+      cell: (p) => <FeedbackChips stats={p.feedback_stats} />,
+    },
+    { id: "actions", header: "", width: "48px", cell: actions },
+  ];
+}
+
+/** Projects with the figures of their traces. */
+export function ProjectsPage() {
+  const search = { ...PROJECT_SEARCH, ...useSearch({ from: "/_shell/projects/" }) };
+  const navigate = useNavigate({ from: "/projects/" });
+  const client = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const [edited, setEdited] = useState<Project | "new" | null>(null);
+  const found = useInfiniteQuery(projectsQuery(search));
+  const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const setText = useDebouncedCallback(
+    (text: string) => void navigate({ search: { ...search, text }, replace: true }),
+    250,
+  );
+
+  const columns = useMemo(
+    () =>
+      columnsOf((project) => (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${project.name}`}>
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => setEdited(project)}>Rename or describe</Menu.Item>
+            <Menu.Item
+              color="red"
+              onClick={() =>
+                ask({
+                  title: `Delete ${project.name}?`,
+                  body: `Its ${count(project.run_count)} traces and their feedback go with it and cannot be brought back.`,
+                  action: "Delete",
+                  typed: project.name,
+                  run: async () => {
+                    await deleteProject(project.id);
+                    await client.invalidateQueries({ queryKey: ["projects"] });
+                  },
+                })
+              }
+            >
+              Delete
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )),
+    // `ask` only opens a dialog
+    [client],
+  );
+
+  return (
+    <Page
+      title="Traces"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
+          New project
+        </Button>
+      }
+    >
+      <Group gap="sm" mb="sm">
+        <TextInput
+          aria-label="Search projects by name"
+          placeholder="Search by name"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          size="xs"
+          w={{ base: "100%", xs: 260 }}
+          defaultValue={search.text}
+          onChange={({ currentTarget: { value } }) => setText(value)}
+        />
+        <Switch
+          size="xs"
+          label="Experiments too"
+          checked={search.experiments}
+          onChange={({ currentTarget: { checked } }) =>
+            void navigate({ search: { ...search, experiments: checked }, replace: true })
+          }
+        />
+      </Group>
+      {found.error ? (
+        <Problem error={found.error} onRetry={found.refetch} />
+      ) : found.isPending ? (
+        <Loading rows={10} />
+      ) : projects.length === 0 ? (
+        search.text === "" ? (
+          <NoProjects />
+        ) : (
+          <Empty title="No project has that in its name">
+            <Text size="sm">Search for another part of the name.</Text>
+          </Empty>
+        )
+      ) : (
+        <DataTable
+          label="Projects"
+          columns={columns}
+          rows={projects}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as ProjectSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/projects/$projectId", params: { projectId: id } })}
+          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        />
+      )}
+      <EditProject project={edited} onClose={() => setEdited(null)} />
+      {dialog}
+    </Page>
+  );
+}
+
+function NoProjects() {
+  return (
+    <Empty title="No traces yet">
+      <Text size="sm" maw={560}>
+        Runs of the agents that are served here appear by themselves. Other applications send theirs with{" "}
+        <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> set to the address of this
+        installation&apos;s trace platform.
+      </Text>
+    </Empty>
+  );
+}

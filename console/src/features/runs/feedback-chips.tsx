@@ -1,0 +1,33 @@
+import { Badge, Group } from "@mantine/core";
+
+import { describeFeedback, type FeedbackFigures } from "./run-record.ts";
+
+const SHOWN = 4;
+
+/** Averages of scores and most frequent values, by key. */
+export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap?: "wrap" | "nowrap" }) {
+  const entries = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>);
+  if (entries.length === 0) return null;
+  return (
+    <Group gap={4} wrap={wrap}>
+      {entries.slice(0, SHOWN).map(([key, figures]) => (
+        <Badge
+          key={key}
+          variant="default"
+          size="sm"
+          tt="none"
+          fw={500}
+          title={`${key}: ${figures.n ?? 0} given`}
+          style={{ flexShrink: 0 }}
+        >
+          {describeFeedback(key, figures)}
+        </Badge>
+      ))}
+      {entries.length > SHOWN && (
+        <Badge variant="default" size="sm" title={entries.map(([key]) => key).join(", ")}>
+          +{entries.length - SHOWN}
+        </Badge>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,105 @@
+import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
+import { FilterField } from "./filter-field.tsx";
+import { conjoin } from "./filter-language.ts";
+import { QuickFilters } from "./quick-filters.tsx";
+import { rangeOf, type RunSearch } from "./run-search.ts";
+import { facetsQuery } from "./runs-api.ts";
+import { SavedFilters } from "./saved-filters.tsx";
+
+/** More ways of looking: what the root of the trace is like, or any run of it. */
+const MORE = { trace_filter: "Root where", tree_filter: "Any run of the trace where" } as const;
+type More = keyof typeof MORE;
+
+interface FilterBarProps {
+  projectId: string;
+  search: RunSearch;
+  onChange: (changes: Partial<RunSearch>) => void;
+}
+
+export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
+  const { data: facets = [] } = useQuery(facetsQuery(projectId, search));
+  const [added, setAdded] = useState<readonly More[]>([]);
+  const hasMore = search.tab !== "threads";
+  const shown = (Object.keys(MORE) as More[]).filter((one) => hasMore && (search[one] !== "" || added.includes(one)));
+  const addable = (Object.keys(MORE) as More[]).filter((one) => hasMore && !shown.includes(one));
+  const noun = search.tab === "threads" ? "Turns where" : search.tab === "traces" ? "Traces where" : "Runs where";
+  return (
+    <Stack gap="xs" mb="sm">
+      <Group gap="xs">
+        <TextSearch value={search.text} onChange={(text) => onChange({ text })} />
+        <TimeRangePicker
+          value={rangeOf(search)}
+          onChange={(range) => onChange("last" in range ? { last: range.last, from: "", to: "" } : range)}
+        />
+        <QuickFilters facets={facets} onPick={(filter) => onChange({ filter: conjoin(search.filter, filter) })} />
+        <SavedFilters projectId={projectId} search={search} onUse={onChange} />
+        {addable.length > 0 && (
+          <Menu position="bottom-start">
+            <Menu.Target>
+              <Button variant="subtle" color="gray" size="xs" leftSection={<IconPlus size={14} aria-hidden />}>
+                Trace filter
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {addable.map((one) => (
+                <Menu.Item key={one} onClick={() => setAdded([...added, one])}>
+                  {MORE[one]} …
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </Group>
+      <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
+        {search.filter !== "" && <CopyButton value={search.filter} label="Copy the filter" />}
+      </FilterField>
+      {shown.map((one) => (
+        <FilterField
+          key={one}
+          label={MORE[one]}
+          value={search[one]}
+          facts={facets}
+          onApply={(filter) => {
+            if (filter === "") setAdded(added.filter((other) => other !== one));
+            onChange({ [one]: filter });
+          }}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+function TextSearch({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const told = useRef(value);
+  useEffect(() => {
+    // a change of the address that did not come from here
+    if (value !== told.current) setText(value);
+    told.current = value;
+  }, [value]);
+  const tell = useDebouncedCallback((next: string) => {
+    told.current = next;
+    onChange(next);
+  }, 350);
+  return (
+    <TextInput
+      aria-label="Search the text of runs"
+      placeholder="Search inputs, outputs, errors …"
+      leftSection={<IconSearch size={14} aria-hidden />}
+      size="xs"
+      w={{ base: "100%", xs: 280 }}
+      value={text}
+      onChange={({ currentTarget: { value: next } }) => {
+        setText(next);
+        tell(next);
+      }}
+    />
+  );
+}

@@ -1,0 +1,79 @@
+import { Box, Button, Group, Loader, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "react";
+
+import classes from "./filter-field.module.css";
+import { type Fact, readComplaint } from "./filter-language.ts";
+import { complaintAbout } from "./runs-api.ts";
+
+const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
+
+interface FilterFieldProps {
+  /** What the expression speaks of: `Runs where`. */
+  label: string;
+  /** That is applied. */
+  value: string;
+  onApply: (value: string) => void;
+  facts: readonly Fact[];
+  /** Beside the buttons. */
+  children?: ReactNode;
+}
+
+/** An expression that is written, checked by the server while it is, and applied with Enter. */
+export function FilterField({ label, value, onApply, facts, children }: FilterFieldProps) {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  const [settled] = useDebouncedValue(draft, 350);
+  const check = useQuery({
+    queryKey: ["filter-check", settled],
+    queryFn: () => complaintAbout(settled),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+  const id = useId();
+  const isChecked = settled === draft && check.isSuccess;
+  const complaint = isChecked && check.data !== null ? readComplaint(check.data) : null;
+  const isChanged = draft.trim() !== value.trim();
+  const apply = async () => {
+    if ((await complaintAbout(draft).catch(() => null)) === null) onApply(draft.trim());
+  };
+  return (
+    <Box>
+      <div className={classes.field} data-invalid={complaint !== null || undefined}>
+        <Text size="xs" c="dimmed" className={classes.label}>
+          {label}
+        </Text>
+        <div className={classes.editor}>
+          <Suspense fallback={<div className={classes.waiting}>{draft}</div>}>
+            <FilterEditor
+              value={draft}
+              onChange={setDraft}
+              onSubmit={() => void apply()}
+              facts={facts}
+              mistakeAt={complaint?.at ?? null}
+              describedBy={id}
+            />
+          </Suspense>
+        </div>
+        <Group gap={4} wrap="nowrap" className={classes.buttons}>
+          {check.isFetching && <Loader size={12} aria-label="Checking" />}
+          {isChanged && (
+            <Button size="compact-xs" disabled={complaint !== null} onClick={() => void apply()}>
+              Apply
+            </Button>
+          )}
+          {value !== "" && (
+            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => onApply("")}>
+              Clear
+            </Button>
+          )}
+          {children}
+        </Group>
+      </div>
+      <Text id={id} size="xs" c="var(--mantine-color-error)" role="status" style={{ overflowWrap: "anywhere" }}>
+        {complaint && `At character ${complaint.at + 1}: ${complaint.reason}`}
+      </Text>
+    </Box>
+  );
+}

@@ -1,0 +1,224 @@
+/**
+ * What docs/filter-language.md says of expressions, for completion: functions, the fields each takes, and words where
+ * a value is expected. The server reads the expression; this only helps to write it.
+ */
+export interface Word {
+  label: string;
+  /** What it is for, in a few words. */
+  detail: string;
+  kind: "function" | "field" | "value";
+  /** What is written, where it is not the label; `|` is where the cursor goes. */
+  insert?: string;
+}
+
+export interface Fact {
+  /** A field, or `metadata.<key>`. */
+  key: string;
+  value: string;
+  n: number;
+}
+
+const FUNCTIONS: [string, string, string][] = [
+  ["and", "all of them", "and(|)"],
+  ["or", "one of them", "or(|)"],
+  ["not", "not this", "not(|)"],
+  ["eq", "equal", "eq(|, )"],
+  ["neq", "not equal", "neq(|, )"],
+  ["gt", "greater than", "gt(|, )"],
+  ["gte", "at least", "gte(|, )"],
+  ["lt", "less than", "lt(|, )"],
+  ["lte", "at most", "lte(|, )"],
+  ["in", "one of a list", "in(|, [])"],
+  ["has", "has a tag or metadata", "has(|, )"],
+  ["exists", "metadata with that key", 'exists(metadata, "|")'],
+  ["search", "text anywhere, or in a field", 'search("|")'],
+  ["like", "a pattern with % and _", 'like(|, "%%")'],
+];
+
+const FIELDS: [string, string][] = [
+  ["name", "of the run"],
+  ["run_type", "chain, llm, tool …"],
+  ["status", "success, error or pending"],
+  ["error", "text of the error, or null"],
+  ["latency", 'seconds, or "5s"'],
+  ["start_time", "ISO 8601"],
+  ["end_time", "ISO 8601"],
+  ["first_token_time", "ISO 8601"],
+  ["total_tokens", "number"],
+  ["prompt_tokens", "number"],
+  ["completion_tokens", "number"],
+  ["total_cost", "dollars"],
+  ["prompt_cost", "dollars"],
+  ["completion_cost", "dollars"],
+  ["is_root", "true of traces"],
+  ["tags", 'has(tags, "x")'],
+  ["metadata", 'has(metadata, \'{"k": "v"}\')'],
+  ["metadata_key", "with metadata_value, of one pair"],
+  ["metadata_value", "with metadata_key, of one pair"],
+  ["input_key", "dotted path in the inputs"],
+  ["input_value", "value at input_key"],
+  ["output_key", "dotted path in the outputs"],
+  ["output_value", "value at output_key"],
+  ["feedback_key", "with feedback_score, of one feedback"],
+  ["feedback_score", "number"],
+  ["feedback_value", "text"],
+  ["feedback_comment", "text"],
+  ["feedback_source", "api, app, model or auto_eval"],
+  ["feedback_created_at", "ISO 8601"],
+  ["feedback_id", "UUID"],
+  ["thread_id", "of the conversation"],
+  ["inputs", "text of the JSON"],
+  ["outputs", "text of the JSON"],
+  ["extra", "text of the JSON"],
+  ["id", "UUID"],
+  ["trace_id", "UUID"],
+  ["parent_run_id", "UUID or null"],
+  ["session_id", "UUID of the project"],
+  ["reference_example_id", "UUID or null"],
+  ["dotted_order", "place in the trace"],
+  ["trace_tier", "longlived or shortlived"],
+  ["execution_order", "1 is the root"],
+];
+
+const KNOWN_VALUES: Record<string, string[]> = {
+  run_type: ["chain", "llm", "tool", "retriever", "embedding", "prompt", "parser"],
+  status: ["success", "error", "pending"],
+  trace_tier: ["longlived", "shortlived"],
+  feedback_source: ["api", "app", "model", "auto_eval"],
+};
+const BARE: Record<string, string[]> = { is_root: ["true", "false"], error: ["null"], parent_run_id: ["null"] };
+const LOGICAL = new Set(["and", "or", "not"]);
+
+/** Where one is in an expression: within which function, at which argument, after which field. */
+export interface Place {
+  /** Null at the top. */
+  call: string | null;
+  argument: number;
+  /** The call's first argument, when it is a field. */
+  field: string | null;
+  /** Where the word or text that is being written begins. */
+  from: number;
+  /** The quote it began with. */
+  quote: string | null;
+  /** The value of `metadata_key` and the like that stands beside it in the same `and`. */
+  pairKey: string | null;
+}
+
+/** Reads up to `at`; what follows does not matter. */
+export function placeIn(text: string, at: number): Place {
+  const calls: { name: string; argument: number; field: string | null; pairKey: string | null }[] = [];
+  let word = "";
+  let from = at;
+  for (let i = 0; i < at; i++) {
+    const char = text[i]!;
+    if (char === '"' || char === "'") {
+      let end = i + 1;
+      while (end < at && text[end] !== char) end += text[end] === "\\" ? 2 : 1;
+      const top = calls.at(-1);
+      if (end >= at) {
+        return { ...placeOf(calls), from: i + 1, quote: char };
+      }
+      if (top?.field?.endsWith("_key") && top.argument === 1 && calls.at(-2)) {
+        calls.at(-2)!.pairKey = text.slice(i + 1, end);
+      }
+      word = "";
+      i = end;
+    } else if (/\w/.test(char)) {
+      if (word === "") from = i;
+      word += char;
+    } else {
+      if (char === "(") calls.push({ name: word, argument: 0, field: null, pairKey: null });
+      const top = calls.at(-1);
+      if (char === "," && top) {
+        if (top.argument === 0 && word !== "") top.field = word;
+        // commas of a list belong to one argument
+        if (!isInList(text, i)) top.argument += 1;
+      }
+      if (char === ")") calls.pop();
+      word = "";
+    }
+  }
+  return { ...placeOf(calls), from: word === "" ? at : from, quote: null };
+}
+
+function placeOf(calls: { name: string; argument: number; field: string | null; pairKey: string | null }[]) {
+  const top = calls.at(-1);
+  const pairKey = calls.at(-2)?.pairKey ?? null;
+  return { call: top?.name ?? null, argument: top?.argument ?? 0, field: top?.field ?? null, pairKey };
+}
+
+function isInList(text: string, at: number): boolean {
+  const before = text.slice(0, at);
+  return before.lastIndexOf("[") > before.lastIndexOf("]");
+}
+
+/** What can be written there. Values come from what the project's runs have in common. */
+export function wordsAt(place: Place, facts: readonly Fact[]): Word[] {
+  const { call, argument, field, quote, pairKey } = place;
+  if (call !== null && !LOGICAL.has(call)) {
+    if (argument === 0) return quote === null ? fieldsFor(call) : [];
+    return valuesOf(field, pairKey, facts, quote);
+  }
+  if (quote !== null) return [];
+  return FUNCTIONS.map(([label, detail, insert]) => ({ label, detail, insert, kind: "function" }));
+}
+
+function fieldsFor(call: string): Word[] {
+  const only: Record<string, string[]> = { has: ["tags", "metadata"], exists: ["metadata"] };
+  return FIELDS.filter(([name]) => !only[call] || only[call].includes(name)).map(([label, detail]) => ({
+    label,
+    detail,
+    kind: "field",
+  }));
+}
+
+function valuesOf(field: string | null, pairKey: string | null, facts: readonly Fact[], quote: string | null): Word[] {
+  if (field === null) return [];
+  const texts = new Map<string, string>();
+  for (const value of KNOWN_VALUES[field] ?? []) texts.set(value, "");
+  for (const { key, value, n } of facts) {
+    const isPairKey = field === "metadata_key" && key.startsWith("metadata.");
+    if (isPairKey) texts.set(key.slice("metadata.".length), "");
+    else if (key === field || (field === "metadata_value" && key === `metadata.${pairKey}`))
+      texts.set(value, `${n} runs`);
+  }
+  const quoted = [...texts].map(([value, detail]): Word => ({
+    label: value,
+    detail,
+    kind: "value",
+    insert: quote === null ? JSON.stringify(value) : JSON.stringify(value).slice(1, -1),
+  }));
+  const bare = quote === null ? (BARE[field] ?? []).map((label): Word => ({ label, detail: "", kind: "value" })) : [];
+  return [...bare, ...quoted];
+}
+
+/** `a` and `b`, where either may be empty. A conjunction takes one more. */
+export function conjoin(a: string, b: string): string {
+  const [left, right] = [a.trim(), b.trim()];
+  if (left === "" || right === "") return left || right;
+  if (left === right || left.includes(right)) return left;
+  const inner = /^and\(([\s\S]*)\)$/.exec(left)?.[1];
+  return inner !== undefined && isBalanced(inner) ? `and(${inner.trim()}, ${right})` : `and(${left}, ${right})`;
+}
+
+/** No bracket closes what the text did not open. */
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  let quote = "";
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!;
+    if (quote !== "") {
+      if (char === "\\") i += 1;
+      else if (char === quote) quote = "";
+    } else if (char === '"' || char === "'") quote = char;
+    else if (char === "(") depth += 1;
+    else if (char === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** Where the server found the mistake: "Invalid filter at character 12: …". */
+export function readComplaint(message: string): { at: number; reason: string } {
+  const match = /at character (\d+): ([\s\S]*)$/.exec(message);
+  return match ? { at: Number(match[1]), reason: match[2]! } : { at: 0, reason: message };
+}

@@ -1,0 +1,121 @@
+import { ActionIcon, Menu, Tabs } from "@mantine/core";
+import { IconChartLine, IconDots } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { EditProject } from "../projects/edit-project.tsx";
+import { deleteProject, projectQuery } from "../projects/projects-api.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { RUN_SEARCH, type RunSearch, type Tab } from "./run-search.ts";
+import { RunsTable } from "./runs-table.tsx";
+import { ThreadsTable } from "./threads-table.tsx";
+
+const NAMES: [Tab, string][] = [
+  ["traces", "Traces"],
+  ["llm", "LLM calls"],
+  ["all", "All runs"],
+  ["threads", "Threads"],
+];
+
+/** The runs of a project: what is looked for is in the address. */
+export function ProjectPage() {
+  const { projectId } = useParams({ from: "/_shell/projects/$projectId/" });
+  const search: RunSearch = { ...RUN_SEARCH, ...useSearch({ from: "/_shell/projects/$projectId/" }) };
+  const navigate = useNavigate({ from: "/projects/$projectId/" });
+  const project = useQuery(projectQuery(projectId));
+  const change = (changes: Partial<RunSearch>) =>
+    void navigate({ search: { ...search, ...changes }, replace: !("tab" in changes) });
+  if (project.error) return <Problem error={project.error} onRetry={project.refetch} />;
+  return (
+    <Page title={project.data?.name ?? "Project"} actions={<Actions projectId={projectId} />}>
+      <Tabs
+        value={search.tab}
+        onChange={(tab) => change({ tab: (tab ?? "traces") as Tab })}
+        keepMounted={false}
+        mb="sm"
+      >
+        <Tabs.List>
+          {NAMES.map(([tab, name]) => (
+            <Tabs.Tab key={tab} value={tab}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {NAMES.map(([tab]) => (
+          <Tabs.Panel key={tab} value={tab} pt="sm">
+            {project.isPending ? (
+              <Loading rows={12} />
+            ) : (
+              <>
+                <FilterBar projectId={projectId} search={search} onChange={change} />
+                {tab === "threads" ? (
+                  <ThreadsTable projectId={projectId} search={search} onChange={change} />
+                ) : (
+                  <RunsTable projectId={projectId} search={search} onChange={change} />
+                )}
+              </>
+            )}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  );
+}
+
+function Actions({ projectId }: { projectId: string }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { data: project } = useQuery(projectQuery(projectId));
+  const { ask, dialog } = useConfirm();
+  const [isEdited, setEdited] = useState(false);
+  return (
+    <>
+      <ButtonLink
+        to="/projects/$projectId/monitoring"
+        params={{ projectId }}
+        variant="default"
+        size="xs"
+        leftSection={<IconChartLine size={14} aria-hidden />}
+      >
+        Monitoring
+      </ButtonLink>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label="Actions of the project">
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => setEdited(true)}>Rename or describe</Menu.Item>
+          <Menu.Item
+            color="red"
+            disabled={!project}
+            onClick={() =>
+              ask({
+                title: `Delete ${project!.name}?`,
+                body: "All its traces and their feedback go with it and cannot be brought back.",
+                action: "Delete",
+                typed: project!.name,
+                run: async () => {
+                  await deleteProject(projectId);
+                  await navigate({ to: "/projects" });
+                  await client.invalidateQueries({ queryKey: ["projects"] });
+                },
+              })
+            }
+          >
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <EditProject project={isEdited && project ? project : null} onClose={() => setEdited(false)} />
+      {dialog}
+    </>
+  );
+}

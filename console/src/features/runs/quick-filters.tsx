@@ -1,0 +1,65 @@
+import { Button, Popover, ScrollArea, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { IconFilterPlus } from "@tabler/icons-react";
+import { useState } from "react";
+
+import { count } from "../../ui/format.ts";
+import classes from "./quick-filters.module.css";
+import type { Facet } from "./runs-api.ts";
+
+const NAMES: Record<string, string> = { name: "Name", run_type: "Type", status: "Status", tags: "Tags" };
+
+/** What the runs have in common; a click adds the filter that finds them. */
+export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (filter: string) => void }) {
+  const [text, setText] = useState("");
+  const wanted = text.trim().toLowerCase();
+  const byKey = new Map<string, Facet[]>();
+  for (const facet of facets) {
+    if (wanted !== "" && !`${facet.key} ${facet.value}`.toLowerCase().includes(wanted)) continue;
+    byKey.set(facet.key, [...(byKey.get(facet.key) ?? []), facet]);
+  }
+  return (
+    <Popover position="bottom-start" width={320} trapFocus onClose={() => setText("")}>
+      <Popover.Target>
+        <Button variant="default" size="xs" leftSection={<IconFilterPlus size={14} aria-hidden />}>
+          Quick filters
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p="xs">
+        <TextInput
+          size="xs"
+          aria-label="Search quick filters"
+          placeholder="Search"
+          value={text}
+          onChange={({ currentTarget: { value } }) => setText(value)}
+          data-autofocus
+        />
+        <ScrollArea.Autosize mah={420} mt="xs">
+          <Stack gap="xs">
+            {[...byKey].map(([key, values]) => (
+              <div key={key}>
+                <Text size="xs" fw={600} c="dimmed">
+                  {NAMES[key] ?? key.replace(/^metadata\./, "metadata · ")}
+                </Text>
+                {values.map(({ value, n, query }) => (
+                  <UnstyledButton key={query} className={classes.value} onClick={() => onPick(query)}>
+                    <Text size="sm" truncate>
+                      {value}
+                    </Text>
+                    <Text size="xs" c="dimmed" className="numbers">
+                      {count(n)}
+                    </Text>
+                  </UnstyledButton>
+                ))}
+              </div>
+            ))}
+            {byKey.size === 0 && (
+              <Text size="sm" c="dimmed">
+                {facets.length === 0 ? "No runs in this time." : "None has that in it."}
+              </Text>
+            )}
+          </Stack>
+        </ScrollArea.Autosize>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,100 @@
+import { Badge, Text } from "@mantine/core";
+
+import type { Column } from "../../ui/data-table.tsx";
+import { compact, duration, money } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { FeedbackChips } from "./feedback-chips.tsx";
+import { RunIcon } from "./run-icon.tsx";
+import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "./run-record.ts";
+import { StatusDot } from "./status-dot.tsx";
+
+/** Columns by id, with the names by which they are chosen. */
+export const RUN_COLUMNS: [id: string, label: string][] = [
+  ["name", "Name"],
+  ["input", "Input"],
+  ["output", "Output"],
+  ["error", "Error"],
+  ["start_time", "Started"],
+  ["latency", "Latency"],
+  ["first_token", "First token"],
+  ["tokens", "Tokens"],
+  ["cost", "Cost"],
+  ["tags", "Tags"],
+  ["metadata", "Metadata"],
+  ["feedback", "Feedback"],
+  ["thread", "Thread"],
+  ["dataset", "Dataset"],
+];
+export const HIDDEN_AT_FIRST = ["error", "first_token", "metadata", "thread", "dataset"];
+
+const brief = (text: string | null | undefined, c?: string) =>
+  text == null || text === "" ? (
+    <Text size="sm" c="dimmed">
+      –
+    </Text>
+  ) : (
+    <Text size="sm" truncate title={text.slice(0, 600)} {...(c !== undefined && { c })}>
+      {text}
+    </Text>
+  );
+
+const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
+
+/** @param projectId of the links */
+export function runColumns(projectId: string): Column<Run>[] {
+  const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
+    name: {
+      width: "minmax(170px, 1.2fr)",
+      cell: ({ id, name, run_type, status }) => (
+        <>
+          <StatusDot status={status} />
+          <RunIcon type={run_type} />
+          <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
+            {name || "(no name)"}
+          </AnchorLink>
+        </>
+      ),
+    },
+    input: { width: "minmax(140px, 2fr)", cell: ({ inputs_preview: text }) => brief(text) },
+    output: {
+      width: "minmax(140px, 2fr)",
+      cell: ({ outputs_preview: text, error }) =>
+        error ? brief(firstLine(error), "var(--mantine-color-error)") : brief(text),
+    },
+    error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
+    start_time: { width: "104px", sortable: true, cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
+    latency: { width: "84px", align: "right", cell: (run) => duration(latencyOf(run)) },
+    first_token: { width: "96px", align: "right", cell: (run) => duration(firstTokenOf(run)) },
+    tokens: {
+      width: "70px",
+      align: "right",
+      cell: ({ total_tokens, prompt_tokens, completion_tokens }) => (
+        <span title={`${prompt_tokens ?? 0} in, ${completion_tokens ?? 0} out`}>{compact(total_tokens)}</span>
+      ),
+    },
+    cost: { width: "80px", align: "right", cell: ({ total_cost }) => money(total_cost) },
+    tags: { width: "minmax(100px, 0.7fr)", cell: ({ tags }) => <Tags tags={tags ?? []} /> },
+    metadata: {
+      width: "minmax(160px, 1fr)",
+      cell: (run) =>
+        brief(
+          Object.entries(metadataOf(run))
+            .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+            .join(", "),
+        ),
+    },
+    feedback: { width: "minmax(120px, 0.8fr)", cell: ({ feedback_stats: stats }) => <FeedbackChips stats={stats} /> },
+    thread: { width: "minmax(120px, 0.6fr)", cell: ({ thread_id: thread }) => brief(thread) },
+    dataset: { width: "86px", cell: ({ in_dataset: isIn, reference_example_id: of }) => (of || isIn ? "yes" : "–") },
+  };
+  return RUN_COLUMNS.map(([id, header]) => ({ id, header, ...cells[id]! }));
+}
+
+export function Tags({ tags }: { tags: readonly string[] }) {
+  return tags.map((tag) => (
+    <Badge key={tag} variant="default" size="sm" tt="none" fw={500} style={{ flexShrink: 0 }}>
+      {tag}
+    </Badge>
+  ));
+}

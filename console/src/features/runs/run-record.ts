@@ -1,0 +1,53 @@
+import type { operations } from "../../api/trace.d.ts";
+
+type Page = operations["post_api_v1_runs_query"]["responses"][200]["content"]["application/json"];
+
+/** A run as v1 tells it; what was not selected is undefined. */
+export type Run = Page["runs"][number];
+/** Of a shared trace: nothing of where it lies. */
+export type AnyRun = Omit<Run, "session_id" | "app_path"> & { session_id?: string };
+
+/** v1 prints UTC without a suffix (contract trace-platform §0.5). */
+export function utc(naive: string): string;
+export function utc(naive: string | null | undefined): string | null;
+export function utc(naive: string | null | undefined): string | null {
+  if (naive == null) return null;
+  return /(Z|[+-]\d\d:?\d\d)$/.test(naive) ? naive : `${naive}Z`;
+}
+
+/** Milliseconds since 1970 with fractions: microseconds count where runs are short. */
+export function timeOf(naive: string): number {
+  const whole = Date.parse(utc(naive));
+  const micros = /\.\d{3}(\d{3})/.exec(naive)?.[1];
+  return micros === undefined ? whole : whole + Number(micros) / 1000;
+}
+
+type Timed = { start_time: string; end_time?: string | null };
+
+/** Milliseconds; null while it runs. */
+export const latencyOf = ({ start_time, end_time }: Timed): number | null =>
+  end_time == null ? null : Math.max(0, timeOf(end_time) - timeOf(start_time));
+
+/** Milliseconds until the first token. */
+export const firstTokenOf = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
+  first_token_time == null ? null : timeOf(first_token_time) - timeOf(start_time);
+
+export function metadataOf({ extra }: { extra?: unknown }): Record<string, unknown> {
+  const { metadata } = (extra ?? {}) as { metadata?: unknown };
+  return metadata !== null && typeof metadata === "object" ? (metadata as Record<string, unknown>) : {};
+}
+
+export interface FeedbackFigures {
+  n?: number;
+  avg?: number | null;
+  values?: Record<string, number>;
+}
+
+/** `helpful 0.67`, `tone friendly ×3`: what a chip says of a feedback key. */
+export function describeFeedback(key: string, { n, avg, values }: FeedbackFigures): string {
+  if (avg != null) return `${key} ${Number(avg.toFixed(2))}`;
+  const [best, ...others] = Object.entries(values ?? {}).sort(([, a], [, b]) => b - a);
+  if (!best) return `${key} ×${n ?? 0}`;
+  const many = best[1] > 1 || others.length > 0 ? ` ×${best[1]}` : "";
+  return `${key} ${best[0].slice(0, 40)}${many}`;
+}

@@ -1,0 +1,161 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+import { conjoin, type Fact } from "./filter-language.ts";
+import { boundsAt, type RunSearch } from "./run-search.ts";
+
+export type RunQuery = NonNullable<operations["post_api_v1_runs_query"]["requestBody"]>["content"]["application/json"];
+type Selected = NonNullable<RunQuery["select"]>[number];
+
+/** What a row of the table shows. */
+export const SELECTED: Selected[] = [
+  "id",
+  "name",
+  "run_type",
+  "status",
+  "start_time",
+  "end_time",
+  "error",
+  "inputs_preview",
+  "outputs_preview",
+  "first_token_time",
+  "total_tokens",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_cost",
+  "tags",
+  "extra",
+  "feedback_stats",
+  "trace_id",
+  "parent_run_id",
+  "thread_id",
+  "reference_example_id",
+  "in_dataset",
+];
+const PAGE_SIZE = 50;
+export const LIVE_MS = 3000;
+
+/** The part of a query that does not depend on when it is asked. */
+export function selectionOf(projectId: string, search: RunSearch): RunQuery {
+  const { tab, filter, trace_filter, tree_filter, text } = search;
+  return {
+    session: projectId,
+    ...(tab === "traces" && { is_root: true }),
+    ...(tab === "llm" && { run_type: "llm" as const }),
+    ...(filter.trim() !== "" && { filter }),
+    ...(trace_filter.trim() !== "" && { trace_filter }),
+    ...(tree_filter.trim() !== "" && { tree_filter }),
+    ...(text.trim() !== "" && { query: text }),
+  };
+}
+
+export const runsQuery = (projectId: string, search: RunSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", projectId, { ...search, live: undefined }],
+    queryFn: ({ pageParam, signal }) => {
+      // later pages keep the bounds of the first by their cursor's start time
+      const body: RunQuery = {
+        ...selectionOf(projectId, search),
+        ...boundsAt(search, Date.now()),
+        order: search.desc ? "desc" : "asc",
+        select: SELECTED,
+        limit: PAGE_SIZE,
+        ...(pageParam !== null && { cursor: pageParam }),
+      };
+      return data(traceApi.POST("/api/v1/runs/query", { body, signal }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ cursors }) => cursors.next,
+    placeholderData: keepPreviousData,
+  });
+
+/** Figures over what is selected. */
+export const runStatsQuery = (projectId: string, search: RunSearch) =>
+  queryOptions({
+    queryKey: ["run-stats", projectId, { ...search, live: undefined, desc: undefined }],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.POST("/api/v1/runs/stats", {
+          body: {
+            ...selectionOf(projectId, search),
+            ...boundsAt(search, Date.now()),
+            select: ["run_count", "error_rate", "latency_p50", "latency_p99", "total_tokens", "total_cost"],
+          },
+          signal,
+        }),
+      ) as Promise<Figures>,
+    placeholderData: keepPreviousData,
+  });
+
+export interface Figures {
+  run_count?: number | null;
+  error_rate?: number | null;
+  latency_p50?: number | null;
+  latency_p99?: number | null;
+  total_tokens?: number | null;
+  total_cost?: number | null;
+}
+
+export interface Facet extends Fact {
+  /** The filter that finds its runs. */
+  query: string;
+}
+
+/** What the runs of a project have in common, whatever the filter says. */
+export const facetsQuery = (projectId: string, search: RunSearch) => {
+  const unfiltered = { ...search, filter: "", trace_filter: "", tree_filter: "", text: "" };
+  return queryOptions({
+    queryKey: ["run-facets", projectId, { tab: search.tab, last: search.last, from: search.from, to: search.to }],
+    queryFn: async ({ signal }): Promise<Facet[]> => {
+      const body = { ...selectionOf(projectId, unfiltered), ...boundsAt(search, Date.now()) };
+      const stats = await data(
+        traceApi.POST("/api/v1/runs/stats", { body: { ...body, select: ["run_facets" as const] }, signal }),
+      );
+      const facets = ((stats as { run_facets?: unknown }).run_facets ?? []) as Facet[];
+      // the server leaves out that a key is one of the metadata, but its filter says so
+      return facets.map((facet) =>
+        facet.query.startsWith("and(eq(metadata_key") ? { ...facet, key: `metadata.${facet.key}` } : facet,
+      );
+    },
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+  });
+};
+
+/** Null when the expression can be read. */
+export async function complaintAbout(filter: string): Promise<string | null> {
+  if (filter.trim() === "") return null;
+  const { errors } = await data(traceApi.POST("/api/v1/runs/query/validate", { body: { filter } }));
+  return errors[0]?.message ?? null;
+}
+
+export const threadsQuery = (projectId: string, search: RunSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["run-threads", projectId, { ...search, live: undefined }],
+    queryFn: ({ pageParam, signal }) => {
+      const { start_time, end_time } = boundsAt(search, Date.now());
+      const filter = conjoin(search.filter, search.text.trim() === "" ? "" : `search(${JSON.stringify(search.text)})`);
+      return data(
+        traceApi.POST("/api/v1/runs/group", {
+          body: {
+            session_id: projectId,
+            group_by: "conversation",
+            limit: PAGE_SIZE,
+            offset: pageParam,
+            start_time,
+            ...(end_time !== undefined && { end_time }),
+            ...(filter !== "" && { filter }),
+          },
+          signal,
+        }),
+      );
+    },
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) =>
+      page.groups.length < PAGE_SIZE ? undefined : pages.reduce((sum, { groups }) => sum + groups.length, 0),
+    placeholderData: keepPreviousData,
+  });
+
+export type Thread =
+  operations["post_api_v1_runs_group"]["responses"][200]["content"]["application/json"]["groups"][number];

@@ -1,0 +1,139 @@
+import { Anchor, Code, Group, Loader, Switch, Text } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+
+import { ColumnPicker } from "../../ui/column-picker.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { HIDDEN_AT_FIRST, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
+import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
+import { LIVE_MS, runStatsQuery } from "./runs-api.ts";
+import { useLiveRuns } from "./use-live-runs.ts";
+
+const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
+
+interface RunsTableProps {
+  projectId: string;
+  search: RunSearch;
+  onChange: (changes: Partial<RunSearch>) => void;
+}
+
+export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
+  const navigate = useNavigate();
+  const { found, runs, isLive, liveError } = useLiveRuns(projectId, search);
+  const [hidden, setHidden] = useLocalStorage({
+    key: "heddle.runs.hidden",
+    defaultValue: HIDDEN_AT_FIRST,
+    getInitialValueInEffect: false,
+  });
+  const columns = useMemo(() => runColumns(projectId), [projectId]);
+  return (
+    <>
+      <Group gap="xs" mb="xs" justify="space-between" mih={30}>
+        <Figures projectId={projectId} search={search} isLive={isLive} />
+        <Group gap="sm">
+          <Switch
+            size="xs"
+            label="Live"
+            checked={search.live}
+            disabled={!search.desc || search.to !== ""}
+            onChange={({ currentTarget: { checked } }) => onChange({ live: checked })}
+          />
+          <ColumnPicker columns={CHOOSABLE} hidden={hidden} onChange={setHidden} />
+        </Group>
+      </Group>
+      {liveError && (
+        <Text size="xs" c="var(--mantine-color-error)" role="status">
+          New runs could not be asked for: {liveError.message}
+        </Text>
+      )}
+      {found.error ? (
+        <Problem error={found.error} onRetry={found.refetch} />
+      ) : found.isPending ? (
+        <Loading rows={12} />
+      ) : runs.length === 0 ? (
+        <NoRuns search={search} onChange={onChange} />
+      ) : (
+        <DataTable
+          label="Runs"
+          columns={columns}
+          rows={runs}
+          rowKey={({ id }) => id}
+          hidden={hidden}
+          sort={{ id: "start_time", desc: search.desc }}
+          onSort={({ desc }) => onChange({ desc })}
+          onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}
+          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+          maxHeight="max(320px, calc(100dvh - 330px))"
+          rowHeight={38}
+          footer={
+            found.isFetchingNextPage && (
+              <Group justify="center" p={6}>
+                <Loader size="xs" aria-label="Loading more" />
+              </Group>
+            )
+          }
+        />
+      )}
+    </>
+  );
+}
+
+/** Of all that is selected, not only of what is loaded. */
+function Figures({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
+  const { data } = useQuery({ ...runStatsQuery(projectId, search), refetchInterval: isLive ? LIVE_MS * 3 : false });
+  const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
+  const noun = search.tab === "traces" ? "traces" : search.tab === "llm" ? "calls" : "runs";
+  const figures: [string, string][] = [
+    [noun, count(data?.run_count)],
+    ["errors", percent(data?.error_rate)],
+    ["p50", seconds(data?.latency_p50)],
+    ["p99", seconds(data?.latency_p99)],
+    ["tokens", compact(data?.total_tokens)],
+    ["cost", money(data?.total_cost)],
+  ];
+  return (
+    <Group gap="md" aria-label="Figures">
+      {figures.map(([name, value]) => (
+        <Text key={name} size="sm" className="numbers">
+          {value}{" "}
+          <Text span inherit c="dimmed">
+            {name}
+          </Text>
+        </Text>
+      ))}
+    </Group>
+  );
+}
+
+function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: Partial<RunSearch>) => void }) {
+  const { filter, trace_filter, tree_filter, text } = search;
+  const isFiltered = [filter, trace_filter, tree_filter, text].some((one) => one.trim() !== "");
+  const { filter: none } = RUN_SEARCH;
+  if (isFiltered) {
+    return (
+      <Empty title="No run passes these filters in this time">
+        <Anchor
+          component="button"
+          size="sm"
+          onClick={() => onChange({ filter: none, trace_filter: none, tree_filter: none, text: none })}
+        >
+          Look without filters
+        </Anchor>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No runs in this time">
+      <Text size="sm" maw={560}>
+        Look further back, or send some: with <Code>LANGSMITH_TRACING=true</Code>, <Code>LANGSMITH_ENDPOINT</Code> set
+        to the address of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name of this project.
+      </Text>
+    </Empty>
+  );
+}

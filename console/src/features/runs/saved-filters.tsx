@@ -1,0 +1,105 @@
+import { ActionIcon, Button, Group, Popover, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
+import { IconBookmark, IconTrash } from "@tabler/icons-react";
+import { useState } from "react";
+
+import type { RunSearch } from "./run-search.ts";
+import classes from "./quick-filters.module.css";
+
+/** What a saved filter brings back. */
+const KEPT = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
+type Kept = Pick<RunSearch, (typeof KEPT)[number]>;
+interface Saved extends Kept {
+  name: string;
+}
+
+const keep = (search: RunSearch): Kept =>
+  Object.fromEntries(KEPT.map((name) => [name, search[name]])) as unknown as Kept;
+
+/** Filters under names, kept in this browser for each project. */
+export function SavedFilters({
+  projectId,
+  search,
+  onUse,
+}: {
+  projectId: string;
+  search: RunSearch;
+  onUse: (kept: Kept) => void;
+}) {
+  const [saved, setSaved] = useLocalStorage<Saved[]>({ key: `heddle.filters.${projectId}`, defaultValue: [] });
+  const [name, setName] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const isEmpty = KEPT.every((key) => key === "tab" || search[key].trim() === "");
+  const save = () => {
+    setSaved([...saved.filter((one) => one.name !== name.trim()), { name: name.trim(), ...keep(search) }]);
+    setName("");
+  };
+  return (
+    <Popover position="bottom-start" width={320} trapFocus opened={isOpen} onChange={setOpen}>
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconBookmark size={14} aria-hidden />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Saved filters
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p="xs">
+        <Stack gap={4}>
+          {saved.map((one) => (
+            <Group key={one.name} gap={4} wrap="nowrap">
+              <UnstyledButton
+                className={classes.value}
+                onClick={() => {
+                  onUse(keep(one as unknown as RunSearch));
+                  setOpen(false);
+                }}
+              >
+                <Text size="sm" truncate title={one.filter}>
+                  {one.name}
+                </Text>
+              </UnstyledButton>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={`Forget ${one.name}`}
+                onClick={() => setSaved(saved.filter((other) => other !== one))}
+              >
+                <IconTrash size={14} />
+              </ActionIcon>
+            </Group>
+          ))}
+          {saved.length === 0 && (
+            <Text size="sm" c="dimmed">
+              None yet. They are kept in this browser.
+            </Text>
+          )}
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              save();
+            }}
+          >
+            <Group gap={4} wrap="nowrap" mt={4}>
+              <TextInput
+                size="xs"
+                style={{ flex: 1 }}
+                aria-label="Name of the filter"
+                placeholder={isEmpty ? "Filter first, then save it here" : "Save this filter as"}
+                disabled={isEmpty}
+                value={name}
+                onChange={({ currentTarget: { value } }) => setName(value)}
+              />
+              <Button size="xs" type="submit" disabled={isEmpty || name.trim() === ""}>
+                Save
+              </Button>
+            </Group>
+          </form>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

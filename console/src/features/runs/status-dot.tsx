@@ -1,0 +1,17 @@
+import { Loader } from "@mantine/core";
+import { IconAlertCircleFilled, IconCircleCheckFilled } from "@tabler/icons-react";
+
+/** Of a run, small: shape and name tell it too, not the colour alone. */
+export function StatusDot({ status, size = 14 }: { status: string; size?: number }) {
+  return (
+    <span title={status} role="img" aria-label={status} style={{ display: "inline-flex", flexShrink: 0 }}>
+      {status === "error" ? (
+        <IconAlertCircleFilled size={size} color="var(--mantine-color-red-6)" />
+      ) : status === "success" ? (
+        <IconCircleCheckFilled size={size} color="var(--mantine-color-green-6)" />
+      ) : (
+        <Loader size={size - 2} color="blue" />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,91 @@
+import { Code, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { compact, count, duration, money } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { FeedbackChips } from "./feedback-chips.tsx";
+import { utc } from "./run-record.ts";
+import type { RunSearch } from "./run-search.ts";
+import { LIVE_MS, type Thread, threadsQuery } from "./runs-api.ts";
+
+const brief = (text: string | null) => (
+  <Text size="sm" truncate title={text?.slice(0, 600)}>
+    {text ?? "–"}
+  </Text>
+);
+const seconds = (value: number | null) => duration(value === null ? null : Math.max(0, value) * 1000);
+
+const COLUMNS: Column<Thread>[] = [
+  { id: "thread", header: "Thread", width: "minmax(160px, 1fr)", cell: ({ thread_id: id }) => brief(id) },
+  { id: "turns", header: "Turns", width: "76px", align: "right", cell: (thread) => count(thread.count) },
+  { id: "first", header: "First input", width: "minmax(180px, 2fr)", cell: (thread) => brief(thread.first_inputs) },
+  {
+    id: "last",
+    header: "Last output",
+    width: "minmax(180px, 2fr)",
+    cell: ({ last_error: error, last_outputs: outputs }) =>
+      error ? (
+        <Text size="sm" truncate c="var(--mantine-color-error)" title={error.slice(0, 600)}>
+          {error}
+        </Text>
+      ) : (
+        brief(outputs)
+      ),
+  },
+  { id: "began", header: "Began", width: "104px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
+  { id: "latest", header: "Latest", width: "104px", cell: (thread) => <TimeText at={utc(thread.max_start_time)} /> },
+  { id: "p50", header: "p50", width: "88px", align: "right", cell: (thread) => seconds(thread.latency_p50) },
+  { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (thread) => compact(thread.total_tokens) },
+  { id: "cost", header: "Cost", width: "84px", align: "right", cell: (thread) => money(thread.total_cost) },
+  {
+    id: "feedback",
+    header: "Feedback",
+    width: "minmax(120px, 1fr)",
+    cell: (thread) => <FeedbackChips stats={thread.feedback_stats} />,
+  },
+];
+
+interface ThreadsTableProps {
+  projectId: string;
+  search: RunSearch;
+  onChange: (changes: Partial<RunSearch>) => void;
+}
+
+/** Conversations: traces with the same thread in their metadata. Opening one shows its turns in order. */
+export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps) {
+  const found = useInfiniteQuery({
+    ...threadsQuery(projectId, search),
+    refetchInterval: search.live ? LIVE_MS * 3 : false,
+  });
+  const threads = useMemo(() => found.data?.pages.flatMap(({ groups }) => groups) ?? [], [found.data]);
+  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.isPending) return <Loading rows={12} />;
+  if (threads.length === 0) {
+    return (
+      <Empty title="No threads in this time">
+        <Text size="sm" maw={560}>
+          Traces belong to a thread by <Code>thread_id</Code>, <Code>session_id</Code> or <Code>conversation_id</Code>{" "}
+          in their metadata.
+        </Text>
+      </Empty>
+    );
+  }
+  return (
+    <DataTable
+      label="Threads"
+      columns={COLUMNS}
+      rows={threads}
+      rowKey={({ thread_id: id }) => id}
+      onOpen={({ thread_id: id }) =>
+        onChange({ tab: "traces", filter: `eq(thread_id, ${JSON.stringify(id)})`, text: "", desc: false })
+      }
+      onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+      maxHeight="max(320px, calc(100dvh - 290px))"
+    />
+  );
+}
