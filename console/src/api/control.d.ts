@@ -1012,6 +1012,10 @@ export interface operations {
                 deployment_ids?: string;
                 deployment_type?: string;
                 image_version?: string;
+                remote_reconciled?: "0" | "1" | "true" | "false" | "True" | "False";
+                tag_value_ids?: unknown;
+                agent_id?: unknown;
+                agent_environment?: unknown;
             };
             header?: never;
             path?: never;
@@ -1305,6 +1309,7 @@ export interface operations {
                 limit?: string;
                 offset?: string;
                 status?: string;
+                remote_reconciled?: "0" | "1" | "true" | "false" | "True" | "False";
             };
             header?: never;
             path: {

@@ -618,7 +618,7 @@ export interface paths {
         delete: operations["delete_api_v1_sessions_session_id"];
         options?: never;
         head?: never;
-        /** Change a project; null changes nothing */
+        /** Change a project; null changes nothing, but takes retention_days away */
         patch: operations["patch_api_v1_sessions_session_id"];
         trace?: never;
     };
@@ -828,6 +828,23 @@ export interface paths {
         };
         /** A dataset as JSON Lines */
         get: operations["get_api_v1_datasets_dataset_id_jsonl"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{dataset_id}/openai": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A dataset in OpenAI's Evals format */
+        get: operations["get_api_v1_datasets_dataset_id_openai"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6241,6 +6258,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
@@ -7082,6 +7100,36 @@ export interface operations {
         };
     };
     get_api_v1_datasets_dataset_id_jsonl: {
+        parameters: {
+            query?: {
+                as_of?: string;
+            };
+            header?: never;
+            path: {
+                dataset_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_api_v1_datasets_dataset_id_openai: {
         parameters: {
             query?: {
                 as_of?: string;
