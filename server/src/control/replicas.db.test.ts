@@ -1,0 +1,103 @@
+/** Several agent servers of one deployment: requests go to all, they are replaced together, and one may die. */
+import { expect, test, vi } from "vitest";
+
+import { testControlPlane } from "../../test/control-plane.ts";
+import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../test/deploy.ts";
+
+const { call, url, sql } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
+const id = await createDeployment(call, "replicated");
+
+/** Says who answers; and dies when it is told to, each time that it is loaded. */
+const project = (word: string, more: Record<string, string> = {}) =>
+  archiveOf({
+    "langgraph.json": JSON.stringify({ graphs: { who: "./graph.mjs:graph" } }),
+    "graph.mjs": `import { Annotation, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ word: Annotation(), server: Annotation() });
+const who = () => ({ word: "${word}", server: process.ppid });
+export const graph = new StateGraph(State).addNode("who", who).addEdge("__start__", "who").addEdge("who", "__end__").compile();
+`,
+    ...more,
+  });
+const deploy = (word: string, more: Record<string, string> = {}, scale = 2) =>
+  deployArchive(call, id, project(word, more), {
+    source_config: { resource_spec: { min_scale: scale, max_scale: scale } },
+  });
+const ask = async () => {
+  const answer = await fetch(`${url}/d/replicated/runs/wait`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: "who", input: {} }),
+  });
+  return { status: answer.status, ...((await answer.json()) as { word?: string; server?: number }) };
+};
+const alive = (revision: string) => sql<{ pid: number; state: string; replica: number }[]>`
+  select pid, state, replica from instances where revision_id = ${revision} and state <> 'ended' order by replica`;
+
+test("requests are answered by each of the replicas, whose use of memory and processor is told", async () => {
+  const first = await deploy("first");
+  await untilStatus(call, id, first, "DEPLOYED", 60_000);
+  expect((await alive(first)).map(({ state, replica }) => [state, replica])).toEqual([
+    ["ready", 0],
+    ["ready", 1],
+  ]);
+  const servers = new Set<unknown>();
+  await vi.waitUntil(async () => servers.add((await ask()).server).size === 2, { timeout: 10_000, interval: 10 });
+  const figures = async () => {
+    const { json } = await call("GET", `/v2/deployments/${id}/instances`);
+    return json.resources as { memory_bytes: number; cpu_percent: number | null }[];
+  };
+  expect((await figures()).map((one) => one.memory_bytes > 1e7)).toEqual([true, true]);
+  await Promise.all(Array.from({ length: 20 }, ask));
+  const later = await figures();
+  expect(later.every((one) => one.cpu_percent !== null && one.cpu_percent >= 0)).toBe(true);
+  expect(later.some((one) => one.cpu_percent! > 0)).toBe(true);
+}, 90_000);
+
+test("one that dies is replaced, and the other answers meanwhile", async () => {
+  const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
+  const [one, other] = await alive(active);
+  process.kill(-one!.pid, "SIGKILL");
+  // it is noticed, and from then on nobody is sent to it
+  await vi.waitUntil(async () => (await alive(active)).every(({ pid }) => pid !== one!.pid), { timeout: 10_000 });
+  for (let n = 0; n < 5; n++) expect(await ask()).toMatchObject({ status: 200, word: "first" });
+  await vi.waitUntil(
+    async () => {
+      const now = await alive(active);
+      return now.length === 2 && now.every(({ state }) => state === "ready");
+    },
+    { timeout: 30_000 },
+  );
+  expect((await alive(active))[1]!.pid).toBe(other!.pid);
+}, 60_000);
+
+test("replicas are replaced together under requests, none of which fails", async () => {
+  const before = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
+  const answers: Awaited<ReturnType<typeof ask>>[] = [];
+  let isOver = false;
+  const callers = Array.from({ length: 3 }, async () => {
+    while (!isOver) answers.push(await ask());
+  });
+  const second = await deploy("second");
+  await untilStatus(call, id, second, "DEPLOYED", 60_000);
+  await vi.waitUntil(async () => (await alive(before)).length === 0, { timeout: 20_000 });
+  isOver = true;
+  await Promise.all(callers);
+  expect(answers.filter(({ status, word }) => status !== 200 || !/^(first|second)$/.test(word ?? ""))).toEqual([]);
+  expect(answers.at(-1)!.word).toBe("second");
+  expect((await alive(second)).map(({ state }) => state)).toEqual(["ready", "ready"]);
+}, 90_000);
+
+test("a revision that ends each time while it starts is given up after three times, with pauses between", async () => {
+  const crashing = { "graph.mjs": 'process.kill(process.ppid, "SIGKILL"); export const graph = null;' };
+  const third = await deploy("third", crashing, 1);
+  await untilStatus(call, id, third, "DEPLOY_FAILED", 60_000);
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${third}`);
+  expect(json.status_message).toBe("It ended 3 times while it was starting.");
+  const lives = await sql<{ started_at: Date; ended_at: Date; crashed: boolean }[]>`
+    select started_at, ended_at, crashed from instances where revision_id = ${third} order by started_at`;
+  expect(lives.slice(0, 3).map(({ crashed }) => crashed)).toEqual([true, true, true]);
+  const pauses = [1, 2].map((n) => lives[n]!.started_at.getTime() - lives[n - 1]!.ended_at.getTime());
+  expect(pauses[0]).toBeGreaterThanOrEqual(45);
+  expect(pauses[1]).toBeGreaterThanOrEqual(95);
+  expect(await ask()).toMatchObject({ status: 200, word: "second" });
+}, 90_000);
