@@ -1,7 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { Playground } from "../../features/playground/playground.tsx";
+import { readPlace } from "../../features/playground/read-place.ts";
 
 export const Route = createFileRoute("/_shell/a/$server/playground")({
-  component: () => <Page title="Playground">{null}</Page>,
+  validateSearch: readPlace,
+  component: Playground,
 });

@@ -1,0 +1,87 @@
+import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+
+import { agentApi, data } from "../../api/clients.ts";
+import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import type { State } from "../threads/thread-queries.ts";
+
+interface EditStateProps {
+  server: string;
+  threadId: string;
+  state: State;
+  /** Of the graph. */
+  nodes: readonly string[];
+  onClose: () => void;
+  /** The new checkpoint, and whether the run shall go on from there. */
+  onDone: (checkpointId: string, goesOn: boolean) => Promise<unknown>;
+}
+
+/** Writes into a state, which makes a new checkpoint below it: a fork, where it is not the newest. */
+export function EditState({ server, threadId, state, nodes, onClose, onDone }: EditStateProps) {
+  const [text, setText] = useState(() => writeJson(state.values));
+  const [asNode, setAsNode] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const save = async (goesOn: boolean) => {
+    setError(null);
+    setBusy(true);
+    try {
+      const values = changedOnly(readObject(text, "The state"), state.values);
+      if (Object.keys(values).length === 0 && asNode === null) throw new Error("Nothing was changed.");
+      const params = { path: { thread_id: threadId } };
+      const body = {
+        values,
+        checkpoint_id: state.checkpoint!.checkpoint_id!,
+        ...(asNode !== null && { as_node: asNode }),
+      };
+      const answer = await data(agentApi(server).POST("/threads/{thread_id}/state", { params, body }));
+      await onDone((answer as unknown as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id, goesOn);
+    } catch (problem) {
+      setError((problem as Error).message);
+    }
+    setBusy(false);
+  };
+  return (
+    <Modal opened onClose={onClose} title="Edit the state" size="xl" closeButtonProps={{ title: "Close" }}>
+      <Stack gap="sm">
+        <Text size="sm">
+          Changed members are written through the graph's reducers: what you add to a list that grows is appended, and
+          messages with the same id are replaced. The state as it was stays.
+        </Text>
+        <JsonField label="State" value={text} onChange={setText} error={error} minHeight="16rem" />
+        <Select
+          label="As if written by"
+          description="Which node's edges are followed afterwards"
+          placeholder="the node that wrote last"
+          clearable
+          data={[...nodes]}
+          value={asNode}
+          onChange={setAsNode}
+        />
+        <Group gap="xs">
+          <Button loading={isBusy} onClick={() => void save(true)}>
+            Save and run on
+          </Button>
+          <Button variant="default" disabled={isBusy} onClick={() => void save(false)}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** Untouched members would go through their reducers a second time. */
+function changedOnly(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
+  const changed = Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
+  return Object.fromEntries(changed.map(([key, value]) => [key, onlyNew(value, before[key])]));
+}
+
+/** Of a list of messages: those that are new or were changed, which reducers of messages know by their ids. */
+function onlyNew(now: unknown, before: unknown): unknown {
+  if (!Array.isArray(now) || !Array.isArray(before)) return now;
+  const hasIds = [...now, ...before].every((entry) => typeof (entry as { id?: unknown } | null)?.id === "string");
+  if (!hasIds) return now;
+  const known = new Set(before.map((entry) => JSON.stringify(entry)));
+  return now.filter((entry) => !known.has(JSON.stringify(entry)));
+}

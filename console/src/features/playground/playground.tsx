@@ -1,0 +1,116 @@
+import { Button, Select, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
+import { EMPTY_SETUP } from "./setup-panel.tsx";
+import type { Strategy } from "./use-run.ts";
+import { Watcher } from "./watcher.ts";
+import type { Place } from "./workbench.tsx";
+
+const Workbench = lazy(async () => ({ default: (await import("./workbench.tsx")).Workbench }));
+const route = getRouteApi("/_shell/a/$server/playground");
+
+/** Which assistant and which thread; all that is looked at stands in the address. */
+export function Playground() {
+  const { server } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const assistants = useQuery(assistantsQuery(server));
+  const { thread: threadId } = search;
+  const thread = useQuery({ ...threadQuery(server, threadId ?? ""), enabled: threadId !== undefined });
+  const [watcher] = useState(() => new Watcher());
+  const [draft, setDraft] = useState(EMPTY_SETUP);
+  const [strategy, setStrategy] = useState<Strategy>("enqueue");
+  const [round, setRound] = useState(0);
+  const [problem, setProblem] = useState<Error | null>(null);
+
+  if (assistants.error) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
+  const waits = threadId !== undefined && search.assistant === undefined && thread.isPending;
+  if (!assistants.data || waits) {
+    return (
+      <Page title="Playground">
+        <Loading />
+      </Page>
+    );
+  }
+  const { metadata } = thread.data ?? {};
+  const wanted = [search.assistant, metadata?.["assistant_id"], metadata?.["graph_id"]];
+  const assistant =
+    wanted
+      .filter((name) => typeof name === "string")
+      .map((name) => assistants.data.find((one) => one.assistant_id === name || one.graph_id === name))
+      .find((found) => found !== undefined) ?? assistants.data[0];
+  if (!assistant) {
+    return (
+      <Page title="Playground">
+        <Empty title="No graph is served here">
+          <Text size="sm">Name one in langgraph.json, and start the server again.</Text>
+        </Empty>
+      </Page>
+    );
+  }
+  const go = (to: Place, replace = false) =>
+    void navigate({ search: { assistant: assistant.assistant_id, ...to }, replace });
+  const begin = (assistantId: string) => {
+    watcher.clear();
+    setProblem(null);
+    setRound(round + 1);
+    void navigate({ search: { assistant: assistantId, panel: search.panel } });
+  };
+  const sameName = (name: string) => assistants.data.filter((one) => one.name === name).length > 1;
+  return (
+    <Page
+      title="Playground"
+      actions={
+        <>
+          <Select
+            size="xs"
+            w={220}
+            aria-label="Assistant"
+            searchable={assistants.data.length > 8}
+            allowDeselect={false}
+            data={assistants.data.map(({ assistant_id: value, name, graph_id: graph }) => ({
+              value,
+              label: sameName(name) ? `${name} (${graph}, ${value.slice(-6)})` : name,
+            }))}
+            value={assistant.assistant_id}
+            onChange={(id) => {
+              if (id === null || id === assistant.assistant_id) return;
+              setDraft(EMPTY_SETUP);
+              begin(id);
+            }}
+          />
+          <Button size="xs" variant="default" onClick={() => begin(assistant.assistant_id)}>
+            New thread
+          </Button>
+        </>
+      }
+    >
+      <Suspense fallback={<Loading />}>
+        <Workbench
+          key={`${server} ${assistant.assistant_id} ${round}`}
+          server={server}
+          assistant={assistant}
+          place={search}
+          onGo={go}
+          watcher={watcher}
+          draft={draft}
+          onDraft={setDraft}
+          strategy={strategy}
+          onStrategy={setStrategy}
+          problem={problem}
+          onProblem={(error) => {
+            setProblem(error);
+            if (error) setRound(round + 1);
+          }}
+        />
+      </Suspense>
+    </Page>
+  );
+}

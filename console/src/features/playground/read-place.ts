@@ -1,0 +1,21 @@
+const PANELS = ["graph", "steps", "setup"] as const;
+
+export interface PlaygroundSearch {
+  /** Id of an assistant, or of a graph. */
+  assistant?: string;
+  thread?: string;
+  checkpoint?: string;
+  panel?: (typeof PANELS)[number];
+}
+
+/** What an address says of the playground; anything else in it is dropped. */
+export function readPlace(search: Record<string, unknown>): PlaygroundSearch {
+  const { assistant, thread, checkpoint } = search;
+  const panel = PANELS.find((name) => name === search["panel"]);
+  return {
+    ...(typeof assistant === "string" && { assistant }),
+    ...(typeof thread === "string" && { thread }),
+    ...(typeof thread === "string" && typeof checkpoint === "string" && { checkpoint }),
+    ...(panel && { panel }),
+  };
+}

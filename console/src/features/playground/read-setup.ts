@@ -1,0 +1,16 @@
+import { readObject } from "../../ui/json-field.tsx";
+import type { SetupDraft } from "./setup-panel.tsx";
+import type { Setup } from "./use-run.ts";
+
+/** @throws where the config is no JSON object */
+export function readSetup({ fields, config: text, before, after }: SetupDraft, kind: "context" | "config"): Setup {
+  const config = readObject(text, "The config");
+  const hasFields = Object.keys(fields).length > 0;
+  if (hasFields && kind === "config") config["configurable"] = { ...(config["configurable"] as object), ...fields };
+  return {
+    ...(Object.keys(config).length > 0 && { config }),
+    ...(hasFields && kind === "context" && { context: fields }),
+    ...(before.length > 0 && { interruptBefore: before }),
+    ...(after.length > 0 && { interruptAfter: after }),
+  };
+}

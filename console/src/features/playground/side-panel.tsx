@@ -1,0 +1,57 @@
+import { Skeleton, Tabs } from "@mantine/core";
+import { type ComponentProps, lazy, Suspense } from "react";
+
+import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
+import type { Drawing } from "../../ui/graph-view/layout.ts";
+import { Problem } from "../../ui/problem.tsx";
+import classes from "./playground.module.css";
+import { SetupPanel } from "./setup-panel.tsx";
+import { StepsPanel } from "./steps-panel.tsx";
+
+const GraphView = lazy(async () => ({ default: (await import("../../ui/graph-view/graph-view.tsx")).GraphView }));
+
+export type Panel = "graph" | "steps" | "setup";
+
+interface SidePanelProps {
+  panel: Panel;
+  onPanel: (panel: Panel) => void;
+  drawing: Drawing | undefined;
+  drawingError: Error | null;
+  nodeStates: ReadonlyMap<string, NodeState>;
+  steps: ComponentProps<typeof StepsPanel>;
+  setup: ComponentProps<typeof SetupPanel>;
+}
+
+export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, steps, setup }: SidePanelProps) {
+  return (
+    <Tabs
+      className={classes.side}
+      value={panel}
+      onChange={(next) => next !== null && onPanel(next as Panel)}
+      keepMounted={false}
+    >
+      <Tabs.List>
+        <Tabs.Tab value="graph">Graph</Tabs.Tab>
+        <Tabs.Tab value="steps">Steps</Tabs.Tab>
+        <Tabs.Tab value="setup">Setup</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="graph" className={classes.panel} data-fill="true">
+        {drawingError ? (
+          <Problem error={drawingError} what="The graph cannot be drawn" />
+        ) : drawing === undefined ? (
+          <Skeleton h="100%" />
+        ) : (
+          <Suspense fallback={<Skeleton h="100%" />}>
+            <GraphView drawing={drawing} states={nodeStates} />
+          </Suspense>
+        )}
+      </Tabs.Panel>
+      <Tabs.Panel value="steps" className={classes.panel} tabIndex={0}>
+        <StepsPanel {...steps} />
+      </Tabs.Panel>
+      <Tabs.Panel value="setup" className={classes.panel}>
+        <SetupPanel {...setup} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}

@@ -1,0 +1,118 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import type { State } from "../threads/thread-queries.ts";
+import { stepOf } from "../threads/steps.ts";
+import classes from "./playground.module.css";
+import type { Step } from "./run-watch.ts";
+
+interface StepsPanelProps {
+  /** Newest first. */
+  states: readonly State[];
+  /** Of the run that is under way. */
+  live: readonly Step[];
+  custom: readonly unknown[];
+  viewed: string | null;
+  isRunning: boolean;
+  onView: (checkpointId: string | null) => void;
+  onRunFrom: (state: State) => void;
+  onEdit: (state: State) => void;
+}
+
+/** The thread's states, newest first, and above them what the run is at. */
+export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: StepsPanelProps) {
+  if (states.length === 0 && live.length === 0) {
+    return (
+      <Empty title="No steps yet">{<Text size="sm">Each step of a run is listed here with its state.</Text>}</Empty>
+    );
+  }
+  const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
+  return (
+    <Stack gap={6}>
+      {isRunning &&
+        live.toReversed().map((step) => (
+          <div key={step.id} className={classes.step}>
+            <Group gap={6}>
+              <Text size="sm" fw={600}>
+                {step.node}
+              </Text>
+              <StatusBadge status={step.state === "active" ? "running" : step.state} />
+            </Group>
+            {step.result !== undefined && <Unfolded label={`Result of ${step.node}`} value={step.result} />}
+          </div>
+        ))}
+      {custom.length > 0 && <Unfolded label={`Custom events (${custom.length})`} value={custom} />}
+      {!isRunning &&
+        states.map((state) => (
+          <StateCard
+            key={state.checkpoint?.checkpoint_id ?? "none"}
+            state={state}
+            parent={byId.get(state.parent_checkpoint?.checkpoint_id)}
+            isViewed={viewed !== null && viewed === state.checkpoint?.checkpoint_id}
+            {...on}
+          />
+        ))}
+    </Stack>
+  );
+}
+
+interface StateCardProps extends Pick<StepsPanelProps, "onView" | "onRunFrom" | "onEdit"> {
+  state: State;
+  parent: State | undefined;
+  isViewed: boolean;
+}
+
+function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: StateCardProps) {
+  const { number, title, updates, next } = stepOf(state, parent);
+  const id = state.checkpoint?.checkpoint_id ?? null;
+  return (
+    <section className={classes.step} data-viewed={isViewed} aria-label={`Step ${number}: ${title}`}>
+      <Group gap={6} wrap="nowrap">
+        <Text size="xs" c="dimmed" className="numbers" miw={20}>
+          {number}
+        </Text>
+        <Text size="sm" fw={600} truncate>
+          {title}
+        </Text>
+        <TimeText at={state.created_at} size="xs" ml="auto" c="dimmed" />
+      </Group>
+      {next.length > 0 && (
+        <Text size="xs" c="dimmed">
+          next: {next.join(", ")}
+        </Text>
+      )}
+      {updates !== null && <Unfolded label="What it wrote" value={updates} />}
+      <Unfolded label="State after it" value={state.values} />
+      <Group gap={4} mt={4}>
+        <Button size="compact-xs" variant={isViewed ? "light" : "default"} onClick={() => onView(isViewed ? null : id)}>
+          {isViewed ? "Back to the newest" : "Look at it"}
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => onRunFrom(state)}>
+          Run from here
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => onEdit(state)}>
+          Edit state
+        </Button>
+      </Group>
+    </section>
+  );
+}
+
+/** Drawn when it is opened: a state may be large, and there are many. */
+function Unfolded({ label, value }: { label: string; value: unknown }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <Text span size="xs">
+          {label}
+        </Text>
+      </summary>
+      {isOpen && <JsonView value={value} label={label} maxHeight="20rem" />}
+    </details>
+  );
+}

@@ -1,0 +1,170 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useMemo } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { asMessages, type Message } from "../../ui/messages/message.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx";
+import { HISTORY, type State } from "../threads/thread-queries.ts";
+import { humanMessage } from "./compose-input.ts";
+import { Conversation } from "./conversation.tsx";
+import classes from "./playground.module.css";
+import type { Conduct, Send } from "./use-run.ts";
+
+interface TalkProps {
+  run: Conduct;
+  messagesKey: string | null;
+  /** A state that was chosen instead of the newest. */
+  viewed: State | undefined;
+  isViewing: boolean;
+  head: State | undefined;
+  problem: Error | null;
+  onProblem: (problem: Error | null) => void;
+  onNewest: () => void;
+  send: (what: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
+}
+
+/** What was said, or what the state is; what went wrong; what is asked of a human. */
+export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onProblem, onNewest, send }: TalkProps) {
+  const { stream, states } = run;
+  const isRunning = stream.isLoading;
+  const values = (isViewing ? viewed?.values : stream.values) as Record<string, unknown> | undefined;
+  const list = messagesKey === null ? undefined : values?.[messagesKey];
+  const messages = useMemo(() => asMessages(list) ?? [], [list]);
+
+  const originOf = (message: Message, index: number) => {
+    const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
+    // the oldest of the fetched states holds whatever was said before it
+    const isCut = states.length >= HISTORY && first === states.at(-1);
+    return isCut ? null : (first?.parent_checkpoint ?? null);
+  };
+  const alternativesOf = (message: Message, index: number) => {
+    const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
+    return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
+  };
+  const failure = problem ?? (isRunning || isViewing ? null : asError(stream.error));
+  const interrupts = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
+  const below = (
+    <Stack gap="xs" mt="xs">
+      {messagesKey === null && values && Object.keys(values).length > 0 && (
+        <JsonView
+          key={isRunning ? "live" : head?.checkpoint?.checkpoint_id}
+          value={values}
+          label="State"
+          maxHeight="none"
+        />
+      )}
+      {failure && (
+        <Problem
+          error={failure}
+          what={
+            problem && typeof (problem as { status?: unknown }).status === "number"
+              ? "The run was refused"
+              : "The run failed"
+          }
+          onRetry={() => {
+            onProblem(null);
+            return head === undefined ? undefined : send({ input: null });
+          }}
+        />
+      )}
+      {interrupts.map((interrupt, index) =>
+        interrupt.when === "breakpoint" && interrupt.value === undefined ? (
+          <Alert key={index} color="orange" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
+            <Button size="xs" onClick={() => void send({ input: null })}>
+              Continue
+            </Button>
+          </Alert>
+        ) : (
+          <InterruptCard
+            key={interrupt.id ?? index}
+            interrupt={interrupt}
+            node={nodeOf(head, interrupt)}
+            isBusy={isRunning}
+            onAnswer={(value) => {
+              const isOneOfMany = interrupts.length > 1 && interrupt.id !== undefined;
+              void send({ resume: { value: isOneOfMany ? { [interrupt.id!]: value } : value } });
+            }}
+          />
+        ),
+      )}
+      {isViewing && (
+        <Alert color="blue" title="You are looking at an earlier state">
+          <Group gap="xs">
+            <Text size="sm">What you send goes on from here, as another branch.</Text>
+            <Button size="compact-sm" variant="default" onClick={onNewest}>
+              Back to the newest
+            </Button>
+          </Group>
+        </Alert>
+      )}
+    </Stack>
+  );
+  if (run.threadError && !run.thread) {
+    return (
+      <div className={classes.talk}>
+        <Problem error={run.threadError} what="The thread cannot be shown" />
+      </div>
+    );
+  }
+  if (stream.isThreadLoading && !isRunning) {
+    return (
+      <div className={classes.talk}>
+        <Loading rows={4} />
+      </div>
+    );
+  }
+  const isEmpty = messages.length === 0 && !isRunning && !failure && interrupts.length === 0 && states.length === 0;
+  return (
+    <Conversation
+      messages={messages}
+      isRunning={isRunning}
+      {...(!isViewing && {
+        alternativesOf,
+        onBranch: stream.setBranch,
+        canRedo: (message: Message, index: number) => originOf(message, index) !== null,
+        onEdit: (message: Message, index: number, text: string) => {
+          const edited = humanMessage(text, []);
+          const earlier = (list as unknown[]).slice(0, index);
+          const input = { [messagesKey!]: [edited] };
+          void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, originOf(message, index));
+        },
+        onAgain: (message: Message, index: number) => {
+          const earlier = (list as unknown[]).slice(0, index);
+          void send({ input: null, optimistic: { [messagesKey!]: earlier } }, originOf(message, index));
+        },
+      })}
+    >
+      {isEmpty && (
+        <Empty title={messagesKey === null ? "Run the graph" : "Say something"}>
+          <Text size="sm" c="dimmed" maw={420}>
+            {messagesKey === null
+              ? "Fill in the input below and press Run. The graph lights up as it works, and each step's state is kept."
+              : "Messages stream in as they are written. Each step is kept: edit a message, go back to any step, fork it."}
+          </Text>
+        </Empty>
+      )}
+      {below}
+    </Conversation>
+  );
+}
+
+function interruptsOf(state: State | undefined): Interrupt[] {
+  const all = (state?.tasks ?? []).flatMap((task) => (task.interrupts ?? []) as Interrupt[]);
+  if (all.length > 0 || (state?.next ?? []).length === 0) return all;
+  return [];
+}
+
+function nodeOf(state: State | undefined, { id }: Interrupt): string | undefined {
+  return state?.tasks.find(({ interrupts }) => interrupts?.some((one) => (one as Interrupt).id === id))?.name;
+}
+
+/** The hook hands on what stands in a task: an error, its text, or what its text says as JSON. */
+function asError(error: unknown): Error | null {
+  if (error === null || error === undefined) return null;
+  if (error instanceof Error) return error;
+  const { message } = error as { message?: unknown };
+  return new Error(typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error));
+}

@@ -1,0 +1,187 @@
+import type { Assistant } from "@langchain/langgraph-sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import type { JsonSchema } from "../../ui/schema-form/schema.ts";
+import { drawingQuery, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
+import { branchOf } from "./branches.ts";
+import { messagesKeyOf } from "./compose-input.ts";
+import { Composer } from "./composer.tsx";
+import { EditState } from "./edit-state.tsx";
+import classes from "./playground.module.css";
+import { readSetup } from "./read-setup.ts";
+import { RunBar } from "./run-bar.tsx";
+import type { SetupDraft } from "./setup-panel.tsx";
+import { type Panel, SidePanel } from "./side-panel.tsx";
+import { Talk } from "./talk.tsx";
+import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface Place {
+  thread?: string | undefined;
+  checkpoint?: string | undefined;
+  panel?: Panel | undefined;
+}
+
+interface WorkbenchProps {
+  server: string;
+  assistant: Assistant;
+  place: Place;
+  onGo: (to: Place, replace?: boolean) => void;
+  watcher: Watcher;
+  draft: SetupDraft;
+  onDraft: (draft: SetupDraft) => void;
+  strategy: Strategy;
+  onStrategy: (strategy: Strategy) => void;
+  problem: Error | null;
+  /** With an error what is shown begins anew from the server's states; with null the error is put away. */
+  onProblem: (problem: Error | null) => void;
+}
+
+/** One assistant and one thread: talk, graph, steps. */
+export function Workbench(props: WorkbenchProps) {
+  const { server, assistant, place, onGo, watcher, draft, strategy, problem, onProblem } = props;
+  const { assistant_id: assistantId } = assistant;
+  const threadId = place.thread ?? null;
+  const schemas = useQuery(schemasQuery(server, assistantId));
+  const drawing = useQuery(drawingQuery(server, assistantId));
+  const watch = useSyncExternalStore(watcher.subscribe, watcher.read);
+  const [edited, setEdited] = useState<State | null>(null);
+
+  const inputSchema = (schemas.data?.input_schema ?? {}) as JsonSchema;
+  const messagesKey = messagesKeyOf(inputSchema);
+  const context = schemas.data?.context_schema as JsonSchema | null | undefined;
+  const kind = Object.keys(context?.properties ?? {}).length > 0 ? "context" : "config";
+  const { setup, setupError } = useMemo(() => trySetup(draft, kind), [draft, kind]);
+  const run = useRun({
+    server,
+    assistantId,
+    threadId,
+    setup,
+    strategy,
+    watcher,
+    messagesKey: messagesKey ?? "messages",
+    onThread: (thread) => onGo({ ...place, thread, checkpoint: undefined }, true),
+    onBroken: onProblem,
+  });
+  const { stream, states, runs } = run;
+
+  // the branch of the newest state is shown, until somebody chooses another
+  const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
+  useEffect(() => {
+    if (newest !== undefined && !stream.isLoading) stream.setBranch(branchOf(states, newest));
+  }, [newest, stream.isLoading]);
+
+  const asked = place.checkpoint;
+  const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === asked);
+  const isElsewhere = asked !== undefined && threadId !== null && !known && !stream.isThreadLoading;
+  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", asked ?? ""), enabled: isElsewhere });
+  const viewed = asked === undefined ? undefined : (known ?? fetched.data);
+
+  const head = viewed ?? stream.history.at(-1);
+  const from = head && (viewed || head.checkpoint?.checkpoint_id !== newest) ? (head.checkpoint ?? null) : null;
+  const send = async (what: Omit<Send, "from">, origin: Send["from"] = from) => {
+    if (setupError !== null) return tellFailure("The run was not sent")(new Error(setupError));
+    onProblem(null);
+    if (asked !== undefined) onGo({ ...place, checkpoint: undefined });
+    await run.send({ ...what, from: origin });
+  };
+
+  if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="The graph did not load" />;
+  if (!schemas.data) return <Loading />;
+  const isRunning = stream.isLoading;
+  const current = runs.find(({ run_id: id }) => id === watch.runId) ?? runs.find(({ status }) => status !== "pending");
+  const waiting = runs.filter((one) => one.status === "pending" && one.run_id !== watch.runId).toReversed();
+  const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
+  const nodeStates = new Map(watch.nodes);
+  if (!isRunning) for (const name of head?.next ?? []) nodeStates.set(name, "waiting");
+  return (
+    <div className={classes.grid}>
+      <section className={classes.main} aria-label="Conversation and input">
+        <RunBar
+          run={isRunning && watch.runId !== current?.run_id ? undefined : current}
+          waiting={waiting}
+          isRunning={isRunning}
+          isLost={run.isLost}
+          attempt={isRunning ? watch.attempt : 1}
+          onCancel={(runId) => void run.cancel(runId)}
+        />
+        <Talk
+          run={run}
+          messagesKey={messagesKey}
+          viewed={viewed}
+          isViewing={asked !== undefined}
+          head={head}
+          problem={problem}
+          onProblem={onProblem}
+          onNewest={() => onGo({ ...place, checkpoint: undefined })}
+          send={send}
+        />
+        <Composer
+          schema={inputSchema}
+          messagesKey={messagesKey}
+          isRunning={isRunning}
+          strategy={strategy}
+          onStrategy={props.onStrategy}
+          onSend={(input, added) => {
+            const shown = ((head?.values as Record<string, unknown> | undefined)?.[messagesKey ?? ""] ??
+              []) as unknown[];
+            const optimistic = added.length > 0 ? { optimistic: { [messagesKey!]: [...shown, ...added] } } : {};
+            void send({ input, ...optimistic });
+          }}
+        />
+      </section>
+      <SidePanel
+        panel={place.panel ?? "graph"}
+        onPanel={(panel) => onGo({ ...place, panel }, true)}
+        drawing={drawing.data as never}
+        drawingError={drawing.error}
+        nodeStates={nodeStates}
+        steps={{
+          states,
+          live: watch.steps,
+          custom: watch.custom,
+          viewed: asked ?? null,
+          isRunning,
+          onView: (checkpoint) => onGo({ ...place, checkpoint: checkpoint ?? undefined }),
+          onRunFrom: ({ checkpoint }) => void send({ input: null }, checkpoint ?? null),
+          onEdit: setEdited,
+        }}
+        setup={{
+          schema: kind === "context" ? context! : ((schemas.data.config_schema ?? null) as JsonSchema | null),
+          kind,
+          nodes,
+          draft,
+          error: setupError,
+          onChange: props.onDraft,
+        }}
+      />
+      {edited && threadId !== null && (
+        <EditState
+          server={server}
+          threadId={threadId}
+          state={edited}
+          nodes={nodes}
+          onClose={() => setEdited(null)}
+          onDone={async (checkpointId, goesOn) => {
+            setEdited(null);
+            await run.refresh();
+            if (!goesOn) return onGo({ ...place, checkpoint: undefined });
+            await send({ input: null }, { checkpoint_id: checkpointId, checkpoint_ns: "", checkpoint_map: null });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function trySetup(draft: SetupDraft, kind: "context" | "config"): { setup: Setup; setupError: string | null } {
+  try {
+    return { setup: readSetup(draft, kind), setupError: null };
+  } catch (error) {
+    return { setup: {}, setupError: (error as Error).message };
+  }
+}

@@ -1,0 +1,25 @@
+import type { State } from "./thread-queries.ts";
+
+export interface StepText {
+  number: number;
+  title: string;
+  /** By node; null for what no node wrote. */
+  updates: Record<string, unknown> | null;
+  next: string[];
+}
+
+/** What made a state: the tasks of the state before it, the input, or somebody's hand. */
+export function stepOf({ metadata, next, values }: State, parent: State | undefined): StepText {
+  const { source, step } = (metadata ?? {}) as { source?: string; step?: number };
+  const number = step ?? 0;
+  if (source === "input") return { number, title: "input", updates: null, next: [] };
+  if (source === "update") return { number, title: "edited by hand", updates: null, next };
+  if (source === "fork") return { number, title: "fork", updates: null, next };
+  const tasks = (parent?.tasks ?? []) as { name: string; result?: unknown }[];
+  const wrote = tasks.filter(({ result }) => result !== null && result !== undefined);
+  const names = [...new Set((wrote.length > 0 ? wrote : tasks).map(({ name }) => name))];
+  const title = names.length === 0 ? "step" : names.map((name) => (name === "__start__" ? "start" : name)).join(", ");
+  const updates = Object.fromEntries(wrote.map(({ name, result }) => [name, result]));
+  const isStart = names.length === 1 && names[0] === "__start__";
+  return { number, title, updates: isStart || wrote.length === 0 || values == null ? null : updates, next };
+}
