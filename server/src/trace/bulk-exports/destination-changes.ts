@@ -2,7 +2,7 @@ import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { TraceDeps } from "../deps.ts";
-import { DESTINATION_SECRET, type ExportDestination, printCredentials } from "./destination-bucket.ts";
+import { DESTINATION_SECRET, type ExportDestination, findDestination, printCredentials } from "./destination-bucket.ts";
 import type { DestinationCreate, DestinationCredentials } from "./destination-schema.ts";
 import * as rows from "./destination-sql.ts";
 import { testFailed, testWrite } from "./destination-test-write.ts";
@@ -49,6 +49,13 @@ export async function rotateCredentials(
   });
   if (item === undefined) throw unknown(id);
   return item;
+}
+
+/** Whether it can still be written to, with the credentials that it has. Throws 400 when not. */
+export async function testDestination(deps: Deps, tenantId: string, id: string): Promise<void> {
+  const destination = await findDestination(deps, tenantId, id);
+  if (!destination) throw unknown(id);
+  await test(deps, destination);
 }
 
 export async function deleteDestination(deps: Deps, tenantId: string, id: string): Promise<void> {

@@ -3,7 +3,13 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { createDestination, deleteDestination, rotateCredentials, unknown } from "./destination-changes.ts";
+import {
+  createDestination,
+  deleteDestination,
+  rotateCredentials,
+  testDestination,
+  unknown,
+} from "./destination-changes.ts";
 import * as schema from "./destination-schema.ts";
 import * as rows from "./destination-sql.ts";
 import { requireExports } from "./export-plan.ts";
@@ -68,6 +74,21 @@ export function destinationRoutes(deps: TraceDeps): Route[] {
         requireExports(principal);
         const { workspaceId } = principal;
         return rawJson(await rotateCredentials(deps, workspaceId, params.destination_id, body.credentials));
+      },
+    }),
+    route({
+      tag,
+      method: "POST",
+      ...v1("/bulk-exports/destinations/:destination_id/test"),
+      permission: "bulk-exports:manage",
+      summary: "Write a test object to an export destination with the credentials that it has",
+      params: schema.destinationPath,
+      out: { 200: schema.testedDestination },
+      errors: [400],
+      async handler({ params, principal, c }) {
+        requireExports(principal);
+        await testDestination(deps, principal.workspaceId, params.destination_id);
+        return c.json({ ok: true as const });
       },
     }),
     route({

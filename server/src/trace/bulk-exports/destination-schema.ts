@@ -128,6 +128,9 @@ export const destination = z
   })
   .meta({ id: "BulkExportDestination" });
 
+/** Ours; one that cannot be written to answers 400 with the reason. */
+export const testedDestination = z.object({ ok: z.literal(true) });
+
 export const destinationPath = z.object({ destination_id: uuid });
 export const listDestinationsQuery = z.object({ limit: queryLimit(100), offset: queryOffset });
 

@@ -222,6 +222,18 @@ test("credentials are replaced after the same test, and stay when it fails", asy
   expect((await call("GET", path)).json).toEqual(json);
 });
 
+test("a destination is tested again with the credentials that it has", async () => {
+  const credentials = s3.createKey();
+  const { id } = await create(credentials);
+  s3.takeRequests();
+  expect(await call("POST", `${DESTINATIONS}/${id}/test`)).toMatchObject({ status: 200, json: { ok: true } });
+  expect(s3.takeRequests()).toHaveLength(4);
+  s3.deny(credentials.access_key_id, "s3:PutObject");
+  const failed = await call("POST", `${DESTINATIONS}/${id}/test`);
+  expect([failed.status, failed.json.detail]).toEqual([400, expect.stringContaining("Access denied")]);
+  expect((await call("POST", `${DESTINATIONS}/${crypto.randomUUID()}/test`)).status).toBe(404);
+});
+
 test("a destination is deleted with its credentials, and is nobody else's", async () => {
   const { id } = await create(s3.createKey());
   const path = `${DESTINATIONS}/${id}`;
