@@ -16,6 +16,7 @@ import type { ControlDeps } from "./deps.ts";
 import { openDriver } from "./drivers/open-driver.ts";
 import { GitSource } from "./git/git-source.ts";
 import { RouteTable } from "./gateway/route-table.ts";
+import { holdDirectory } from "./hold-directory.ts";
 import { LogWriter } from "./logs/log-writer.ts";
 import { PushWatcher } from "./pushes/push-watcher.ts";
 import { ImageStore } from "./registry/image-store.ts";
@@ -23,6 +24,7 @@ import { openPushTokens } from "./registry/push-token.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import { Worker } from "./revisions/worker.ts";
 import { DeploymentDatabases } from "./runtime/deployment-database.ts";
+import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
 import { openUploadSigner } from "./uploads/sign-upload.ts";
@@ -53,6 +55,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   return started.orStop(async () => {
     const directory = join(dataDir, "control");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    started.add(await holdDirectory(realpathSync(directory)));
     const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
     started.add(() => sql.end({ timeout: 2 }));
     await migrate(sql);
@@ -68,10 +71,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const outbound = createOutbound(readPolicy(settings.outboundAllow, !options.keysNeeded));
     started.add(() => outbound.close());
     const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });
+    await git.clear();
     const table = new RouteTable(sql, place);
-    const configured = settings.platformTraceUrl;
-    const named = configured === undefined ? null : { url: configured, key: settings.platformTraceKey ?? "" };
-    const traces = named === null && options.traces ? options.traces : Promise.resolve(named);
+    const { platformTraceUrl: url, platformTraceKey: key = "" } = settings;
+    const traces =
+      url === undefined
+        ? (options.traces ?? Promise.resolve(null)).then((own) => own && ownTraces(own))
+        : Promise.resolve(configuredTraces(url, key));
     const supervisor = new Supervisor({
       sql,
       log,
@@ -97,6 +103,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       images,
       table,
       supervisor,
+      traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
     };
     const worker = new Worker(work);

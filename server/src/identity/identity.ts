@@ -46,6 +46,11 @@ export interface Identity {
   stop(): Promise<void>;
 }
 
+async function findPlace(sql: Sql, workspaceId: string) {
+  const row = await selectWorkspace(sql, workspaceId);
+  return row && { organizationId: row.organization_id, workspaceId: row.id, plan: row.plan };
+}
+
 /** The database must be migrated. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { sql, log, settings } = options;
@@ -75,7 +80,8 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
   const { tracingKey } = options;
-  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, { organizationId, workspaceId, plan }) : keys;
+  const place = { organizationId, workspaceId, plan };
+  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, place, (id) => findPlace(sql, id)) : keys;
   const audit = createAuditLog(sql, log, {
     retentionDays: settings.auditRetentionDays,
     sealKey: options.sealKey,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
 import type { Principal } from "../base/auth/principal.ts";
 import { unauthorized } from "../base/errors.ts";
-import { withTracingKey } from "./tracing-key.ts";
+import { withTracingKey, workspaceTracingKey } from "./tracing-key.ts";
 
 const KEY = "a-key-of-some-length";
 const place = { organizationId: "o", workspaceId: "w", plan: "enterprise" } as const;
@@ -35,4 +35,32 @@ test("about everybody else the others decide", () => {
   ]) {
     expect(() => ask(headers as Record<string, string>)).toThrow("somebody else decides");
   }
+});
+
+const OTHER = "00000000-0000-7000-8000-00000000000b";
+const find = (workspaceId: string) =>
+  Promise.resolve(
+    workspaceId === OTHER ? { organizationId: "o2", workspaceId, plan: "developer" as const } : undefined,
+  );
+const askWith = async (key: string) =>
+  withTracingKey(refusing, KEY, place, find).authenticate({
+    headers: new Headers({ "x-api-key": key }),
+    method: "POST",
+    ip: "127.0.0.1",
+  });
+
+test("a key of a workspace is for that workspace and one purpose, and no other can be made of it", async () => {
+  const sending = await askWith(workspaceTracingKey(KEY, OTHER, "send"));
+  expect([sending.workspaceId, [...sending.permissions]]).toEqual([OTHER, ["runs:create", "feedback:create"]]);
+  const deleting = await askWith(workspaceTracingKey(KEY, OTHER, "delete-project"));
+  expect([...deleting.permissions]).toEqual(["projects:read", "projects:delete"]);
+  const forged = [
+    workspaceTracingKey(KEY, OTHER, "send").replace("_send_", "_delete-project_"),
+    workspaceTracingKey(KEY, OTHER, "send").replace(/b_/, "c_"),
+    workspaceTracingKey("another", OTHER, "send"),
+    workspaceTracingKey(workspaceTracingKey(KEY, OTHER, "send"), OTHER, "delete-project"),
+  ];
+  for (const key of forged) await expect(askWith(key)).rejects.toThrow("somebody else decides");
+  const nowhere = workspaceTracingKey(KEY, OTHER.replace(/b$/, "d"), "send");
+  await expect(askWith(nowhere)).rejects.toThrow("there is not");
 });

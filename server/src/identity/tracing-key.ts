@@ -1,32 +1,77 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
+import type { Permission } from "../base/auth/permissions.ts";
 import type { Authenticator, Principal } from "../base/auth/principal.ts";
+import { unauthorized } from "../base/errors.ts";
+
+type Place = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
+
+/** What a key of a workspace's is for. */
+const PERMISSIONS = {
+  send: ["runs:create", "feedback:create"],
+  "delete-project": ["projects:read", "projects:delete"],
+} as const satisfies Record<string, readonly Permission[]>;
+export type TracingPurpose = keyof typeof PERMISSIONS;
+
+const DERIVED = /^heddle_trace_(send|delete-project)_([0-9a-f-]{36})_([\w-]{43})$/;
+/** A workspace that was looked up is believed in for so long. */
+const REMEMBER_MS = 10_000;
+
+/**
+ * A key that lets its bearer do one thing in one workspace. Whoever has the tracing key can make it, and nobody else;
+ * whoever has it can make no other.
+ */
+export function workspaceTracingKey(tracingKey: string, workspaceId: string, purpose: TracingPurpose): string {
+  const proof = createHmac("sha256", tracingKey).update(`${purpose}\n${workspaceId}`).digest("base64url");
+  return `heddle_trace_${purpose}_${workspaceId}_${proof}`;
+}
 
 /**
  * Lets in who bears `tracingKey`, for sending traces and issuing feedback links and nothing else; `others` decide
  * about everybody else. It is the key that an agent server and a trace platform of one start share, so that runs can
- * be traced where keys are needed: made anew at each start and held in memory by both.
+ * be traced where keys are needed: made anew at each start and held in memory by both. A control plane makes keys of it
+ * for the workspaces whose deployments it runs; `find` knows those.
  */
 export function withTracingKey(
   others: Authenticator,
   tracingKey: string,
-  of: { organizationId: string; workspaceId: string; plan: Principal["plan"] },
+  of: Place,
+  find: (workspaceId: string) => Promise<Place | undefined> = () => Promise.resolve(undefined),
 ): Authenticator {
-  const expected = digest(tracingKey);
-  const principal: Principal = {
-    actor: { kind: "system", id: "", name: "tracing of runs", userId: null },
-    ...of,
-    permissions: new Set(["runs:create", "feedback:create"] as const),
-  };
+  const known = new Map<string, { place: Place; until: number }>();
+
+  async function placeOf(workspaceId: string): Promise<Place> {
+    const remembered = known.get(workspaceId);
+    if (remembered && remembered.until > Date.now()) return remembered.place;
+    const place = await find(workspaceId);
+    known.delete(workspaceId);
+    if (!place) throw unauthorized("This key is for a workspace that there is not.");
+    known.set(workspaceId, { place, until: Date.now() + REMEMBER_MS });
+    return place;
+  }
+
   return {
     authenticate(credentials) {
-      const given = credentials.headers.get("x-api-key");
-      if (given?.length !== tracingKey.length || !timingSafeEqual(digest(given), expected)) {
+      const given = credentials.headers.get("x-api-key") ?? "";
+      if (isSame(given, tracingKey)) return principalOf(of, "send");
+      const [, purpose, workspaceId] = DERIVED.exec(given) ?? [];
+      if (purpose === undefined || workspaceId === undefined) return others.authenticate(credentials);
+      if (!isSame(given, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
         return others.authenticate(credentials);
       }
-      return principal;
+      return placeOf(workspaceId).then((place) => principalOf(place, purpose as TracingPurpose));
     },
   };
 }
+
+const principalOf = (place: Place, purpose: TracingPurpose): Principal => ({
+  actor: { kind: "system", id: "", name: "tracing of runs", userId: null },
+  ...place,
+  permissions: new Set<Permission>(PERMISSIONS[purpose]),
+});
+
+/** Takes as long for every wrong one. */
+const isSame = (given: string, expected: string): boolean =>
+  given.length === expected.length && timingSafeEqual(digest(given), digest(expected));
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,6 +1,7 @@
 import type { ControlDeps } from "../deps.ts";
 import { unknownDeployment } from "./not-found.ts";
-import { lockDeployment, markDeleting } from "./sql.ts";
+import { type DeleteWishes, lockDeployment, markDeleting } from "./sql.ts";
+import { stateError } from "./validate.ts";
 
 /**
  * From now on it takes no requests and is on its way out; the worker ends what runs and removes what is kept, again
@@ -10,16 +11,25 @@ export async function deleteDeployment(
   deps: ControlDeps,
   tenantId: string,
   id: string,
-  deleteTracingProject: boolean,
+  wishes: DeleteWishes = { deleteTracingProject: false, force: false },
 ): Promise<void> {
+  if (wishes.deleteTracingProject && (await knownTraces(deps)) === null) {
+    throw stateError("delete_tracing_project: this installation has no trace platform.");
+  }
   await deps.sql.begin(async (tx) => {
     const row = await lockDeployment(tx, tenantId, id);
     if (!row) throw unknownDeployment(id);
-    await markDeleting(tx, id, deleteTracingProject || row.delete_tracing_project);
+    if (wishes.force && row.status !== "AWAITING_DELETE") {
+      throw stateError(`Deployment ID ${id} is active: force is for a deletion that does not come to its end.`);
+    }
+    await markDeleting(tx, id, wishes);
   });
   await deps.table.refresh();
   deps.worker.wake();
 }
+
+/** Undefined while it is starting. */
+const knownTraces = ({ traces }: ControlDeps) => Promise.race([traces, Promise.resolve(undefined)]);
 
 /** 404 when there is none of them. */
 export async function deleteMany(
@@ -31,7 +41,7 @@ export async function deleteMany(
   const failed: { id: string; detail: string }[] = [];
   for (const id of new Set(ids)) {
     try {
-      await deleteDeployment(deps, tenantId, id, false);
+      await deleteDeployment(deps, tenantId, id);
       deleted.push(id);
     } catch (error) {
       const unknown = unknownDeployment(id);

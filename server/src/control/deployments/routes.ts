@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { forbidden } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { hosted } from "../api-host.ts";
@@ -132,8 +133,12 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       out: { 204: null },
       errors: [400],
       async handler({ params, query, principal, c }) {
-        const withTraces = /^(true|1)$/i.test(query.delete_tracing_project ?? "");
-        await deleteDeployment(deps, principal.workspaceId, params.deployment_id, withTraces);
+        const isSet = (text: string | undefined) => /^(true|1)$/i.test(text ?? "");
+        const wishes = { deleteTracingProject: isSet(query.delete_tracing_project), force: isSet(query.force) };
+        if (wishes.deleteTracingProject && !principal.permissions.has("projects:delete")) {
+          throw forbidden("Forbidden: delete_tracing_project needs the permission projects:delete.");
+        }
+        await deleteDeployment(deps, principal.workspaceId, params.deployment_id, wishes);
         return c.body(null, 204);
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+import { queryBoolean, queryLimit, queryNotBuilt, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 import { STATUSES } from "../revisions/status.ts";
 
 /** Contract control-plane §2 and §3, service-interface §2.1. Unknown keys are ignored: newer clients send more. */
@@ -119,6 +119,10 @@ export const listQuery = z.object({
   deployment_ids: uuidList,
   deployment_type: storableText.optional(),
   image_version: storableText.optional(),
+  remote_reconciled: queryBoolean,
+  tag_value_ids: queryNotBuilt("tag_value_ids"),
+  agent_id: queryNotBuilt("agent_id"),
+  agent_environment: queryNotBuilt("agent_environment"),
 });
 export type ListQuery = z.output<typeof listQuery>;
 

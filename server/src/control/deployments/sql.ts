@@ -66,7 +66,14 @@ export async function lockDeployment(
  * (contract control-plane §0.12); then the newest.
  */
 export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): Promise<DeploymentRow[]> {
-  const { name, name_contains: part, status, deployment_ids: ids, deployment_type: type } = query;
+  const {
+    name,
+    name_contains: part,
+    status,
+    deployment_ids: ids,
+    deployment_type: type,
+    remote_reconciled: remote,
+  } = query;
   return sql<DeploymentRow[]>`
     select ${sql.unsafe(DEPLOYMENT)} from deployments d left join revisions r on r.id = d.latest_revision_id
     where d.tenant_id = ${tenantId}
@@ -74,6 +81,9 @@ export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): P
       and (${part ?? null}::text is null or strpos(d.name, ${part ?? ""}) > 0)
       and (${status ?? null}::text is null or d.status = ${status ?? null})
       and (${ids ?? null}::uuid[] is null or d.id = any(${ids ?? null}::uuid[]))
+      and ${remote === undefined ? sql`true` : sql`(d.source_config->>'listener_id' is not null) = ${remote}`}
+      -- what runs here bears no version of an image
+      and ${query.image_version === undefined}
       and (${type ?? null}::text is null or coalesce(d.source_config->>'deployment_type', 'prod') = ${type ?? null})
     order by (d.name = ${part ?? ""}) desc, d.created_at desc, d.id desc
     limit ${query.limit} offset ${query.offset}`;
@@ -123,11 +133,22 @@ export async function updateDeployment(
     where id = ${id}`;
 }
 
-/** From now on it is on its way out. */
-export async function markDeleting(tx: Transaction, id: string, deleteTracingProject: boolean): Promise<void> {
+export interface DeleteWishes {
+  /** With all that was traced in it. */
+  deleteTracingProject: boolean;
+  /** Even where something of it cannot be removed. */
+  force: boolean;
+}
+
+/** From now on it is on its way out. What was wished before is not taken back. */
+export async function markDeleting(
+  tx: Transaction,
+  id: string,
+  { deleteTracingProject, force }: DeleteWishes,
+): Promise<void> {
   await tx`
     update deployments set status = 'AWAITING_DELETE', updated_at = now(),
-      delete_tracing_project = ${deleteTracingProject}
+      delete_tracing_project = delete_tracing_project or ${deleteTracingProject}, force_delete = force_delete or ${force}
     where id = ${id}`;
   await tx`
     update revisions set status = 'INTERRUPTED', interrupted_by_user = true, status_message = 'The deployment is deleted.',
@@ -136,11 +157,14 @@ export async function markDeleting(tx: Transaction, id: string, deleteTracingPro
       and status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')`;
 }
 
+export type GoingDeployment = Pick<
+  DeploymentRow,
+  "id" | "tenant_id" | "name" | "status" | "delete_tracing_project" | "force_delete"
+>;
+
 /** Deployments whose databases are to be made, or that are to go. */
-export const deploymentsToDo = (sql: Sql, limit: number) => sql<
-  Pick<DeploymentRow, "id" | "tenant_id" | "name" | "status" | "delete_tracing_project">[]
->`
-  select id, tenant_id, name, status, delete_tracing_project from deployments
+export const deploymentsToDo = (sql: Sql, limit: number) => sql<GoingDeployment[]>`
+  select id, tenant_id, name, status, delete_tracing_project, force_delete from deployments
   where status in ('AWAITING_DATABASE', 'AWAITING_DELETE') order by updated_at limit ${limit}`;
 
 export async function markReady(sql: Sql, id: string): Promise<boolean> {

@@ -231,6 +231,7 @@ test("a caller who hangs up before the protocol is agreed on ends what he asked 
   socket.destroy();
   await vi.waitUntil(() => ended, { timeout: 2000 });
   await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 0, { timeout: 2000 });
+  expect(ended).toBe(true);
   silent.close();
 });
 

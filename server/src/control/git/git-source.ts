@@ -141,7 +141,11 @@ export class GitSource {
     }).catch(this.#explain(place));
   }
 
-  /** Directories of fetches that a crash has left; nothing of them is wanted again. */
+  /** Takes away what fetches have left that ended with their process. */
+  async clear(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
   get directory(): string {
     return join(this.#options.directory, "git");
   }

@@ -38,7 +38,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const { deployment_id: id } = params;
         if (!(await findDeployment(sql, principal.workspaceId, id))) throw unknownDeployment(id);
-        const rows = await listRevisions(sql, id, { ...query, status: query.status });
+        const rows = await listRevisions(sql, id, { ...query, remote: query.remote_reconciled });
         return c.json({ resources: rows.map(printRevision), offset: query.offset + rows.length });
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { queryLimit, queryOffset, uuid } from "../../base/http/fields.ts";
+import { queryBoolean, queryLimit, queryOffset, uuid } from "../../base/http/fields.ts";
 import { STATUSES } from "./status.ts";
 
 export const revisionParams = z.object({ deployment_id: uuid, revision_id: uuid });
@@ -12,4 +12,9 @@ const statusList = z
   .pipe(z.array(z.enum(STATUSES)))
   .optional();
 
-export const listQuery = z.object({ limit: queryLimit(20, 100), offset: queryOffset, status: statusList });
+export const listQuery = z.object({
+  limit: queryLimit(20, 100),
+  offset: queryOffset,
+  status: statusList,
+  remote_reconciled: queryBoolean,
+});

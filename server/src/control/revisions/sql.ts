@@ -41,11 +41,12 @@ export async function findRevision(
 export const listRevisions = (
   sql: Sql,
   deploymentId: string,
-  { limit, offset, status }: { limit: number; offset: number; status: string[] | undefined },
+  { limit, offset, status, remote }: { limit: number; offset: number; status?: string[]; remote?: boolean },
 ) => sql<RevisionRow[]>`
   select ${sql.unsafe(REVISION)} from revisions r
   where r.deployment_id = ${deploymentId}
     and (${status ?? null}::text[] is null or r.status = any(${status ?? null}::text[]))
+    and ${remote === undefined ? sql`true` : sql`(r.source_config->>'listener_id' is not null) = ${remote}`}
   order by r.number desc limit ${limit} offset ${offset}`;
 
 export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;

@@ -8,6 +8,7 @@ import type { RouteTable } from "../gateway/route-table.ts";
 import type { GitSource } from "../git/git-source.ts";
 import type { LogWriter } from "../logs/log-writer.ts";
 import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
+import type { Traces } from "../runtime/traces.ts";
 import type { Supervisor } from "../runtime/supervisor.ts";
 import type { ControlSettings } from "../settings.ts";
 
@@ -28,5 +29,7 @@ export interface WorkDeps {
   images: ImageStore;
   table: RouteTable;
   supervisor: Supervisor;
+  /** Known when the trace platform has started; null where there is none. */
+  traces: Promise<Traces | null>;
   faultPoint: FaultPoint;
 }

@@ -18,6 +18,7 @@ import type { WorkDeps } from "./work-deps.ts";
 const LOOK_MS = 500;
 const RENEW_MS = 500;
 const AT_ONCE = 16;
+const AGAIN_MS = 3_000;
 const GARBAGE_MS = 60_000;
 
 export class Worker {
@@ -31,6 +32,8 @@ export class Worker {
   #stopped = false;
   #failing = false;
   #garbageAt = 0;
+  /** Deployments whose beginning or end has just failed. */
+  readonly #notBefore = new Map<string, number>();
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
@@ -91,6 +94,8 @@ export class Worker {
   async #deployments(): Promise<void> {
     const { sql, databases, log } = this.#deps;
     for (const deployment of await deploymentsToDo(sql, 100)) {
+      if ((this.#notBefore.get(deployment.id) ?? 0) > Date.now()) continue;
+      this.#notBefore.delete(deployment.id);
       try {
         if (deployment.status === "AWAITING_DELETE") await removeDeployment(this.#deps, deployment);
         else {
@@ -99,6 +104,7 @@ export class Worker {
         }
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
+        this.#notBefore.set(deployment.id, Date.now() + AGAIN_MS);
         log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
       }
     }

@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { deleteDeploymentRow } from "../deployments/sql.ts";
+import { deleteDeploymentRow, type GoingDeployment } from "../deployments/sql.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
+import { deleteTracingProject } from "./traces.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 
 interface Leftovers {
@@ -25,24 +26,36 @@ async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
 
 /**
  * Ends a deployment that is on its way out, as far as it gets: what still runs or is worked on is waited for, by being
- * asked again. Its row goes last, so that what was not done yet is not forgotten.
+ * asked again. Its row goes last, so that what was not done yet is not forgotten; where it is to go by force, what
+ * cannot be removed is left behind, and told of in the log.
  */
-export async function removeDeployment(
-  deps: WorkDeps,
-  { id, tenant_id }: { id: string; tenant_id: string },
-): Promise<boolean> {
-  const { sql, secrets, driver, databases, directory, images } = deps;
+export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): Promise<boolean> {
+  const { sql, secrets, driver, databases, directory, images, log } = deps;
+  const { id, tenant_id: workspaceId, force_delete: isForced } = going;
   const left = await leftoversOf(sql, id);
   // the supervisor ends what runs, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
-  await databases.drop(id, tenant_id);
+  const remove = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isForced) throw error;
+      log.warn({ err: error, deployment: id }, `${what} of a deployment that is deleted by force stay behind`);
+    }
+  };
+  if (going.delete_tracing_project) {
+    const traces = await deps.traces;
+    // when nothing is there to send any more, or it would be made anew
+    if (traces) await remove("traces", () => deleteTracingProject(traces, workspaceId, going.name));
+  }
+  await remove("the database and its user", () => databases.drop(id, workspaceId));
   for (const revision of left.revisions) {
-    await driver.deleteBuild(revision);
+    await remove("builds", () => driver.deleteBuild(revision));
     await secrets.delete({ purpose: "revision-env", id: revision });
   }
-  for (const instance of left.instances) await driver.discard(instance);
-  for (const upload of left.uploads) await rm(uploadFile(directory, upload), { force: true });
-  await images.remove(id);
+  for (const instance of left.instances) await remove("instances", () => driver.discard(instance));
+  for (const upload of left.uploads) await remove("archives", () => rm(uploadFile(directory, upload), { force: true }));
+  await remove("images", () => images.remove(id));
   await secrets.delete({ purpose: "deployment-env", id });
   await deleteDeploymentRow(sql, id);
   await deps.table.refresh();

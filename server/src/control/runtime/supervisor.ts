@@ -21,6 +21,7 @@ import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
 import { type EnvironmentOrder, instanceEnvironment } from "./instance-environment.ts";
+import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
 
@@ -42,7 +43,7 @@ export interface SupervisorOptions {
   /** Of this control plane, for its deployments. */
   internalUrl: string;
   /** Where deployments send the traces of their runs; known when the trace platform has started. */
-  traces: Promise<{ url: string; key: string } | null>;
+  traces: Promise<Traces | null>;
 }
 
 export class Supervisor {
@@ -57,6 +58,11 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+  }
+
+  /** Names the machine and data directory whose instances these are. */
+  get place(): string {
+    return this.#options.place;
   }
 
   /** Adopts what a control plane before has left running. */
@@ -178,6 +184,7 @@ export class Supervisor {
       log.error({ revision: wanted.revision_id }, "the build of a revision that has to run is not there");
       return;
     }
+    const traces = await this.#options.traces;
     const credentials = await databases.ensure(wanted.deployment_id, wanted.tenant_id);
     const environment = instanceEnvironment({
       deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
@@ -188,7 +195,7 @@ export class Supervisor {
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
       settings,
-      traces: await this.#options.traces,
+      traces: traces && { url: traces.url, key: traces.sendingKey(wanted.tenant_id) },
       platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
     });
     const made = {

@@ -1,0 +1,47 @@
+import { workspaceTracingKey } from "../../identity/tracing-key.ts";
+
+/** The trace platform, as far as deployments have to do with it. */
+export interface Traces {
+  url: string;
+  /** What a workspace's deployments send their traces with. */
+  sendingKey(workspaceId: string): string;
+  /** What a deployment's project is deleted with. */
+  deletingKey(workspaceId: string): string;
+}
+
+/** One that the operator names: whatever its key may do, for the workspace that the key is of. */
+export const configuredTraces = (url: string, key: string): Traces => ({
+  url,
+  sendingKey: () => key,
+  deletingKey: () => key,
+});
+
+/** One that was started with this control plane: each workspace has keys of its own. */
+export const ownTraces = ({ url, key }: { url: string; key: string }): Traces => ({
+  url,
+  sendingKey: (workspaceId) => workspaceTracingKey(key, workspaceId, "send"),
+  deletingKey: (workspaceId) => workspaceTracingKey(key, workspaceId, "delete-project"),
+});
+
+const LIMIT_MS = 5_000;
+
+/** Deletes the tracing project of a name with all its runs; one that there is not is deleted already. */
+export async function deleteTracingProject(traces: Traces, workspaceId: string, name: string): Promise<void> {
+  const headers = { "x-api-key": traces.deletingKey(workspaceId), "x-tenant-id": workspaceId };
+  const ask = async (method: string, path: string): Promise<Response> => {
+    const answer = await fetch(`${traces.url.replace(/\/+$/, "")}/api/v1${path}`, {
+      method,
+      headers,
+      redirect: "error",
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    if (answer.ok || answer.status === 404) return answer;
+    const said = (await answer.text()).slice(0, 300);
+    throw new Error(`the trace platform did not delete the project ${name}: ${answer.status} ${said}`);
+  };
+  const found = await ask("GET", `/sessions?limit=1&name=${encodeURIComponent(name)}`);
+  const projects = (found.status === 404 ? [] : await found.json()) as { id: string; name: string }[];
+  for (const project of projects) {
+    if (project.name === name) await (await ask("DELETE", `/sessions/${project.id}`)).body?.cancel();
+  }
+}
