@@ -16,6 +16,16 @@ export default defineConfig({
     }),
     react(),
   ],
-  build: { target: "es2023", modulePreload: { polyfill: false }, chunkSizeWarningLimit: 900 },
+  build: {
+    target: "es2023",
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      treeshake: {
+        // do nothing when they are loaded and do not say so; the SDK would bring all of langsmith along
+        moduleSideEffects: (id) => !/node_modules\/(@langchain\/(core|langgraph-sdk)|langsmith)\//.test(id),
+      },
+    },
+  },
   server: { proxy: { "/api": { target: backend, ws: true }, "/console.json": backend } },
 });
