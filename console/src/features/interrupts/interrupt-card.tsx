@@ -1,6 +1,6 @@
 import { Paper, Stack, Text } from "@mantine/core";
 
-import { JsonView } from "../../ui/json-view.tsx";
+import { LazyJson } from "../../ui/lazy-json.tsx";
 import { AnyAnswer } from "./any-answer.tsx";
 import { readReview } from "./review.ts";
 import { ReviewForm } from "./review-form.tsx";
@@ -65,5 +65,5 @@ export function Question({ value }: { value: unknown }) {
       </Text>
     );
   }
-  return <JsonView value={value} label="what it asks" maxHeight="16rem" />;
+  return <LazyJson value={value} label="what it asks" maxHeight="16rem" />;
 }

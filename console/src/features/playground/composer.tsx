@@ -10,17 +10,18 @@ import {
   Tooltip,
 } from "@mantine/core";
 import { IconPhoto } from "@tabler/icons-react";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
+import { Loading } from "../../ui/loading.tsx";
 import { JsonField, readObject } from "../../ui/json-field.tsx";
 import { tellFailure } from "../../ui/notify.ts";
-import { SchemaForm } from "../../ui/schema-form/schema-form.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { hasFields, humanMessage } from "./compose-input.ts";
 import classes from "./playground.module.css";
 import type { Strategy } from "./use-run.ts";
 
 type Fields = Record<string, unknown>;
+const SchemaForm = lazy(async () => ({ default: (await import("../../ui/schema-form/schema-form.tsx")).SchemaForm }));
 
 interface ComposerProps {
   schema: JsonSchema;
@@ -85,13 +86,15 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
         ) : (
           <>
             {hasForm && (
-              <SchemaForm
-                key={round}
-                schema={schema}
-                value={fields}
-                onChange={setFields}
-                without={new Set(messagesKey === null ? [] : [messagesKey])}
-              />
+              <Suspense fallback={<Loading rows={3} />}>
+                <SchemaForm
+                  key={round}
+                  schema={schema}
+                  value={fields}
+                  onChange={setFields}
+                  without={new Set(messagesKey === null ? [] : [messagesKey])}
+                />
+              </Suspense>
             )}
             {messagesKey !== null && (
               <Textarea

@@ -8,7 +8,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
-import { EMPTY_SETUP } from "./setup-panel.tsx";
+import { EMPTY_SETUP } from "./read-setup.ts";
 import type { Strategy } from "./use-run.ts";
 import { Watcher } from "./watcher.ts";
 import type { Place } from "./workbench.tsx";

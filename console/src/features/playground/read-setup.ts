@@ -1,6 +1,15 @@
 import { readObject } from "../../ui/json-field.tsx";
-import type { SetupDraft } from "./setup-panel.tsx";
 import type { Setup } from "./use-run.ts";
+
+export interface SetupDraft {
+  fields: Record<string, unknown>;
+  /** JSON text of the config, beside what the form says. */
+  config: string;
+  before: string[];
+  after: string[];
+}
+
+export const EMPTY_SETUP: SetupDraft = { fields: {}, config: "", before: [], after: [] };
 
 /** @throws where the config is no JSON object */
 export function readSetup({ fields, config: text, before, after }: SetupDraft, kind: "context" | "config"): Setup {

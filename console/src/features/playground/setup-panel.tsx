@@ -3,18 +3,7 @@ import { MultiSelect, Stack, Text } from "@mantine/core";
 import { JsonField } from "../../ui/json-field.tsx";
 import { SchemaForm } from "../../ui/schema-form/schema-form.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-
-type Fields = Record<string, unknown>;
-
-export interface SetupDraft {
-  fields: Fields;
-  /** JSON text of the config, beside what the form says. */
-  config: string;
-  before: string[];
-  after: string[];
-}
-
-export const EMPTY_SETUP: SetupDraft = { fields: {}, config: "", before: [], after: [] };
+import type { SetupDraft } from "./read-setup.ts";
 
 interface SetupPanelProps {
   /** Of the context, or of the config for graphs that know no context. */

@@ -3,12 +3,15 @@ import { type ComponentProps, lazy, Suspense } from "react";
 
 import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
 import type { Drawing } from "../../ui/graph-view/layout.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import classes from "./playground.module.css";
-import { SetupPanel } from "./setup-panel.tsx";
-import { StepsPanel } from "./steps-panel.tsx";
+import type { SetupPanel as Setup } from "./setup-panel.tsx";
+import type { StepsPanel as Steps } from "./steps-panel.tsx";
 
 const GraphView = lazy(async () => ({ default: (await import("../../ui/graph-view/graph-view.tsx")).GraphView }));
+const SetupPanel = lazy(async () => ({ default: (await import("./setup-panel.tsx")).SetupPanel }));
+const StepsPanel = lazy(async () => ({ default: (await import("./steps-panel.tsx")).StepsPanel }));
 
 export type Panel = "graph" | "steps" | "setup";
 
@@ -18,8 +21,8 @@ interface SidePanelProps {
   drawing: Drawing | undefined;
   drawingError: Error | null;
   nodeStates: ReadonlyMap<string, NodeState>;
-  steps: ComponentProps<typeof StepsPanel>;
-  setup: ComponentProps<typeof SetupPanel>;
+  steps: ComponentProps<typeof Steps>;
+  setup: ComponentProps<typeof Setup>;
 }
 
 export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, steps, setup }: SidePanelProps) {
@@ -47,10 +50,14 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
         )}
       </Tabs.Panel>
       <Tabs.Panel value="steps" className={classes.panel} tabIndex={0}>
-        <StepsPanel {...steps} />
+        <Suspense fallback={<Loading />}>
+          <StepsPanel {...steps} />
+        </Suspense>
       </Tabs.Panel>
       <Tabs.Panel value="setup" className={classes.panel}>
-        <SetupPanel {...setup} />
+        <Suspense fallback={<Loading />}>
+          <SetupPanel {...setup} />
+        </Suspense>
       </Tabs.Panel>
     </Tabs>
   );

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
 import { Empty } from "../../ui/empty.tsx";
-import { JsonView } from "../../ui/json-view.tsx";
+import { LazyJson } from "../../ui/lazy-json.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { asMessages, type Message } from "../../ui/messages/message.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -49,7 +49,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   const below = (
     <Stack gap="xs" mt="xs">
       {messagesKey === null && values && Object.keys(values).length > 0 && (
-        <JsonView
+        <LazyJson
           key={isRunning ? "live" : head?.checkpoint?.checkpoint_id}
           value={values}
           label="State"

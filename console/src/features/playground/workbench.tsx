@@ -1,6 +1,6 @@
 import type { Assistant } from "@langchain/langgraph-sdk";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
 import { tellFailure } from "../../ui/notify.ts";
@@ -10,15 +10,15 @@ import { drawingQuery, type State, stateQuery, schemasQuery } from "../threads/t
 import { branchOf } from "./branches.ts";
 import { messagesKeyOf } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
-import { EditState } from "./edit-state.tsx";
 import classes from "./playground.module.css";
-import { readSetup } from "./read-setup.ts";
+import { readSetup, type SetupDraft } from "./read-setup.ts";
 import { RunBar } from "./run-bar.tsx";
-import type { SetupDraft } from "./setup-panel.tsx";
 import { type Panel, SidePanel } from "./side-panel.tsx";
 import { Talk } from "./talk.tsx";
 import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
 import type { Watcher } from "./watcher.ts";
+
+const EditState = lazy(async () => ({ default: (await import("./edit-state.tsx")).EditState }));
 
 export interface Place {
   thread?: string | undefined;
@@ -160,19 +160,21 @@ export function Workbench(props: WorkbenchProps) {
         }}
       />
       {edited && threadId !== null && (
-        <EditState
-          server={server}
-          threadId={threadId}
-          state={edited}
-          nodes={nodes}
-          onClose={() => setEdited(null)}
-          onDone={async (checkpointId, goesOn) => {
-            setEdited(null);
-            await run.refresh();
-            if (!goesOn) return onGo({ ...place, checkpoint: undefined });
-            await send({ input: null }, { checkpoint_id: checkpointId, checkpoint_ns: "", checkpoint_map: null });
-          }}
-        />
+        <Suspense>
+          <EditState
+            server={server}
+            threadId={threadId}
+            state={edited}
+            nodes={nodes}
+            onClose={() => setEdited(null)}
+            onDone={async (checkpointId, goesOn) => {
+              setEdited(null);
+              await run.refresh();
+              if (!goesOn) return onGo({ ...place, checkpoint: undefined });
+              await send({ input: null }, { checkpoint_id: checkpointId, checkpoint_ns: "", checkpoint_map: null });
+            }}
+          />
+        </Suspense>
       )}
     </div>
   );

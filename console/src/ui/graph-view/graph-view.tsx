@@ -22,7 +22,7 @@ const NODE_TYPES = { place: PlaceNode };
 export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const places = useMemo(() => placeNodes(drawing), [drawing]);
-  const edges = useMemo(() => drawing.edges.map(edgeOf), [drawing]);
+  const edges = useMemo(() => edgesOf(drawing, places), [drawing, places]);
   const nodes = places.map((place): GraphNode => ({
     id: place.id,
     type: "place",
@@ -64,19 +64,26 @@ function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {
       <Handle type="target" position={Position.Top} className={classes.port} isConnectable={false} />
       {place.label}
       <Handle type="source" position={Position.Bottom} className={classes.port} isConnectable={false} />
+      <Handle type="target" id="back" position={Position.Right} className={classes.port} isConnectable={false} />
+      <Handle type="source" id="back" position={Position.Right} className={classes.port} isConnectable={false} />
     </div>
   );
 }
 
-function edgeOf({ source, target, data, conditional }: Drawing["edges"][number], index: number): Edge {
-  return {
-    id: String(index),
-    source,
-    target,
-    // what goes back up would hide behind the nodes as a straight line
-    type: "default",
-    markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
-    ...(conditional && { style: { strokeDasharray: "5 4" } }),
-    ...(data && { label: data }),
-  };
+function edgesOf({ edges }: Drawing, places: readonly Place[]): Edge[] {
+  const height = new Map(places.map(({ id, y }) => [id, y]));
+  return edges.map(({ source, target, data, conditional }, index) => {
+    // what leads back up goes around on the right, where it is seen
+    const isBack = (height.get(target) ?? 0) <= (height.get(source) ?? 0);
+    return {
+      id: String(index),
+      source,
+      target,
+      type: "default",
+      markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+      ...(isBack && { sourceHandle: "back", targetHandle: "back" }),
+      ...(conditional && { style: { strokeDasharray: "5 4" } }),
+      ...(data && { label: data }),
+    };
+  });
 }

@@ -1,7 +1,7 @@
 import { Anchor, Stack, Text } from "@mantine/core";
 import { lazy, Suspense } from "react";
 
-import { JsonView } from "../json-view.tsx";
+import { LazyJson } from "../lazy-json.tsx";
 import { mediaOf } from "./media.ts";
 import classes from "./messages.module.css";
 
@@ -13,7 +13,7 @@ type Part = Record<string, unknown>;
 export function Content({ content, isPlain = false }: { content: unknown; isPlain?: boolean }) {
   if (typeof content === "string") return content === "" ? null : <TextPart text={content} isPlain={isPlain} />;
   if (content === null || content === undefined) return null;
-  if (!Array.isArray(content)) return <JsonView value={content} label="content" />;
+  if (!Array.isArray(content)) return <LazyJson value={content} label="content" />;
   return (
     <Stack gap="xs">
       {content.map((part: unknown, index) => (
@@ -25,7 +25,7 @@ export function Content({ content, isPlain = false }: { content: unknown; isPlai
 
 function ContentPart({ part, isPlain }: { part: unknown; isPlain: boolean }) {
   if (typeof part === "string") return <TextPart text={part} isPlain={isPlain} />;
-  if (typeof part !== "object" || part === null) return <JsonView value={part} label="content part" />;
+  if (typeof part !== "object" || part === null) return <LazyJson value={part} label="content part" />;
   const fields = part as Part;
   const type = typeof fields["type"] === "string" ? fields["type"] : "";
   if (typeof fields["text"] === "string" && /text/.test(type))
@@ -36,7 +36,7 @@ function ContentPart({ part, isPlain }: { part: unknown; isPlain: boolean }) {
   if (/^(tool_use|tool_call|tool_call_chunk|input_json_delta|function_call)$/.test(type)) return null;
   const media = mediaOf(fields);
   if (media) return <Media {...media} />;
-  return <JsonView value={part} label="content part" />;
+  return <LazyJson value={part} label="content part" />;
 }
 
 function TextPart({ text, isPlain }: { text: string; isPlain: boolean }) {

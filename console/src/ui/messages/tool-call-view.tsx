@@ -1,7 +1,7 @@
 import { Badge, Group, Text } from "@mantine/core";
 import { IconTool } from "@tabler/icons-react";
 
-import { JsonView } from "../json-view.tsx";
+import { LazyJson } from "../lazy-json.tsx";
 import { Content } from "./content.tsx";
 import type { Message, ToolCall } from "./message.ts";
 import classes from "./messages.module.css";
@@ -53,7 +53,7 @@ function Arguments({ args, name }: { args: unknown; name: string }) {
       </Text>
     );
   const isShort = entries.every(([, value]) => typeof value !== "object" && String(value).length < 80);
-  if (!isShort) return <JsonView value={args} label={`arguments of ${name}`} maxHeight="16rem" />;
+  if (!isShort) return <LazyJson value={args} label={`arguments of ${name}`} maxHeight="16rem" />;
   return (
     <>
       {entries.map(([key, value]) => (
@@ -73,7 +73,7 @@ export function ToolResult({ message }: { message: Message }) {
   const { content } = message;
   if (typeof content === "string" && /^\s*[[{]/.test(content)) {
     try {
-      return <JsonView value={JSON.parse(content)} label="answer of the tool" maxHeight="16rem" />;
+      return <LazyJson value={JSON.parse(content)} label="answer of the tool" maxHeight="16rem" />;
     } catch {
       // text that only begins like JSON
     }

@@ -1,0 +1,15 @@
+import { Skeleton } from "@mantine/core";
+import { type ComponentProps, lazy, Suspense } from "react";
+
+import type { JsonView } from "./json-view.tsx";
+
+const View = lazy(async () => ({ default: (await import("./json-view.tsx")).JsonView }));
+
+/** `JsonView` for pages that seldom show one: it comes when it is needed. */
+export function LazyJson(props: ComponentProps<typeof JsonView>) {
+  return (
+    <Suspense fallback={<Skeleton height={60} />}>
+      <View {...props} />
+    </Suspense>
+  );
+}
