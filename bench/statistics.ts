@@ -5,3 +5,10 @@ export function percentile(samples: number[], share: number): number {
 }
 
 export const median = (samples: number[]): number => percentile(samples, 0.5);
+
+/** Holds the median of what the values are drawn from with a probability of 0.95 (order statistics). */
+export function medianInterval(values: number[]): [number, number] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = Math.max(0, Math.floor((values.length - 1.96 * Math.sqrt(values.length)) / 2));
+  return [sorted[rank]!, sorted[values.length - 1 - rank]!];
+}
