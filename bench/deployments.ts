@@ -12,6 +12,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -22,6 +23,8 @@ import { median, percentile } from "./statistics.ts";
 
 const quick = process.argv.includes("--quick");
 const PAIRS = quick ? 300 : 2000;
+/** Before the gateway and its client are compiled, a request takes three times as long. */
+const WARM = 1000;
 const DEPLOYMENTS = quick ? 1 : 3;
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
@@ -172,7 +175,11 @@ const ASKED: Record<string, Ask> = {
 };
 
 /** Milliseconds of requests to the agent server and through the gateway, by turns. */
-async function gateway(name: string, ask: Ask, pairs: number): Promise<{ direct: number[]; through: number[] }> {
+async function gateway(
+  name: string,
+  ask: Ask,
+  pairs: number,
+): Promise<{ direct: number[]; through: number[]; cpu: number }> {
   const behind = new Client(`http://127.0.0.1:${agentPorts().at(-1)}`);
   const before = new Client(control.url);
   const times = { direct: [] as number[], through: [] as number[] };
@@ -181,14 +188,22 @@ async function gateway(name: string, ask: Ask, pairs: number): Promise<{ direct:
     await ask(client, prefix);
     into.push(performance.now() - began);
   };
-  for (let n = -50; n < pairs; n++) {
+  let cpu = 0;
+  for (let n = -WARM; n < pairs; n++) {
+    if (n === 0) cpu = cpuOf(control.pid);
     const kept = n < 0 ? { direct: [], through: [] } : times;
     // who begins changes
     const order = [() => timed(kept.direct, behind, ""), () => timed(kept.through, before, `/d/${name}`)];
     for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
   }
   await Promise.all([behind.close(), before.close()]);
-  return times;
+  return { ...times, cpu: (cpuOf(control.pid) - cpu) / pairs };
+}
+
+/** Milliseconds of processor time that a process alone has used. */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 let failed = false;
@@ -227,14 +242,21 @@ try {
   // what was deleted has ended, and takes no time of the others
   while (agentPorts().length > 1) await sleep(100);
   for (const [what, ask] of Object.entries(ASKED)) {
-    const { direct, through } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
+    const { direct, through, cpu } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
     print(`gateway, ${what}: direct, median`, median(direct), "ms");
     print(`gateway, ${what}: through it, median`, median(through), "ms");
     print(`gateway, ${what}: what it adds at the median`, median(through) - median(direct), "ms", 1);
+    // what other work on the machine leaves out
+    print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
+    print(`gateway, ${what}: the control plane's processor time`, cpu, "ms");
     print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");
   }
 } finally {
   await control.stop();
   await removeDirectory(directory);
 }
+const load = loadavg()[0]!;
+console.log(
+  `load ${load.toFixed(1)} on ${cpus().length} cores${load > cpus().length ? ": these figures are worth little" : ""}`,
+);
 process.exitCode = failed ? 1 : 0;

@@ -74,6 +74,7 @@ export async function startTrace(
 
 export interface ControlUnderTest {
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -82,7 +83,13 @@ export async function startControl(directory: string): Promise<ControlUnderTest>
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "serve", "--role", "control", "--control-port", String(port)];
   args.push("--data-dir", join(directory, "data"));
-  return start("control", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
+  const server = await start("control", [process.execPath, ...args], {
+    cwd: repository,
+    port,
+    directory,
+    process: "own",
+  });
+  return { ...server, pid: server.pid! };
 }
 
 /** The JavaScript development server of LangGraph on a copy of the project, because it writes into it. */
