@@ -1,7 +1,20 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { DeploymentPage } from "../../features/deployments/deployment-page.tsx";
+import { DEPLOYMENT_TABS, type DeploymentTab, LOG_KINDS, type LogKind } from "../../features/deployments/tabs.ts";
+import { oneOf, optionalText } from "../../ui/search-params.ts";
+
+interface DeploymentSearch {
+  tab?: DeploymentTab | undefined;
+  revision?: string | undefined;
+  log?: LogKind | undefined;
+}
 
 export const Route = createFileRoute("/_shell/deployments/$deploymentId")({
-  component: () => <Page title="Deployment">{null}</Page>,
+  component: DeploymentPage,
+  validateSearch: (search: Record<string, unknown>): DeploymentSearch => ({
+    tab: oneOf(DEPLOYMENT_TABS, search["tab"]),
+    revision: optionalText(search["revision"]),
+    log: oneOf(LOG_KINDS, search["log"]),
+  }),
 });

@@ -1,7 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { DeploymentList } from "../../features/deployments/deployment-list.tsx";
+import { optionalText } from "../../ui/search-params.ts";
 
 export const Route = createFileRoute("/_shell/deployments/")({
-  component: () => <Page title="Deployments">{null}</Page>,
+  component: DeploymentList,
+  validateSearch: (search: Record<string, unknown>): { name?: string | undefined; create?: boolean | undefined } => ({
+    name: optionalText(search["name"]),
+    create: search["create"] === true ? true : undefined,
+  }),
 });

@@ -1,0 +1,137 @@
+/** What a deployment is made of, as the forms gather it, and how it is sent. */
+import { ApiError } from "../../api/api-error.ts";
+import { controlApi, data } from "../../api/clients.ts";
+import type { Deployment, Source } from "./queries.ts";
+
+export interface Variable {
+  name: string;
+  value: string;
+}
+
+export interface Upload {
+  archive: Blob;
+  /** langgraph.json inside the project. */
+  configPath: string;
+}
+
+/** @throws ApiError for what is refused */
+export async function uploadArchive(deploymentId: string, archive: Blob): Promise<string> {
+  const params = { path: { deployment_id: deploymentId } };
+  const target = await data(controlApi.POST("/v2/deployments/{deployment_id}/upload-url", { params }));
+  // the address names the control plane as it knows itself; from here it is reached through this origin
+  const { pathname, search } = new URL(target.upload_url, location.origin);
+  const path = pathname.slice(pathname.indexOf("/uploads/"));
+  const answer = await fetch(`/api/control${path}${search}`, {
+    method: "PUT",
+    headers: { "content-type": "application/gzip" },
+    body: archive,
+  });
+  if (!answer.ok) throw await ApiError.from(answer);
+  return target.object_path;
+}
+
+/** Makes a deployment of an upload: the record first, because the upload belongs to it. */
+export async function createFromUpload(name: string, upload: Upload, variables: Variable[]): Promise<Deployment> {
+  const made = await data(
+    controlApi.POST("/v2/deployments", {
+      body: {
+        name,
+        source: "internal_source",
+        source_config: { deployment_type: "dev" },
+        source_revision_config: {},
+        secrets: variables,
+      },
+    }),
+  );
+  try {
+    await deployUpload(made.id, upload);
+  } catch (error) {
+    // without its archive it would only be in the way of the next attempt
+    const params = { path: { deployment_id: made.id } };
+    await controlApi.DELETE("/v2/deployments/{deployment_id}", { params }).catch(() => {});
+    throw error;
+  }
+  return made;
+}
+
+/** A new revision of an upload. */
+export async function deployUpload(id: string, { archive, configPath }: Upload): Promise<void> {
+  const path = await uploadArchive(id, archive);
+  await controlApi.PATCH("/v2/deployments/{deployment_id}", {
+    params: { path: { deployment_id: id } },
+    body: {
+      revision_source: "internal_source",
+      source_revision_config: { source_tarball_path: path, langgraph_config_path: configPath },
+    },
+  });
+}
+
+export interface GitChoice {
+  repoUrl: string;
+  ref: string;
+  configPath: string;
+  integrationId: string | null;
+  /** Given once, it becomes an integration for that repository's host. */
+  token: string;
+  buildOnPush: boolean;
+}
+
+export async function createFromGit(name: string, git: GitChoice, variables: Variable[]): Promise<Deployment> {
+  const integrationId = git.integrationId ?? (git.token === "" ? null : await makeIntegration(name, git));
+  return data(
+    controlApi.POST("/v2/deployments", {
+      body: {
+        name,
+        source: "github",
+        source_config: {
+          deployment_type: "dev",
+          repo_url: git.repoUrl,
+          build_on_push: git.buildOnPush,
+          ...(integrationId !== null && { integration_id: integrationId }),
+        },
+        source_revision_config: { repo_ref: git.ref, langgraph_config_path: git.configPath },
+        secrets: variables,
+      },
+    }),
+  );
+}
+
+async function makeIntegration(name: string, { repoUrl, token }: GitChoice): Promise<string> {
+  const url = new URL(repoUrl);
+  const kind = url.hostname === "github.com" ? "github" : url.hostname === "gitlab.com" ? "gitlab" : ("other" as const);
+  const body = { name: `${name} at ${url.hostname}`, kind, url: repoUrl, token } as const;
+  return (await data(controlApi.POST("/v2/integrations/git", { body }))).id;
+}
+
+export function createFromImage(name: string, image: string, variables: Variable[]): Promise<Deployment> {
+  return data(
+    controlApi.POST("/v2/deployments", {
+      body: {
+        name,
+        source: "external_docker",
+        source_config: { resource_spec: {} },
+        source_revision_config: { image_uri: image },
+        secrets: variables,
+      },
+    }),
+  );
+}
+
+/** A new revision of what the newest was made of, of another branch, tag, commit or image where one is named. */
+export async function deployAgain(deployment: Deployment, what: { ref?: string; image?: string }): Promise<void> {
+  await controlApi.POST("/v2/deployments/{deployment_id}/revisions", {
+    params: { path: { deployment_id: deployment.id } },
+    body: {
+      source_revision_config: {
+        ...(what.ref !== undefined && what.ref !== "" && { repo_ref: what.ref }),
+        ...(what.image !== undefined && what.image !== "" && { image_uri: what.image }),
+      },
+    },
+  });
+}
+
+/** Names as the control plane takes them. */
+export const nameProblem = (name: string): string | null =>
+  /^[a-z0-9][a-z0-9-]{0,62}$/.test(name) ? null : "1 to 63 of a-z, 0-9 and -, beginning with a letter or digit";
+
+export const isImage = (source: Source): boolean => source === "external_docker" || source === "internal_docker";

@@ -1,0 +1,96 @@
+import { Button, Code, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { DeploymentAddress } from "./deployment-address.tsx";
+import { NewDeployment } from "./new-deployment.tsx";
+import { deploymentsQuery, SOURCE_NAMES } from "./queries.ts";
+
+const route = getRouteApi("/_shell/deployments/");
+
+export function DeploymentList() {
+  const { name, create = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useQuery(deploymentsQuery(name));
+  const [text, setText] = useState(name ?? "");
+  const search = useDebouncedCallback(
+    (next: string) =>
+      void navigate({ search: (before) => ({ ...before, name: next === "" ? undefined : next }), replace: true }),
+    250,
+  );
+  const setCreating = (isOpen: boolean) =>
+    void navigate({ search: (before) => ({ ...before, create: isOpen || undefined }) });
+  return (
+    <Page
+      title="Deployments"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
+          New deployment
+        </Button>
+      }
+    >
+      <TextInput
+        aria-label="Search by name"
+        placeholder="Search by name"
+        size="xs"
+        mb="sm"
+        w={240}
+        maw="100%"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          search(event.currentTarget.value.trim());
+        }}
+      />
+      {list.error && <Problem error={list.error} onRetry={list.refetch} />}
+      {list.isPending && <Loading />}
+      {list.data?.length === 0 && (
+        <Empty title={name === undefined ? "No deployments yet" : "No deployment has a name like that"}>
+          <Text size="sm">
+            “New deployment” takes a project's folder or a repository; from a terminal, <Code>heddle deploy</Code> does.
+          </Text>
+        </Empty>
+      )}
+      {list.data !== undefined && list.data.length > 0 && (
+        <SimpleTable
+          label="Deployments"
+          rows={list.data}
+          rowKey={({ id }) => id}
+          minWidth={820}
+          columns={[
+            {
+              title: "Name",
+              cell: (one) => (
+                <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: one.id }} size="sm" fw={500}>
+                  {one.display_name ?? one.name}
+                </AnchorLink>
+              ),
+            },
+            { title: "Status", cell: ({ status }) => <StatusBadge status={status} />, width: 180 },
+            { title: "Address", cell: (one) => <DeploymentAddress deployment={one} />, width: "34%" },
+            { title: "Source", cell: ({ source }) => <Text size="sm">{SOURCE_NAMES[source]}</Text>, width: 110 },
+            { title: "Changed", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
+          ]}
+        />
+      )}
+      {create && (
+        <NewDeployment
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => void navigate({ to: "/deployments/$deploymentId", params: { deploymentId: id } })}
+        />
+      )}
+    </Page>
+  );
+}

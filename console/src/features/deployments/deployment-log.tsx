@@ -1,0 +1,43 @@
+import { Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+
+import { Loading } from "../../ui/loading.tsx";
+import { type LogFilter, LogView } from "../../ui/log-view.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import type { LogKind } from "./tabs.ts";
+import { useLog } from "./use-log.ts";
+
+interface DeploymentLogProps {
+  deploymentId: string;
+  revisionId?: string;
+  kind: LogKind;
+  isLive: boolean;
+  height?: number | string;
+}
+
+export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height = 420 }: DeploymentLogProps) {
+  const [filter, setFilter] = useState<LogFilter>({ query: "", level: "" });
+  const [asked] = useDebouncedValue(filter, 300);
+  const log = useLog({ deploymentId, revisionId, kind }, asked, isLive);
+  if (log.error && log.lines.length === 0) return <Problem error={log.error} onRetry={log.refetch} />;
+  if (log.isPending && asked.query === "" && asked.level === "") return <Loading rows={10} />;
+  return (
+    <LogView
+      label={kind === "build" ? "Build log" : "Server log"}
+      lines={log.lines}
+      filter={filter}
+      onFilter={setFilter}
+      isLive={isLive}
+      height={height}
+      onOlder={log.hasNextPage ? () => void log.fetchNextPage() : undefined}
+      empty={
+        <Text size="sm" c="dimmed">
+          {kind === "build"
+            ? "Nothing was built for this revision, or its build has not begun."
+            : "The server has written nothing yet."}
+        </Text>
+      }
+    />
+  );
+}

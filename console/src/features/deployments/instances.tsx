@@ -1,0 +1,83 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { Empty } from "../../ui/empty.tsx";
+import { bytes } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { instancesQuery } from "./queries.ts";
+
+/** What runs now and what ran lately, with what it uses. */
+export function Instances({ deploymentId }: { deploymentId: string }) {
+  const { data: instances, error, refetch } = useQuery(instancesQuery(deploymentId));
+  if (error && !instances) return <Problem error={error} onRetry={refetch} />;
+  if (!instances) return <Loading rows={3} />;
+  if (instances.length === 0) {
+    return (
+      <Empty title="Nothing runs">
+        <Text size="sm">An instance starts when a revision was built.</Text>
+      </Empty>
+    );
+  }
+  const live = instances.filter(({ state }) => state !== "ended");
+  const memory = live.reduce((total, { memory_bytes: one }) => total + (one ?? 0), 0);
+  return (
+    <>
+      <Text size="sm" mb="xs" className="numbers">
+        {live.length === 1 ? "1 instance" : `${live.length} instances`} now, {bytes(memory)} of memory in all.
+      </Text>
+      <SimpleTable
+        label="Instances"
+        rows={instances}
+        rowKey={({ id }) => id}
+        minWidth={720}
+        columns={[
+          { title: "State", cell: ({ state }) => <StatusBadge status={state} />, width: 130 },
+          { title: "Replica", cell: ({ replica }) => <Text size="sm">{replica}</Text>, width: 80, align: "right" },
+          {
+            title: "Revision",
+            cell: ({ revision_id: id }) => (
+              <Text size="sm" ff="monospace">
+                {id.slice(-8)}
+              </Text>
+            ),
+            width: 110,
+          },
+          {
+            title: "Processor",
+            cell: ({ cpu_percent: cpu }) => (
+              <Text size="sm" className="numbers">
+                {cpu === null ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)} % of a core`}
+              </Text>
+            ),
+            width: 140,
+          },
+          {
+            title: "Memory",
+            cell: ({ memory_bytes: one }) => (
+              <Text size="sm" className="numbers">
+                {bytes(one)}
+              </Text>
+            ),
+            width: 100,
+          },
+          { title: "Started", cell: ({ started_at: at }) => <TimeText at={at} />, width: 110 },
+          {
+            title: "Ended",
+            cell: ({ ended_at: at, end_reason: why }) =>
+              at === null ? (
+                ""
+              ) : (
+                <Text size="sm" component="div">
+                  <TimeText at={at} /> {why}
+                </Text>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}

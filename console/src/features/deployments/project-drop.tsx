@@ -1,0 +1,135 @@
+import { Alert, Button, Group, Loader, Paper, Stack, Text } from "@mantine/core";
+import { IconFileZip, IconFolder, IconUpload } from "@tabler/icons-react";
+import { type DragEvent, useRef, useState } from "react";
+
+import { bytes, count } from "../../ui/format.ts";
+import { filesOfDrop, filesOfFolder, type PackedFile, packProject } from "./tar.ts";
+
+export interface PackedProject {
+  archive: Blob;
+  /** What it is called in the form. */
+  label: string;
+}
+
+interface ProjectDropProps {
+  packed: PackedProject | null;
+  onPacked: (project: PackedProject | null) => void;
+}
+
+/** A graph project: its folder, packed here, or a .tar.gz of it, by choosing or dropping. */
+export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
+  const [isOver, setOver] = useState(false);
+  const [isPacking, setPacking] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const archiveInput = useRef<HTMLInputElement>(null);
+  const folderInput = useRef<HTMLInputElement>(null);
+
+  const take = async (gather: () => Promise<PackedProject>) => {
+    setError(null);
+    setPacking(true);
+    onPacked(null);
+    try {
+      onPacked(await gather());
+    } catch (problem) {
+      setError((problem as Error).message);
+    }
+    setPacking(false);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const entries = [...event.dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+    const [file] = event.dataTransfer.files;
+    if (entries.length === 1 && file && isArchive(file.name)) void take(async () => ofArchive(file));
+    else if (entries.length > 0) void take(async () => ofFiles(entries[0]!.name, await filesOfDrop(entries)));
+  };
+  return (
+    <Paper
+      withBorder
+      p="md"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+      style={{ borderStyle: "dashed", borderColor: isOver ? "var(--mantine-color-teal-6)" : undefined }}
+    >
+      <Stack gap="xs" align="center" ta="center">
+        <IconUpload size={22} aria-hidden />
+        <Text size="sm">Drop the project's folder here, or a .tar.gz of it</Text>
+        <Group gap="xs" justify="center">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconFolder size={14} aria-hidden />}
+            onClick={() => folderInput.current?.click()}
+          >
+            Choose a folder
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconFileZip size={14} aria-hidden />}
+            onClick={() => archiveInput.current?.click()}
+          >
+            Choose an archive
+          </Button>
+        </Group>
+        <Text size="xs" c="dimmed">
+          Packed in this browser. node_modules, .git and build output stay out; a .env goes with it.
+        </Text>
+        {isPacking && <Loader size="sm" aria-label="Packing" />}
+        {packed && (
+          <Text size="sm" fw={600} role="status">
+            {packed.label}
+          </Text>
+        )}
+        {error !== null && (
+          <Alert color="red" role="alert" w="100%">
+            {error}
+          </Alert>
+        )}
+      </Stack>
+      <input
+        ref={archiveInput}
+        type="file"
+        hidden
+        accept=".gz,.tgz,application/gzip"
+        aria-label="Archive of the project"
+        onChange={(event) => {
+          const [file] = event.currentTarget.files ?? [];
+          if (file) void take(async () => ofArchive(file));
+        }}
+      />
+      <input
+        ref={folderInput}
+        type="file"
+        hidden
+        multiple
+        aria-label="Folder of the project"
+        {...{ webkitdirectory: "" }}
+        onChange={(event) => {
+          const files = [...(event.currentTarget.files ?? [])];
+          const name = files[0]?.webkitRelativePath.split("/")[0] ?? "The folder";
+          if (files.length > 0) void take(async () => ofFiles(name, filesOfFolder(files)));
+        }}
+      />
+    </Paper>
+  );
+}
+
+const isArchive = (name: string): boolean => /\.(tar\.gz|tgz)$/i.test(name);
+
+function ofArchive(file: File): PackedProject {
+  if (!isArchive(file.name)) throw new Error(`${file.name} is no .tar.gz.`);
+  return { archive: file, label: `${file.name}, ${bytes(file.size)}` };
+}
+
+async function ofFiles(name: string, files: PackedFile[]): Promise<PackedProject> {
+  if (!files.some(({ path }) => path.endsWith(".json"))) {
+    throw new Error(`There is no langgraph.json in ${name}. Choose the folder of a graph project.`);
+  }
+  const archive = await packProject(files);
+  return { archive, label: `${name}: ${count(files.length)} files, ${bytes(archive.size)} packed` };
+}

@@ -1,0 +1,81 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import { controlApi, data } from "../../api/clients.ts";
+import type { components } from "../../api/control.d.ts";
+
+export type Deployment = components["schemas"]["Deployment"];
+export type Revision = components["schemas"]["Revision"];
+export type Source = Deployment["source"];
+
+/** What the platform shows in place of a secret's value; sent back, it keeps the value. */
+export const MASK = "********";
+
+const MOVING = /^(CREATING|QUEUED|AWAITING_|BUILDING|DEPLOYING)/;
+export const isMoving = ({ status }: Pick<Revision, "status">): boolean => MOVING.test(status);
+
+const PAGE = 100;
+
+export const deploymentsQuery = (name: string | undefined) =>
+  queryOptions({
+    queryKey: ["control", "deployments", { name }],
+    async queryFn() {
+      const query = { limit: String(PAGE), ...(name !== undefined && { name_contains: name }) };
+      return (await data(controlApi.GET("/v2/deployments", { params: { query } }))).resources;
+    },
+    refetchInterval: 5_000,
+  });
+
+export const deploymentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["control", "deployments", id],
+    queryFn: () => data(controlApi.GET("/v2/deployments/{deployment_id}", { params: { path: { deployment_id: id } } })),
+    refetchInterval: 4_000,
+  });
+
+export const revisionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["control", "deployments", id, "revisions"],
+    async queryFn() {
+      const params = { path: { deployment_id: id }, query: { limit: String(PAGE) } };
+      return (await data(controlApi.GET("/v2/deployments/{deployment_id}/revisions", { params }))).resources;
+    },
+    refetchInterval: ({ state }) => (state.data?.some(isMoving) ? 1_500 : 6_000),
+  });
+
+export const instancesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["control", "deployments", id, "instances"],
+    async queryFn() {
+      const params = { path: { deployment_id: id }, query: { limit: "50" } };
+      return (await data(controlApi.GET("/v2/deployments/{deployment_id}/instances", { params }))).resources;
+    },
+    refetchInterval: 3_000,
+  });
+
+/** What this control plane can deploy: sources of its drivers. */
+export const controlInfoQuery = queryOptions({
+  queryKey: ["control", "info"],
+  queryFn: () => data(controlApi.GET("/info", {})),
+  staleTime: 60_000,
+});
+
+export const integrationsQuery = queryOptions({
+  queryKey: ["control", "integrations"],
+  async queryFn() {
+    const params = { query: { limit: "100" } };
+    return (await data(controlApi.GET("/v2/integrations/git", { params }))).resources;
+  },
+});
+
+export const SOURCE_NAMES: Record<Source, string> = {
+  internal_source: "Upload",
+  github: "Git",
+  external_docker: "Image",
+  internal_docker: "Pushed image",
+  internal_template: "Template",
+};
+
+/** `/d/<slug>` or `<slug>.<domain>`: what the console's own paths name the server by. */
+export function serverOf({ source_config: { custom_url: url } }: Deployment): string | null {
+  return /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\.[a-z]/.exec(url ?? "")?.[1] ?? null;
+}

@@ -1,0 +1,71 @@
+import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { controlApi } from "../../api/clients.ts";
+import { tellDone } from "../../ui/notify.ts";
+import type { Deployment } from "./queries.ts";
+
+const FIELDS = [
+  { name: "min_scale", label: "Replicas at least", step: 1, min: 0, max: 100 },
+  { name: "max_scale", label: "Replicas at most", step: 1, min: 0, max: 100 },
+  { name: "cpu", label: "Cores", step: 0.5, min: 0.1, max: 8 },
+  { name: "cpu_limit", label: "Cores at most", step: 0.5, min: 0.1, max: 16 },
+  { name: "memory_mb", label: "Memory, MB", step: 256, min: 128, max: 1_048_576 },
+  { name: "memory_limit_mb", label: "Memory at most, MB", step: 256, min: 128, max: 1_048_576 },
+] as const;
+type Name = (typeof FIELDS)[number]["name"];
+
+/** What its instances may use. */
+export function Resources({ deployment }: { deployment: Deployment }) {
+  const queryClient = useQueryClient();
+  const spec = deployment.source_config.resource_spec ?? {};
+  const [changed, setChanged] = useState<Partial<Record<Name, number | string>>>({});
+  const valueOf = (name: Name): number | string => changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
+  const save = useMutation({
+    mutationFn() {
+      const given = Object.entries(changed).filter(([, value]) => typeof value === "number");
+      return controlApi.PATCH("/v2/deployments/{deployment_id}", {
+        params: { path: { deployment_id: deployment.id } },
+        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(given) } } },
+      });
+    },
+    async onSuccess() {
+      tellDone("A new revision takes the new resources");
+      await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
+    },
+  });
+  return (
+    <Stack maw={640} gap="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        {FIELDS.map(({ name, label, ...limits }) => (
+          <NumberInput
+            key={name}
+            label={label}
+            value={valueOf(name)}
+            onChange={(value) => setChanged((before) => ({ ...before, [name]: value }))}
+            {...limits}
+          />
+        ))}
+      </SimpleGrid>
+      <Text size="sm" c="dimmed">
+        Containers are held to them. Processes on this machine are counted, but not held.
+      </Text>
+      {save.error && (
+        <Alert color="red" role="alert">
+          {save.error.message}
+        </Alert>
+      )}
+      <Group>
+        <Button
+          size="xs"
+          disabled={Object.keys(changed).length === 0}
+          loading={save.isPending}
+          onClick={() => save.mutate()}
+        >
+          Save as a new revision
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,176 @@
+import { Button, Group, Paper, SegmentedControl, Stack, Text, Timeline, UnstyledButton } from "@mantine/core";
+import { IconPlayerStop, IconRotate } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { controlApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { DeploymentLog } from "./deployment-log.tsx";
+import { type Deployment, isMoving, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
+import classes from "./revisions.module.css";
+import type { LogKind } from "./tabs.ts";
+
+const route = getRouteApi("/_shell/deployments/$deploymentId");
+
+/** All revisions, the newest first, and the log of the chosen one beside them. */
+export function Revisions({ deployment }: { deployment: Deployment }) {
+  const { revision: asked } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: revisions, error, refetch } = useQuery(revisionsQuery(deployment.id));
+  if (error && !revisions) return <Problem error={error} onRetry={refetch} />;
+  if (!revisions) return <Loading />;
+  const chosen = revisions.find(({ id }) => id === asked) ?? revisions[0];
+  if (!chosen) {
+    return (
+      <Empty title="Nothing was deployed yet">
+        <Text size="sm">“New revision” deploys a project here.</Text>
+      </Empty>
+    );
+  }
+  return (
+    <div className={classes["columns"]}>
+      <Timeline active={-1} bulletSize={14} lineWidth={2} aria-label="Revisions">
+        {revisions.map((one) => (
+          <Timeline.Item key={one.id}>
+            <UnstyledButton
+              onClick={() => void navigate({ search: (before) => ({ ...before, revision: one.id }) })}
+              aria-current={one === chosen || undefined}
+              p={6}
+              mt={-8}
+              w="100%"
+              style={{
+                borderRadius: 4,
+                background: one === chosen ? "var(--mantine-color-default-hover)" : undefined,
+              }}
+            >
+              <Group gap="xs">
+                <StatusBadge status={one.status} />
+                {one.id === deployment.active_revision_id && (
+                  <Text size="xs" fw={700}>
+                    serves
+                  </Text>
+                )}
+                <TimeText at={one.created_at} c="dimmed" />
+              </Group>
+              <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+                {describe(one)}
+              </Text>
+            </UnstyledButton>
+          </Timeline.Item>
+        ))}
+      </Timeline>
+      <RevisionDetails key={chosen.id} deployment={deployment} revision={chosen} />
+    </div>
+  );
+}
+
+function describe({ source, source_revision_config: config, id }: Revision): string {
+  const commit = config.repo_commit_sha?.slice(0, 10);
+  const what =
+    config.image_uri ?? (config.repo_ref === null ? null : `${config.repo_ref}${commit ? ` at ${commit}` : ""}`);
+  return `${SOURCE_NAMES[source]}${what === null ? "" : ` ${what}`} · ${id.slice(-8)}`;
+}
+
+function RevisionDetails({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
+  const { log } = route.useSearch();
+  const navigate = route.useNavigate();
+  const moves = isMoving(revision);
+  const kind: LogKind =
+    log ?? (/^(DEPLOYED|DEPLOYING|DEPLOY_FAILED|UNKNOWN)$/.test(revision.status) ? "deploy" : "build");
+  return (
+    <Paper withBorder p="sm" miw={0}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Group gap="xs">
+            <StatusBadge status={revision.status} />
+            <Text size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+              {revision.id}
+            </Text>
+            <CopyButton value={revision.id} label="Copy the id" />
+          </Group>
+          <RevisionActions deployment={deployment} revision={revision} />
+        </Group>
+        {revision.status_message !== null && (
+          <Text
+            size="sm"
+            style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}
+            role={/FAILED/.test(revision.status) ? "alert" : undefined}
+          >
+            {revision.status_message}
+          </Text>
+        )}
+        <SegmentedControl
+          size="xs"
+          aria-label="Which log"
+          data={[
+            { value: "build", label: "Build log" },
+            { value: "deploy", label: "Server log" },
+          ]}
+          value={kind}
+          onChange={(value) => void navigate({ search: (before) => ({ ...before, log: value as LogKind }) })}
+          style={{ alignSelf: "start" }}
+        />
+        <DeploymentLog
+          key={kind}
+          deploymentId={deployment.id}
+          revisionId={revision.id}
+          kind={kind}
+          isLive={moves || (kind === "deploy" && revision.id === deployment.active_revision_id)}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+function RevisionActions({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const params = { path: { deployment_id: deployment.id, revision_id: revision.id } };
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
+  const interrupt = useMutation({
+    mutationFn: () =>
+      controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption", { params }),
+    onError: tellFailure("It was not interrupted"),
+    onSettled: refresh,
+  });
+  const rollBack = () =>
+    ask({
+      title: "Deploy this revision again?",
+      body: "A new revision is made of its build and its environment. The one that serves now goes on until the new one is healthy.",
+      action: "Deploy it",
+      async run() {
+        await controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", { params });
+        await refresh();
+      },
+    });
+  return (
+    <Group gap="xs">
+      {isMoving(revision) && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlayerStop size={14} aria-hidden />}
+          loading={interrupt.isPending}
+          onClick={() => interrupt.mutate()}
+        >
+          Interrupt
+        </Button>
+      )}
+      {!isMoving(revision) && (
+        <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={rollBack}>
+          {revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id
+            ? "Roll back to it"
+            : "Deploy it again"}
+        </Button>
+      )}
+      {dialog}
+    </Group>
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * A project packed in the browser: gzip of tar (POSIX ustar, pax headers for paths that it cannot hold), as the
+ * control plane takes it. What is no source stays out: packages, Git's own files, data of a server that ran here.
+ */
+export interface PackedFile {
+  /** Inside the project, with `/`. */
+  path: string;
+  content: Blob;
+}
+
+const LEFT_OUT = new Set([
+  "node_modules",
+  ".git",
+  ".heddle",
+  ".langgraph_api",
+  "dist",
+  ".next",
+  ".venv",
+  "__pycache__",
+  ".DS_Store",
+]);
+
+export const isLeftOut = (path: string): boolean => path.split("/").some((part) => LEFT_OUT.has(part));
+
+const BLOCK = 512;
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export function packProject(files: PackedFile[]): Promise<Blob> {
+  const parts: BlobPart[] = files.flatMap(({ path, content }) => {
+    const padding = new Uint8Array((BLOCK - (content.size % BLOCK)) % BLOCK);
+    return [...headersOf(path, content.size), content, padding];
+  });
+  const tar = new Blob([...parts, new Uint8Array(2 * BLOCK)]);
+  return new Response(tar.stream().pipeThrough(new CompressionStream("gzip"))).blob();
+}
+
+function headersOf(path: string, size: number): BlobPart[] {
+  if (bytesOf(path).length <= 100) return [header(path, size, "0")];
+  const record = paxRecord("path", path);
+  const padding = new Uint8Array((BLOCK - (record.length % BLOCK)) % BLOCK);
+  return [header("PaxHeader", record.length, "x"), record as BlobPart, padding, header("long-path", size, "0")];
+}
+
+/** `<length> <key>=<value>\n`, where the length counts its own digits. */
+function paxRecord(key: string, value: string): Uint8Array {
+  const rest = bytesOf(` ${key}=${value}\n`).length;
+  let length = rest + String(rest).length;
+  if (rest + String(length).length !== length) length = rest + String(length).length;
+  return bytesOf(`${length} ${key}=${value}\n`);
+}
+
+function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
+  const block = new Uint8Array(BLOCK);
+  const write = (text: string, at: number) => block.set(bytesOf(text), at);
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
+  write(path, 0);
+  write(octal(0o644, 7), 100);
+  write(octal(0, 7), 108);
+  write(octal(0, 7), 116);
+  write(octal(size, 11), 124);
+  write(octal(Math.floor(Date.now() / 1000), 11), 136);
+  write("        ", 148);
+  write(type, 156);
+  write("ustar\x0000", 257);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return block.buffer;
+}
+
+/** Of a folder that was chosen: paths without the folder's own name, and what is no source left out. */
+export function filesOfFolder(chosen: Iterable<File>): PackedFile[] {
+  return [...chosen]
+    .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
+    .filter(({ path }) => path !== "" && !isLeftOut(path));
+}
+
+/** What was dropped, folders walked. An archive comes as it is. */
+export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFile[]> {
+  const found: PackedFile[] = [];
+  const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
+    if (isLeftOut(path)) return;
+    if (entry.isFile) {
+      const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+      found.push({ path, content: file });
+      return;
+    }
+    const reader = (entry as FileSystemDirectoryEntry).createReader();
+    // a reader gives a hundred at a time, and none when it is through
+    for (;;) {
+      const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+      if (batch.length === 0) return;
+      for (const one of batch) await walk(one, path === "" ? one.name : `${path}/${one.name}`);
+    }
+  };
+  // one folder is the project itself; several things lie in it
+  const [first] = entries;
+  if (entries.length === 1 && first!.isDirectory) await walk(first!, "");
+  else for (const entry of entries) await walk(entry, entry.name);
+  return found;
+}

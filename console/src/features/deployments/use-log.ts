@@ -1,0 +1,59 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+
+import { controlApi, data } from "../../api/clients.ts";
+import type { components } from "../../api/control.d.ts";
+import type { LogFilter } from "../../ui/log-view.tsx";
+import type { LogKind } from "./tabs.ts";
+
+type LogEntry = components["schemas"]["LogEntry"];
+
+const PAGE = 1000;
+/** How often the end of a log is looked at while it is followed. */
+const LIVE_MS = 1_500;
+
+interface LogOf {
+  deploymentId: string;
+  /** Absent: of all revisions. */
+  revisionId?: string | undefined;
+  kind: LogKind;
+}
+
+/**
+ * The newest lines, those that come, and older ones on demand. New lines are asked for behind the newest that is
+ * known, so following costs a line a line. `pages` go backwards, from the newest to the oldest.
+ */
+export function useLog(of: LogOf, filter: LogFilter, isLive: boolean) {
+  const read = async (order: "asc" | "desc", offset: string | null): Promise<LogEntry[]> => {
+    const query = {
+      type: of.kind,
+      order,
+      limit: String(PAGE),
+      ...(offset !== null && { offset }),
+      ...(filter.query !== "" && { query: filter.query }),
+      ...(filter.level !== "" && { level: filter.level as "INFO" }),
+    };
+    const path = { deployment_id: of.deploymentId };
+    const answer =
+      of.revisionId === undefined
+        ? controlApi.GET("/v2/deployments/{deployment_id}/logs", { params: { path, query } })
+        : controlApi.GET("/v2/deployments/{deployment_id}/revisions/{revision_id}/logs", {
+            params: { path: { ...path, revision_id: of.revisionId }, query },
+          });
+    return (await data(answer)).logs;
+  };
+  const log = useInfiniteQuery({
+    queryKey: ["control", "log", of, filter],
+    async queryFn({ pageParam, client }) {
+      if (pageParam !== null) return (await read("desc", pageParam)).toReversed();
+      const known = client.getQueryData<{ pages: LogEntry[][] }>(["control", "log", of, filter])?.pages[0] ?? [];
+      const newest = known.at(-1)?.id;
+      if (newest === undefined) return (await read("desc", null)).toReversed();
+      return [...known, ...(await read("asc", newest))];
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (oldest) => (oldest.length >= PAGE ? oldest[0]!.id : undefined),
+    refetchInterval: isLive ? LIVE_MS : false,
+    staleTime: isLive ? 0 : 60_000,
+  });
+  return { ...log, lines: log.data?.pages.toReversed().flat() ?? [] };
+}

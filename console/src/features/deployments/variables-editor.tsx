@@ -1,0 +1,87 @@
+import { ActionIcon, Button, Group, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+
+import type { Variable } from "./deploy.ts";
+import { MASK } from "./queries.ts";
+
+interface VariablesEditorProps {
+  variables: Variable[];
+  onChange: (variables: Variable[]) => void;
+}
+
+/** Environment variables: values are secrets, typed in and never shown again. A whole .env may be pasted. */
+export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
+  const change = (index: number, one: Partial<Variable>) =>
+    onChange(variables.map((old, at) => (at === index ? { ...old, ...one } : old)));
+  const paste = (index: number, text: string): boolean => {
+    const pasted = readEnv(text);
+    if (pasted.length < 2) return false;
+    const names = new Set(pasted.map(({ name }) => name));
+    onChange([...variables.filter(({ name }, at) => at !== index && name !== "" && !names.has(name)), ...pasted]);
+    return true;
+  };
+  return (
+    <Stack gap={6}>
+      {variables.length === 0 && (
+        <Text size="sm" c="dimmed">
+          None.
+        </Text>
+      )}
+      {variables.map(({ name, value }, index) => (
+        <Group key={index} gap={6} wrap="nowrap" align="start">
+          <TextInput
+            aria-label={`Name of variable ${index + 1}`}
+            placeholder="NAME"
+            size="xs"
+            value={name}
+            onChange={(event) => change(index, { name: event.currentTarget.value })}
+            onPaste={(event) => {
+              if (paste(index, event.clipboardData.getData("text"))) event.preventDefault();
+            }}
+            style={{ flex: 2 }}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          />
+          <PasswordInput
+            aria-label={`Value of ${name || `variable ${index + 1}`}`}
+            placeholder={value === MASK ? "as it is" : "value"}
+            size="xs"
+            value={value === MASK ? "" : value}
+            onChange={(event) => change(index, { value: event.currentTarget.value })}
+            autoComplete="off"
+            style={{ flex: 3 }}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            mt={2}
+            onClick={() => onChange(variables.filter((_, at) => at !== index))}
+            aria-label={`Remove ${name || `variable ${index + 1}`}`}
+          >
+            <IconTrash size={14} />
+          </ActionIcon>
+        </Group>
+      ))}
+      <Group gap="xs">
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconPlus size={12} aria-hidden />}
+          onClick={() => onChange([...variables, { name: "", value: "" }])}
+        >
+          Add a variable
+        </Button>
+        <Text size="xs" c="dimmed">
+          A .env pasted into a name fills in all of it.
+        </Text>
+      </Group>
+    </Stack>
+  );
+}
+
+/** Lines of `NAME=value`, quotes taken off. */
+function readEnv(text: string): Variable[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, value: value.replace(/^(["'])(.*)\1$/, "$2") }];
+  });
+}
