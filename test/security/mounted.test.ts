@@ -39,6 +39,8 @@ const PUBLIC = [
   "control GET /metrics",
   "control GET /ok",
   "control GET /openapi.json",
+  "control POST /webhooks/github/:integration_id",
+  "control POST /webhooks/gitlab/:integration_id",
   "control PUT /uploads/tarballs/:tenant_id/:deployment_id/:file",
   "trace GET /",
   "trace GET /api/v1/attachments/:token",

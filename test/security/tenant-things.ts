@@ -111,5 +111,16 @@ export async function fillDeployments(app: Hono, headers: Record<string, string>
   const archive = archiveOf({ "readme.md": MARK });
   const revision = await deployArchive(asked, deployment, archive, { display_name: MARK });
   await untilStatus(asked, deployment, revision, "BUILD_FAILED");
-  return { deployment_id: [deployment], revision_id: [revision] };
+  const integration = await asked("POST", "/v2/integrations/git", { name: MARK, url: `https://${MARK}.example` });
+  const listener = await asked("POST", "/v2/listeners", {
+    compute_type: "k8s",
+    compute_id: MARK,
+    compute_config: { k8s_namespaces: [MARK] },
+  });
+  return {
+    deployment_id: [deployment],
+    revision_id: [revision],
+    integration_id: [String(integration.json.id)],
+    listener_id: [String(listener.json.id)],
+  };
 }
