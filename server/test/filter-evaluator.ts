@@ -56,8 +56,10 @@ export function evaluate(expression: Expression, run: SampleRun): boolean {
       return !evaluate(expression.item, run);
     case "field":
       return expression.field.type === "json" && expression.test.op === "search"
-        ? textsIn(fieldOf(run, expression.field.name) as string | null).some((text) => passes(text, expression.test))
-        : passes(fieldOf(run, expression.field.name), expression.test);
+        ? textsIn(fieldOf(run, expression.field.name, expression.test) as string | null).some((text) =>
+            passes(text, expression.test),
+          )
+        : passes(fieldOf(run, expression.field.name, expression.test), expression.test);
     case "some_tag":
       return run.tags.some((tag) => passes(tag, expression.test));
     case "metadata_contains":
@@ -73,7 +75,8 @@ export function evaluate(expression: Expression, run: SampleRun): boolean {
   }
 }
 
-function fieldOf(run: SampleRun, name: string): Value {
+function fieldOf(run: SampleRun, name: string, { op }: Test): Value {
+  if (name.endsWith("_tokens") && op !== "is_null" && op !== "not_null") return (run[name as never] as Value) ?? 0;
   if (name === "is_root") return run.parent_run_id === null;
   if (name === "status") return run.error !== null ? "error" : run.end_time !== null ? "success" : "pending";
   if (name === "latency") return run.end_time === null ? null : (micros(run.end_time) - micros(run.start_time)) / 1e6;

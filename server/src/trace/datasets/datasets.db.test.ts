@@ -309,6 +309,7 @@ test("datasets and examples are nobody else's", async () => {
     ["PUT", `/datasets/${id}/splits`, { split_name: "s", examples: [one.id] }],
     ["GET", `/datasets/${id}/csv`],
     ["GET", `/datasets/${id}/jsonl`],
+    ["GET", `/datasets/${id}/openai`],
     ["GET", `/datasets/${id}/openai_ft`],
     ["GET", `/datasets/${id}/share`],
     ["PUT", `/datasets/${id}/share`, {}],

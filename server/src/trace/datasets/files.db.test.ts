@@ -257,6 +257,25 @@ test("a large dataset is downloaded whole, in order", async () => {
   expect(lines.map((line) => JSON.parse(line).inputs.n)).toEqual(examples.map((_, n) => n));
 });
 
+test("examples are told in OpenAI's Evals format", async () => {
+  const dataset_id = await dataset({ data_type: "chat" });
+  await call("POST", "/examples", {
+    dataset_id,
+    inputs: { messages: [{ type: "human", data: { content: "hi" } }] },
+    outputs: { output: { role: "assistant", content: "hello" } },
+  });
+  await call("POST", "/examples", { dataset_id, inputs: { question: "1 + 1" }, outputs: { answer: "2" } });
+  const lines = (await call("GET", `/datasets/${dataset_id}/openai`)).text.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { input: [{ role: "user", content: "hi" }], ideal: "hello" },
+    { input: [{ role: "user", content: "1 + 1" }], ideal: "2" },
+  ]);
+  const other = await dataset();
+  await call("POST", "/examples", { dataset_id: other, inputs: { x: 1 }, outputs: { y: 2 } });
+  const refused = await call("GET", `/datasets/${other}/openai`);
+  expect([refused.status, refused.json.detail]).toEqual([422, expect.stringContaining("neither chat messages nor")]);
+});
+
 test("chat examples are told in OpenAI's fine-tuning format", async () => {
   const dataset_id = await dataset({ data_type: "chat" });
   const inputs = {

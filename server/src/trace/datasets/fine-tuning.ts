@@ -7,6 +7,9 @@ interface ChatMessage {
   [key: string]: unknown;
 }
 
+const INPUT_KEYS = ["messages", "input"];
+const OUTPUT_KEYS = ["messages", "output", "message", "generations"];
+
 /** What LangChain calls the roles of OpenAI's messages. */
 const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "user" };
 
@@ -17,12 +20,35 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "u
  * @throws 422 that names the example when it holds no messages
  */
 export function fineTuningLine(example: DownloadedExample): string {
-  const given = messagesOf(example.inputs, ["messages", "input"]);
-  const answer = messagesOf(example.outputs ?? {}, ["messages", "output", "message", "generations"]);
+  const given = messagesOf(example.inputs, INPUT_KEYS);
+  const answer = messagesOf(example.outputs ?? {}, OUTPUT_KEYS);
   if (given.length === 0 || answer.length === 0) {
     throw unprocessable(`Example ${example.id} does not consist of chat messages.`);
   }
   return `${JSON.stringify({ messages: [...given, ...answer] })}\n`;
+}
+
+/**
+ * An example as a line of OpenAI's Evals format: the messages that go in, and what ideally comes out. A lone text
+ * stands for a message of the user's, and for an answer.
+ *
+ * @throws 422 that names the example when it holds neither
+ */
+export function evalsLine(example: DownloadedExample): string {
+  const input = messagesOf(example.inputs, INPUT_KEYS);
+  const question = onlyText(example.inputs);
+  if (input.length === 0 && question !== undefined) input.push({ role: "user", content: question });
+  const outputs = example.outputs ?? {};
+  const ideal = messagesOf(outputs, OUTPUT_KEYS).at(-1)?.content ?? onlyText(outputs);
+  if (input.length === 0 || ideal === undefined) {
+    throw unprocessable(`Example ${example.id} is neither chat messages nor a text with its answer.`);
+  }
+  return `${JSON.stringify({ input, ideal })}\n`;
+}
+
+function onlyText(values: Record<string, unknown>): string | undefined {
+  const [only, another] = Object.values(values);
+  return typeof only === "string" && another === undefined ? only : undefined;
 }
 
 function messagesOf(values: Record<string, unknown>, keys: string[]): ChatMessage[] {

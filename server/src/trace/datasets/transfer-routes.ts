@@ -10,7 +10,7 @@ import { createDataset } from "./create-dataset.ts";
 import { csvLine } from "./csv.ts";
 import { readAllExamples, selectKeys } from "./download-sql.ts";
 import { writtenExamples } from "./example-schema.ts";
-import { fineTuningLine } from "./fine-tuning.ts";
+import { evalsLine, fineTuningLine } from "./fine-tuning.ts";
 import { readParts } from "./read-parts.ts";
 import { type AsOf, resolveAsOf } from "./resolve-version.ts";
 import { createBody, dataset, datasetParams } from "./schema.ts";
@@ -59,6 +59,9 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
   }
   async function* asFineTuning(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
     for await (const one of readAllExamples(sql, tenantId, id, asOf)) yield fineTuningLine(one);
+  }
+  async function* asEvals(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
+    for await (const one of readAllExamples(sql, tenantId, id, asOf)) yield evalsLine(one);
   }
 
   return [
@@ -123,6 +126,18 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       out: { 200: "application/jsonl" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>
         download(principal.workspaceId, id, query.as_of, "application/jsonl", "jsonl", asJsonLines),
+    }),
+    route({
+      tag,
+      params,
+      method: "GET",
+      ...v1("/datasets/:dataset_id/openai"),
+      permission: "datasets:read",
+      summary: "A dataset in OpenAI's Evals format",
+      query: downloadQuery,
+      out: { 200: "application/jsonl" },
+      handler: ({ params: { dataset_id: id }, query, principal }) =>
+        download(principal.workspaceId, id, query.as_of, "application/jsonl", "jsonl", asEvals),
     }),
     route({
       tag,

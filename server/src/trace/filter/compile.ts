@@ -56,7 +56,13 @@ const COLUMNS: Record<string, string> = {
   dotted_order: "ifNull(r.dotted_order, '')",
 };
 
+/** Printed as 0 where they are unknown (contract §1.9). */
+const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
+
 function compileField(field: Field, test: Test): Fragment {
+  if (COUNTS.has(field.name) && test.op !== "is_null" && test.op !== "not_null") {
+    return compileTest({ sql: raw(`ifNull(r.${field.name}, 0)`), type: "number", nullable: false }, test);
+  }
   const sql = raw(COLUMNS[field.name] ?? `r.${field.name}`);
   if (field.type === "json" && test.op === "search") return searchIn([sql], test.text);
   if (field.name === "is_root" && (test.op === "eq" || test.op === "neq")) {

@@ -49,6 +49,7 @@ const RUN_FIELDS: Record<string, { type: FieldType; nullable: boolean }> = {
   end_time: field("time", "may be null"),
   first_token_time: field("time", "may be null"),
   latency: field("duration", "may be null"),
+  // unknown ones compare as 0, which is what is printed of them
   total_tokens: field("number", "may be null"),
   prompt_tokens: field("number", "may be null"),
   completion_tokens: field("number", "may be null"),

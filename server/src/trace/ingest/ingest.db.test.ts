@@ -395,6 +395,8 @@ test("what is no run is refused by name, and harms no other of its request", asy
       400,
       /earlier than parent/,
     ],
+    [{ parent_run_id: bad, trace_id: bad, dotted_order: undefined }, 422, /parent_run_id: is the run itself/],
+    [{ dotted_order: `${ORDER}${bad}.${ORDER}${bad}`, trace_id: bad }, 422, /parent_run_id: is the run itself/],
     [{ start_time: "yesterday" }, 422, /start_time: must be a time/],
     [{ start_time: "2026-02-31T10:00:00Z", dotted_order: undefined }, 422, /start_time/],
     [{ id: "nonsense" }, 422, /id: must be a UUID/],

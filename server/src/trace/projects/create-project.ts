@@ -1,16 +1,21 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { conflict } from "../../base/errors.ts";
+import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
-/** A new project, or with `upsert` the one of that name, changed. 409 when the name or the id is taken. */
+/**
+ * A new project, or with `upsert` the one of that name, changed. 404 when the dataset that it is an experiment over is
+ * not there, 409 when the name or the id is taken.
+ */
 export async function createProject(
   sql: Sql,
   tenantId: string,
   body: CreateBody,
   upsert: boolean,
 ): Promise<rows.Project> {
+  const dataset = body.reference_dataset_id;
+  if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
   const given = { ...body, id, name: body.name ?? id, experiment: experimentOf(body) };
   const made = await rows.insertProject(sql, tenantId, given);

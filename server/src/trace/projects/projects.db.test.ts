@@ -34,6 +34,24 @@ test("a project is created, read, changed and deleted", async () => {
   }
 });
 
+test("retention_days is set, left alone, and taken away by null", async () => {
+  const { id } = await create({ name: "kept", retention_days: 5 });
+  const change = async (body: object) => (await call("PATCH", `/sessions/${id}`, body)).json.retention_days;
+  expect(await change({ description: "d" })).toBe(5);
+  expect(await change({ retention_days: 7 })).toBe(7);
+  expect(await change({ retention_days: null })).toBeNull();
+  await change({ retention_days: 9 });
+  expect(await create({ name: "kept", description: "e" }, "?upsert=true")).toMatchObject({ retention_days: 9 });
+});
+
+test("an experiment is over a dataset of its own workspace", async () => {
+  const dataset = (await call("POST", "/datasets", { name: "mine" })).json.id;
+  const refused = await call("POST", "/sessions", { name: "e", reference_dataset_id: uuid7() });
+  expect([refused.status, refused.json]).toEqual([404, { detail: "Dataset not found" }]);
+  expect((await call("POST", "/sessions", { name: "e", reference_dataset_id: dataset }, other(32))).status).toBe(404);
+  expect(await create({ name: "e", reference_dataset_id: dataset })).toMatchObject({ reference_dataset_id: dataset });
+});
+
 test("a name is taken once, and upsert changes what is there", async () => {
   const { id } = await create({ name: "taken", description: "first" });
   expect((await call("POST", "/sessions", { name: "taken" })).status).toBe(409);

@@ -31,7 +31,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       query: schema.createQuery,
       body: schema.createBody,
       out: { 200: schema.project },
-      errors: [409],
+      errors: [404, 409],
       async handler({ body, query, principal, c }) {
         return c.json(plain(await createProject(sql, principal.workspaceId, body, query.upsert ?? false)));
       },
@@ -90,7 +90,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id"),
       method: "PATCH",
       permission: "projects:update",
-      summary: "Change a project; null changes nothing",
+      summary: "Change a project; null changes nothing, but takes retention_days away",
       params: schema.projectParams,
       body: schema.updateBody,
       out: { 200: schema.project },

@@ -48,7 +48,10 @@ export type CreateBody = z.output<typeof createBody>;
 
 export const createQuery = z.object({ upsert: queryBoolean });
 
-/** Null means no change, because the JavaScript client sends it for whatever was not given. */
+/**
+ * Null means no change, because the JavaScript client sends it for whatever was not given; but for retention_days,
+ * which no client knows: there null means what the installation has.
+ */
 export const updateBody = z.object({ ...changeable, name: name.nullish() });
 export type UpdateBody = z.output<typeof updateBody>;
 

@@ -63,6 +63,10 @@ export interface NewProject {
 
 const json = (value: unknown): string | null => (value == null ? null : JSON.stringify(value));
 
+export async function hasDataset(sql: Sql, tenantId: string, id: string): Promise<boolean> {
+  return (await sql`select 1 from datasets where tenant_id = ${tenantId} and dataset_id = ${id}`).length > 0;
+}
+
 /** @returns the new row; undefined when the name or the id is taken in the workspace */
 export async function insertProject(sql: Sql, tenantId: string, given: NewProject): Promise<Project | undefined> {
   const dataset = given.reference_dataset_id ?? null;
@@ -85,7 +89,7 @@ export type ProjectChange = {
   [F in "name" | "description" | "extra" | "end_time" | "default_dataset_id"]?: NewProject[F] | null | undefined;
 } & { [F in "trace_tier" | "retention_days" | "experiment"]?: NewProject[F] | undefined };
 
-/** Null or absent leaves the value. @throws postgres 23505 when the name is another project's */
+/** Null or absent leaves the value, but for retention_days, which null takes away. @throws postgres 23505 when the name is another project's */
 export async function updateProject(
   sql: Sql,
   tenantId: string,
@@ -100,7 +104,8 @@ export async function updateProject(
       end_time = coalesce(${change.end_time ?? null}::timestamptz, p.end_time),
       default_dataset_id = coalesce(${change.default_dataset_id ?? null}::uuid, p.default_dataset_id),
       trace_tier = coalesce(${change.trace_tier ?? null}, p.trace_tier),
-      retention_days = coalesce(${change.retention_days ?? null}::int, p.retention_days),
+      retention_days = case when ${change.retention_days === undefined} then p.retention_days
+        else ${change.retention_days ?? null}::int end,
       experiment = coalesce(${json(change.experiment)}::text::jsonb, p.experiment),
       modified_at = now()
     where p.tenant_id = ${tenantId} and p.project_id = ${id}
