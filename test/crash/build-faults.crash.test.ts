@@ -3,7 +3,7 @@
  * fails and says why, and what served goes on. The database, killed or away for long: the build goes on by itself.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -53,6 +53,7 @@ const word = async (): Promise<unknown> => {
 const untilWord = (wanted: string) =>
   vi.waitUntil(async () => (await word()) === wanted, { timeout: 30_000, interval: 100 });
 const builds = () => readdirSync(join(directory, "control", "builds"));
+const unfinished = () => builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")));
 /** A project that is installed by a script. */
 const installing = (name: string, script: string): [Buffer, object] => [
   archiveOf(graphProject(name, { "install.sh": script })),
@@ -123,7 +124,24 @@ test("Postgres killed during a build: it goes on, and each line is in the log", 
   await untilWord("killed");
 }, 120_000);
 
-test("Postgres that says nothing for 20 s: the build begins anew, and what served serves again", async () => {
+test("Postgres dead for 20 s: the build begins anew, and what served serves again", async () => {
+  const revision = await deployArchive(call, id, ...slow("dead", 6));
+  await untilStatus(call, id, revision, "BUILDING");
+  await sleep(500);
+  // it cannot be started without
+  const configuration = join(directory, "postgres/data/postgresql.conf");
+  renameSync(configuration, `${configuration}.away`);
+  process.kill(postmaster(), "SIGKILL");
+  await sleep(20_000);
+  expect((await fetch(`${control.url}/v2/deployments/${id}`)).status).toBe(503);
+  renameSync(`${configuration}.away`, configuration);
+  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 30_000, interval: 100 });
+  await untilStatus(call, id, revision, "DEPLOYED", 90_000);
+  await untilWord("dead");
+  expect(unfinished()).toEqual([]);
+}, 180_000);
+
+test("Postgres that says nothing for 12 s: the build begins anew, and what served serves again", async () => {
   const revision = await deployArchive(call, id, ...slow("silent", 6));
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(500);
@@ -133,12 +151,13 @@ test("Postgres that says nothing for 20 s: the build begins anew, and what serve
     .filter((pid) => pid > 0);
   const everybody = [postmaster(), ...all];
   for (const pid of everybody) signalTo(pid, "SIGSTOP");
-  await sleep(20_000);
+  // longer than the lease
+  await sleep(12_000);
   for (const pid of everybody) signalTo(pid, "SIGCONT");
   await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 30_000, interval: 100 });
   await untilStatus(call, id, revision, "DEPLOYED", 90_000);
   await untilWord("silent");
-  expect(builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")))).toEqual([]);
+  expect(unfinished()).toEqual([]);
 }, 180_000);
 
 function signalTo(pid: number, name: NodeJS.Signals): void {
