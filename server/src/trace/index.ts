@@ -23,6 +23,7 @@ import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./runs/delete-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
@@ -65,6 +66,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...destinationRoutes(deps),
     ...bulkExportRoutes(deps),
     ...workspaceSettingsRoutes(deps),
+    ...rateLimitRoutes(deps),
     ...guideRoutes(),
     ...identityRoutes(deps),
     ...auditRoutes(deps),

@@ -97,12 +97,18 @@ const KNOWN_MS = 60_000;
 
 const digest = (text: string): string => hash("sha256", text, "base64url");
 
-/** A key is the same whether it comes in its own header or as a bearer token. Null when nothing was sent. */
-function credentialOf(headers: Headers): string | null {
+/** A key is the same whether it comes in its own header or as a bearer token. Undefined when none was sent. */
+export function keyOf(headers: Headers): string | undefined {
   const key = headers.get("x-api-key")?.trim();
-  if (key) return keyBucket(key);
-  const authorization = headers.get("authorization");
-  if (authorization) return digest(/^bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? authorization);
+  if (key) return key;
+  const authorization = headers.get("authorization") || undefined;
+  return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1] ?? authorization;
+}
+
+/** Null when nothing was sent. */
+function credentialOf(headers: Headers): string | null {
+  const key = keyOf(headers);
+  if (key !== undefined) return keyBucket(key);
   const cookie = headers.get("cookie");
   return cookie ? digest(cookie) : null;
 }

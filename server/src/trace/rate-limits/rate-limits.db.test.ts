@@ -64,3 +64,22 @@ test("a refusal can be read by a script of another origin", async () => {
   expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   expect(answer.headers.get("access-control-expose-headers")).toContain("retry-after");
 });
+
+test("a caller reads the table with its own use, and nobody else's", async () => {
+  const { call } = await limited();
+  for (let n = 0; n < 3; n++) await call("GET", "/nothing", undefined, key(a.admin));
+  const read = async (text: string, more: Record<string, string> = {}) => {
+    const { status, json } = await call("GET", "/api/v1/rate-limits", undefined, { ...key(text), ...more });
+    expect(status).toBe(200);
+    const rows = json["rows"] as { row: string; identity: string; count: number; used: number | null }[];
+    return { mode: json["mode"], of: (name: string) => rows.find(({ row }) => row === name)! };
+  };
+  const first = await read(a.admin);
+  expect(first.mode).toBe("on");
+  // the reading itself counts
+  expect(first.of("default.key")).toMatchObject({ identity: "key", count: 1000, seconds: 10, used: 4 });
+  expect(first.of("default.user").used).toBeNull();
+  expect((await read(b.admin)).of("default.key").used).toBe(1);
+  expect((await read(b.admin, { "x-user-id": "ada" })).of("default.user").used).toBe(1);
+  expect((await call("GET", "/api/v1/rate-limits", undefined, key(unknown))).status).toBe(401);
+});

@@ -1,0 +1,53 @@
+import { z } from "zod";
+
+import { v1 } from "../../base/http/aliases.ts";
+import { clientIp } from "../../base/http/client-ip.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { keyOf } from "./callers.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+const row = z
+  .object({
+    row: z.string(),
+    category: z.string(),
+    identity: z.enum(["key", "user", "ip"]).describe("Whose requests are counted together"),
+    count: z.int().describe("Requests that are let through in a window"),
+    seconds: z.int().describe("Length of the window"),
+    used: z.int().nullable().describe("Of the caller's window that runs now; null where the caller is not counted so"),
+    reset_seconds: z.int().nullable().describe("Until it ends"),
+  })
+  .meta({ id: "RateLimit" });
+
+const rateLimits = z.object({ mode: z.enum(["on", "off", "dry-run"]), rows: z.array(row) }).meta({ id: "RateLimits" });
+
+/** The table of service-interface §7 with the caller's own use; heddle's own, the contract tells it in headers only. */
+export function rateLimitRoutes({ rateLimits: limits }: { rateLimits: RateLimits }): Route[] {
+  return [
+    route({
+      tag: "Rate limits",
+      method: "GET",
+      ...v1("/rate-limits"),
+      permission: "workspaces:read",
+      summary: "Rate limits that count here, and how much of each the caller has used",
+      out: { 200: rateLimits },
+      async handler({ principal, c }) {
+        const { headers } = c.req.raw;
+        const { kind, userId } = principal.actor;
+        const isSession = kind === "session";
+        const key = isSession ? undefined : keyOf(headers);
+        const user = isSession ? (userId ?? "") : (headers.get("x-user-id")?.trim() ?? "");
+        const uses = await limits.usesOf({
+          ip: clientIp(c),
+          ...(key !== undefined && { key }),
+          ...(user !== "" && { user }),
+        });
+        const byRow = new Map(uses.map((use) => [use.row, use]));
+        const rows = limits.report().map(({ row: name, category, identity, count, seconds }) => {
+          const { used = null, reset_seconds = null } = byRow.get(name) ?? {};
+          return { row: name, category, identity, count, seconds, used, reset_seconds };
+        });
+        return c.json({ mode: limits.mode, rows });
+      },
+    }),
+  ];
+}
