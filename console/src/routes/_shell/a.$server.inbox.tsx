@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { Inbox } from "../../features/inbox/inbox.tsx";
 
-export const Route = createFileRoute("/_shell/a/$server/inbox")({
-  component: () => <Page title="Waiting for a human">{null}</Page>,
-});
+export const Route = createFileRoute("/_shell/a/$server/inbox")({ component: Inbox });

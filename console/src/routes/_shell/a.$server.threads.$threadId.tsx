@@ -1,7 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { readThreadSearch } from "../../features/threads/read-thread-search.ts";
+import { ThreadPage } from "../../features/threads/thread-page.tsx";
 
 export const Route = createFileRoute("/_shell/a/$server/threads/$threadId")({
-  component: () => <Page title="Thread">{null}</Page>,
+  validateSearch: readThreadSearch,
+  component: ThreadPage,
 });

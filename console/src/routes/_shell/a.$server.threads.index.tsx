@@ -1,7 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { readThreadListSearch } from "../../features/threads/read-thread-search.ts";
+import { ThreadList } from "../../features/threads/thread-list.tsx";
 
 export const Route = createFileRoute("/_shell/a/$server/threads/")({
-  component: () => <Page title="Threads">{null}</Page>,
+  validateSearch: readThreadListSearch,
+  component: ThreadList,
 });

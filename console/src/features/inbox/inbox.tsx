@@ -1,0 +1,92 @@
+import { Badge, Card, Group, Pagination, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { count } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
+import { PAGE, type ThreadLine, threadListQuery } from "../threads/thread-list-query.ts";
+import { assistantsQuery } from "../threads/thread-queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/inbox");
+
+/** Threads that wait for a human, those that wait longest first. */
+export function Inbox() {
+  const { server } = route.useParams();
+  const [page, setPage] = useState(1);
+  const waiting = useQuery(threadListQuery(server, { status: "interrupted", sort: "updated_at", order: "asc", page }));
+  const assistants = useQuery(assistantsQuery(server));
+  const names = new Map((assistants.data ?? []).map(({ assistant_id: id, name }) => [id, name]));
+  const { threads = [], total } = waiting.data ?? {};
+  return (
+    <Page
+      title="Waiting for a human"
+      actions={typeof total === "number" && <Badge variant="default">{count(total)}</Badge>}
+    >
+      {waiting.error && !waiting.data ? (
+        <Problem error={waiting.error} onRetry={waiting.refetch} />
+      ) : !waiting.data ? (
+        <Loading />
+      ) : threads.length === 0 ? (
+        <Empty title="Nothing waits for you">
+          <Text size="sm">
+            Runs that stop and ask, as with LangGraph's interrupt(), are listed here to be answered.
+          </Text>
+        </Empty>
+      ) : (
+        <Stack gap="md" maw={1000}>
+          {threads.map((thread) => (
+            <WaitingThread key={thread.thread_id} server={server} thread={thread} names={names} />
+          ))}
+          {typeof total === "number" && total > PAGE && (
+            <Pagination
+              size="sm"
+              total={Math.ceil(total / PAGE)}
+              value={page}
+              onChange={setPage}
+              getControlProps={(control) => ({ "aria-label": `${control} page` })}
+            />
+          )}
+        </Stack>
+      )}
+    </Page>
+  );
+}
+
+interface WaitingThreadProps {
+  server: string;
+  thread: ThreadLine;
+  names: ReadonlyMap<string, string>;
+}
+
+function WaitingThread({ server, thread, names }: WaitingThreadProps) {
+  const { assistant_id: id, graph_id: graph } = (thread.metadata ?? {}) as Record<string, string | undefined>;
+  return (
+    <Card withBorder padding="sm" component="article" aria-label={`Thread ${thread.thread_id}`}>
+      <Group gap="xs" mb="xs">
+        <Text size="sm" fw={600}>
+          {names.get(id ?? "") ?? graph ?? "Thread"}
+        </Text>
+        <AnchorLink
+          to="/a/$server/threads/$threadId"
+          params={{ server, threadId: thread.thread_id }}
+          size="xs"
+          ff="monospace"
+        >
+          {thread.thread_id}
+        </AnchorLink>
+        <AnchorLink to="/a/$server/playground" params={{ server }} search={{ thread: thread.thread_id }} size="xs">
+          In the playground
+        </AnchorLink>
+        <TimeText at={thread.updated_at} size="xs" ml="auto" />
+      </Group>
+      <ThreadInterrupts server={server} thread={thread as never} />
+    </Card>
+  );
+}

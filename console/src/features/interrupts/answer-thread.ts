@@ -1,0 +1,35 @@
+import { agentApi, data } from "../../api/clients.ts";
+import type { Thread } from "../threads/thread-queries.ts";
+
+type Owner = Pick<Thread, "thread_id" | "metadata">;
+
+/**
+ * Starts the run that goes on where the thread waits. `reject`: when somebody else has just answered, this answer is
+ * refused instead of answering what is asked next.
+ * @param resume undefined: the thread stopped at a breakpoint, and nothing was asked
+ */
+export async function answerThread(server: string, thread: Owner, resume?: { value: unknown }) {
+  const work = resume ? { command: { resume: resume.value } } : { input: null };
+  return await startRun(server, thread, { ...work, multitask_strategy: "reject" });
+}
+
+/** Starts a run in the background that goes on from a checkpoint. */
+export async function goOnFrom(server: string, thread: Owner, checkpointId: string) {
+  return await startRun(server, thread, { input: null, checkpoint_id: checkpointId });
+}
+
+async function startRun(server: string, { thread_id: threadId, metadata }: Owner, work: object) {
+  const { assistant_id: assistant, graph_id: graph } = (metadata ?? {}) as Record<string, string | undefined>;
+  const assistantId = assistant ?? graph;
+  if (assistantId === undefined) throw new Error("The thread does not say which assistant ran on it.");
+  const body = {
+    ...work,
+    assistant_id: assistantId,
+    // as much as the playground shows, for whoever joins it there
+    stream_mode: ["values", "messages-tuple", "updates", "tasks", "custom"],
+    stream_subgraphs: true,
+    stream_resumable: true,
+  };
+  const params = { path: { thread_id: threadId } };
+  return await data(agentApi(server).POST("/threads/{thread_id}/runs", { params, body: body as never }));
+}

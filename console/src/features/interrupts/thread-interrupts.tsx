@@ -1,0 +1,52 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { type Thread, threadKey } from "../threads/thread-queries.ts";
+import { answerThread } from "./answer-thread.ts";
+import { type Interrupt, InterruptCard } from "./interrupt-card.tsx";
+
+interface ThreadInterruptsProps {
+  server: string;
+  thread: Pick<Thread, "thread_id" | "metadata" | "interrupts">;
+}
+
+/** What a thread waits for, answered where it stands; the run then goes on in the background. */
+export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
+  const queryClient = useQueryClient();
+  const answer = useMutation({
+    mutationFn: (resume: { value: unknown } | undefined) => answerThread(server, thread, resume),
+    async onSuccess() {
+      tellDone("Answered. The run goes on.");
+      await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
+      await queryClient.invalidateQueries({ queryKey: threadKey(server, thread.thread_id) });
+    },
+    onError: tellFailure("The answer was not accepted"),
+  });
+  const interrupts = Object.values(thread.interrupts ?? {}).flat() as Interrupt[];
+  if (interrupts.length === 0) {
+    return (
+      <Group gap="xs">
+        <Text size="sm">It stopped at a breakpoint and asks nothing.</Text>
+        <Button size="compact-sm" loading={answer.isPending} onClick={() => answer.mutate(undefined)}>
+          Continue
+        </Button>
+      </Group>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {interrupts.map((interrupt, index) => (
+        <InterruptCard
+          key={interrupt.id ?? index}
+          interrupt={interrupt}
+          isBusy={answer.isPending}
+          onAnswer={(value) => {
+            const isOneOfMany = interrupts.length > 1 && interrupt.id !== undefined;
+            answer.mutate({ value: isOneOfMany ? { [interrupt.id!]: value } : value });
+          }}
+        />
+      ))}
+    </Stack>
+  );
+}

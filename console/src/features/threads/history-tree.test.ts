@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+
+import { treeRows } from "./history-tree.ts";
+import type { State } from "./thread-queries.ts";
+
+const state = (id: string, parent?: string) =>
+  ({
+    checkpoint: { checkpoint_id: id },
+    parent_checkpoint: parent ? { checkpoint_id: parent } : null,
+  }) as unknown as State;
+const drawn = (...states: State[]) =>
+  treeRows(states).map(
+    ({ state: { checkpoint }, depth, isFork }) =>
+      `${" ".repeat(depth)}${checkpoint!.checkpoint_id}${isFork ? "*" : ""}`,
+  );
+
+test("a thread without forks is a list, newest first", () => {
+  expect(drawn(state("3", "2"), state("2", "1"), state("1"))).toEqual(["3", "2", "1"]);
+});
+
+test("the newest state's branch is the trunk, though it left the other", () => {
+  // 1 ─┬ 2 ── 3
+  //    └ 4 ── 5
+  expect(drawn(state("5", "4"), state("4", "1"), state("3", "2"), state("2", "1"), state("1"))).toEqual([
+    "5",
+    "4",
+    " 3",
+    " 2*",
+    "1",
+  ]);
+  // 1 ─┬ 2 ── 5
+  //    └ 4
+  expect(drawn(state("5", "2"), state("4", "1"), state("2", "1"), state("1"))).toEqual(["5", "2", " 4*", "1"]);
+});
+
+test("what was fetched may begin in the middle", () => {
+  expect(drawn(state("3", "2"), state("2", "1"))).toEqual(["3", "2"]);
+});
+
+test("a thousand states in a row", () => {
+  const many = Array.from({ length: 1000 }, (_, n) =>
+    state(String(n).padStart(5, "0"), n ? String(n - 1).padStart(5, "0") : undefined),
+  );
+  expect(treeRows(many.toReversed())).toHaveLength(1000);
+});

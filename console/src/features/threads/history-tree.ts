@@ -1,0 +1,44 @@
+import type { State } from "./thread-queries.ts";
+
+export interface TreeRow {
+  state: State;
+  /** Of the state that it follows; absent for the first of what was fetched. */
+  parent: State | undefined;
+  /** 0 is the branch of the newest state; each fork away from it adds one. */
+  depth: number;
+  /** The first state of a branch that is not the newest at its fork. */
+  isFork: boolean;
+}
+
+const idOf = (state: State) => state.checkpoint?.checkpoint_id ?? "";
+
+/**
+ * States as a tree, from the newest down to the first: below a branch's states stand, indented, the branches that left
+ * it there. Ids are ordered by time.
+ */
+export function treeRows(states: readonly State[]): TreeRow[] {
+  const known = new Map(states.map((state) => [idOf(state), state]));
+  const children = new Map<string, State[]>();
+  for (const state of states) {
+    const parent = state.parent_checkpoint?.checkpoint_id;
+    const key = parent !== undefined && parent !== null && known.has(parent) ? parent : "";
+    children.set(key, [...(children.get(key) ?? []), state]);
+  }
+  const newest = new Map<string, string>();
+  for (const state of states.toSorted((a, b) => idOf(b).localeCompare(idOf(a)))) {
+    const id = idOf(state);
+    const below = (children.get(id) ?? []).map((child) => newest.get(idOf(child)) ?? "");
+    newest.set(id, [id, ...below].toSorted().at(-1)!);
+  }
+  const rows: TreeRow[] = [];
+  const append = (siblings: readonly State[], depth: number, parent: State | undefined): void => {
+    const sorted = siblings.toSorted((a, b) => newest.get(idOf(b))!.localeCompare(newest.get(idOf(a))!));
+    for (const [rank, state] of sorted.entries()) {
+      const own = rank === 0 ? depth : depth + 1;
+      append(children.get(idOf(state)) ?? [], own, state);
+      rows.push({ state, parent, depth: own, isFork: rank > 0 });
+    }
+  };
+  append(children.get("") ?? [], 0, undefined);
+  return rows;
+}

@@ -1,0 +1,64 @@
+export const STATUSES = ["idle", "busy", "interrupted", "error"] as const;
+export const SORTS = ["updated_at", "created_at", "status"] as const;
+export const TABS = ["state", "runs", "history", "feedback"] as const;
+
+export interface ThreadListSearch {
+  status?: (typeof STATUSES)[number];
+  assistant?: string;
+  /** `key=value` of the metadata. */
+  meta?: string;
+  id?: string;
+  sort?: (typeof SORTS)[number];
+  order?: "asc" | "desc";
+  /** From 1. */
+  page?: number;
+}
+
+export interface ThreadSearch {
+  tab?: (typeof TABS)[number];
+  checkpoint?: string;
+  /** The other checkpoint that it is compared with. */
+  with?: string;
+}
+
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((one) => one === value);
+const given = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
+export function readThreadListSearch(search: Record<string, unknown>): ThreadListSearch {
+  const page = Number(search["page"]);
+  return given({
+    status: oneOf(STATUSES, search["status"]),
+    assistant: text(search["assistant"]),
+    meta: text(search["meta"]),
+    // the address bar makes a number of what looks like one
+    id: text(search["id"]) ?? (typeof search["id"] === "number" ? String(search["id"]) : undefined),
+    sort: oneOf(SORTS, search["sort"]),
+    order: oneOf(["asc", "desc"] as const, search["order"]),
+    page: Number.isSafeInteger(page) && page > 1 ? page : undefined,
+  });
+}
+
+export function readThreadSearch(search: Record<string, unknown>): ThreadSearch {
+  const checkpoint = text(search["checkpoint"]);
+  return given({
+    tab: oneOf(TABS, search["tab"]) ?? (checkpoint === undefined ? undefined : "history"),
+    checkpoint,
+    with: text(search["with"]),
+  });
+}
+
+/** `key=value` as a filter; values that are JSON are taken as JSON. Null: no such thing. */
+export function readMetadata(meta: string | undefined): Record<string, unknown> | null {
+  const at = meta?.indexOf("=") ?? -1;
+  if (meta === undefined || at < 1) return null;
+  const [key, value] = [meta.slice(0, at).trim(), meta.slice(at + 1).trim()];
+  try {
+    return { [key]: JSON.parse(value) as unknown };
+  } catch {
+    return { [key]: value };
+  }
+}
+
+export const isUuid = (value: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value.trim());

@@ -1,0 +1,69 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { runsQuery } from "./thread-queries.ts";
+import { TraceLink } from "./trace-link.tsx";
+
+/** Feedback of the thread's newest runs; traces have their runs' ids. */
+const RUNS = 100;
+
+interface Given {
+  id: string;
+  run_id?: string | null;
+  key: string;
+  score?: number | boolean | null;
+  value?: unknown;
+  comment?: string | null;
+  created_at: string;
+}
+
+export function ThreadFeedback({ server, threadId }: { server: string; threadId: string }) {
+  const runs = useQuery(runsQuery(server, threadId, RUNS));
+  const ids = (runs.data ?? []).map(({ run_id: id }) => id);
+  const feedback = useQuery({
+    queryKey: ["trace", "feedback", "of-runs", ids],
+    queryFn: async () => {
+      const query = { run: ids, limit: "100" };
+      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as Given[];
+    },
+    enabled: ids.length > 0,
+    refetchInterval: 5_000,
+  });
+  const error = runs.error ?? feedback.error;
+  if (error) return <Problem error={error} onRetry={feedback.refetch} />;
+  if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;
+  if (!feedback.data || feedback.data.length === 0) {
+    return (
+      <Empty title="No feedback on these runs">
+        <Text size="sm">It is given on a run's trace, or sent by your application.</Text>
+      </Empty>
+    );
+  }
+  return (
+    <SimpleTable<Given>
+      label="Feedback"
+      rows={feedback.data}
+      rowKey={(one) => one.id}
+      columns={[
+        { title: "Key", width: 160, cell: ({ key }) => <Text size="sm">{key}</Text> },
+        { title: "Score", width: 120, cell: ({ score, value }) => <Text size="sm">{shown(score ?? value)}</Text> },
+        { title: "Comment", cell: ({ comment }) => <Text size="sm">{comment ?? "–"}</Text> },
+        { title: "Given", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+        {
+          title: "Run",
+          width: 140,
+          cell: ({ run_id: id }) => (id ? <TraceLink runId={id} label={`run ${id.slice(-8)}`} /> : "–"),
+        },
+      ]}
+    />
+  );
+}
+
+const shown = (value: unknown): string =>
+  value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value);

@@ -1,0 +1,203 @@
+import { Alert, Box, Button, Checkbox, Grid, Group, Stack, Text, Title } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { type TreeRow, treeRows } from "./history-tree.ts";
+import { stepOf } from "./steps.ts";
+import { HISTORY, historyQuery, type State, stateQuery } from "./thread-queries.ts";
+
+const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));
+const MOST = 1000;
+
+interface ThreadHistoryProps {
+  server: string;
+  threadId: string;
+  /** Changes when the thread does. */
+  version: string;
+  checkpoint: string | undefined;
+  /** What it is compared with. */
+  other: string | undefined;
+  onChoose: (checkpoint: string | undefined, other: string | undefined) => void;
+}
+
+/** All checkpoints as a tree; one is looked at, two are compared. */
+export function ThreadHistory({ server, threadId, version, checkpoint, other, onChoose }: ThreadHistoryProps) {
+  const [limit, setLimit] = useState(HISTORY);
+  const base = historyQuery(server, threadId, limit);
+  const history = useQuery({ ...base, queryKey: [...base.queryKey, version], placeholderData: keepPreviousData });
+  if (history.error && !history.data) return <Problem error={history.error} onRetry={history.refetch} />;
+  if (!history.data) return <Loading />;
+  if (history.data.length === 0) {
+    return (
+      <Empty title="No checkpoints yet">
+        <Text size="sm">Each step of a run leaves one here.</Text>
+      </Empty>
+    );
+  }
+  const rows = treeRows(history.data);
+  const chosen = [checkpoint, other].filter((id) => id !== undefined);
+  const toggle = (id: string) => {
+    const left = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
+    onChoose(left[0], left[1]);
+  };
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack gap={4} component="ol" aria-label="Checkpoints" p={0} m={0} style={{ listStyle: "none" }}>
+          {rows.map((row) => (
+            <Checkpoint
+              key={row.state.checkpoint?.checkpoint_id}
+              row={row}
+              isChosen={chosen.includes(row.state.checkpoint?.checkpoint_id ?? "")}
+              onToggle={toggle}
+            />
+          ))}
+        </Stack>
+        {history.data.length >= limit && limit < MOST && (
+          <Button
+            mt="sm"
+            size="xs"
+            variant="default"
+            loading={history.isFetching}
+            onClick={() => setLimit(Math.min(limit * 2, MOST))}
+          >
+            Show older ones
+          </Button>
+        )}
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        {chosen.length === 0 ? (
+          <Alert color="gray" title="Choose a checkpoint to see its state, or two to compare them" />
+        ) : (
+          <Chosen server={server} threadId={threadId} ids={chosen} states={history.data} />
+        )}
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boolean; onToggle: (id: string) => void }) {
+  const { state, parent, depth, isFork } = row;
+  const { number, title, next } = stepOf(state, parent);
+  const id = state.checkpoint?.checkpoint_id ?? "";
+  return (
+    <Box
+      component="li"
+      ml={Math.min(depth, 12) * 18}
+      pl={8}
+      py={2}
+      style={{ borderLeft: `3px solid var(--mantine-color-${depth === 0 ? "teal" : "grape"}-6)` }}
+    >
+      <Group gap={6} wrap="nowrap">
+        <Checkbox
+          size="xs"
+          checked={isChosen}
+          onChange={() => onToggle(id)}
+          label={
+            <>
+              <Text span size="xs" c="dimmed" className="numbers">
+                {number}
+              </Text>{" "}
+              {title}
+              {isFork && (
+                <Text span size="xs" c="dimmed">
+                  {" "}
+                  · branch
+                </Text>
+              )}
+              {next.length > 0 && (
+                <Text span size="xs" c="dimmed">
+                  {" "}
+                  → {next.join(", ")}
+                </Text>
+              )}
+            </>
+          }
+        />
+        <TimeText at={state.created_at} size="xs" c="dimmed" ml="auto" />
+      </Group>
+    </Box>
+  );
+}
+
+interface ChosenProps {
+  server: string;
+  threadId: string;
+  ids: string[];
+  states: readonly State[];
+}
+
+function Chosen({ server, threadId, ids, states }: ChosenProps) {
+  const find = (id: string | undefined) => states.find(({ checkpoint }) => checkpoint?.checkpoint_id === id);
+  const [a, b] = ids;
+  const first = useQuery({ ...stateQuery(server, threadId, a!), enabled: find(a) === undefined });
+  const second = useQuery({
+    ...stateQuery(server, threadId, b ?? ""),
+    enabled: b !== undefined && find(b) === undefined,
+  });
+  const error = first.error ?? second.error;
+  if (error) return <Problem error={error} what="The checkpoint cannot be read" />;
+  const [one, two] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
+  if (!one || (b !== undefined && !two)) return <Loading />;
+  if (two) {
+    // the older one is what was before
+    const [before, after] = a! < b! ? [one, two] : [two, one];
+    return (
+      <Stack gap="xs">
+        <Title order={2} size="h5">
+          What changed from the older to the newer
+        </Title>
+        <Suspense fallback={<Loading />}>
+          <DiffView before={before.values} after={after.values} names={["older", "newer"]} />
+        </Suspense>
+      </Stack>
+    );
+  }
+  const runId = (one.metadata as { run_id?: string } | null)?.run_id;
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Title order={2} size="h5">
+          Checkpoint
+        </Title>
+        <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+          {a}
+        </Text>
+        <CopyButton value={a!} label="Copy the checkpoint's id" />
+        <ButtonLink
+          to="/a/$server/playground"
+          params={{ server }}
+          search={{ thread: threadId, checkpoint: a!, panel: "steps" }}
+          size="compact-sm"
+          variant="default"
+        >
+          Fork in the playground
+        </ButtonLink>
+      </Group>
+      {runId && (
+        <Text size="sm">
+          Written by{" "}
+          <AnchorLink to="." search={{ tab: "runs" }}>
+            run {runId.slice(-8)}
+          </AnchorLink>
+        </Text>
+      )}
+      <JsonView key={a} value={one.values} label="values" maxHeight="32rem" />
+      <Title order={3} size="h6">
+        Metadata and tasks
+      </Title>
+      <JsonView
+        key={`${a} rest`}
+        value={{ metadata: one.metadata, next: one.next, tasks: one.tasks }}
+        label="metadata and tasks"
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,215 @@
+import { Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { count } from "../../ui/format.ts";
+import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
+import { StatusFilter } from "./status-filter.tsx";
+import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery } from "./thread-list-query.ts";
+import { assistantsQuery } from "./thread-queries.ts";
+
+const route = getRouteApi("/_shell/a/$server/threads/");
+const SORTS = [
+  { value: "updated_at desc", label: "Newest activity" },
+  { value: "updated_at asc", label: "Oldest activity" },
+  { value: "created_at desc", label: "Newest" },
+  { value: "created_at asc", label: "Oldest" },
+  { value: "status asc", label: "Status" },
+];
+
+export function ThreadList() {
+  const { server } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useQuery(threadListQuery(server, search));
+  const counts = useQuery(threadCountsQuery(server, search));
+  const assistants = useQuery(assistantsQuery(server));
+  const go = (next: Partial<ThreadListSearch>) =>
+    void navigate({ search: (before) => ({ ...before, page: undefined, ...next }), replace: true });
+  const goLater = useDebouncedCallback(go, 300);
+  const { sort = "updated_at", order = "desc", page = 1 } = search;
+  const isFiltered = Object.keys(search).some((key) => !["sort", "order", "page"].includes(key));
+  const graphs = new Map((assistants.data ?? []).map((one) => [one.assistant_id, one.name]));
+  return (
+    <Page
+      title="Threads"
+      actions={
+        <ButtonLink to="/a/$server/playground" params={{ server }} size="xs" variant="default">
+          New thread
+        </ButtonLink>
+      }
+    >
+      <Stack gap="sm">
+        <StatusFilter
+          statuses={STATUSES}
+          counts={counts.data}
+          value={search.status}
+          onChange={(status) => go({ status: status as ThreadListSearch["status"] })}
+        />
+        <Group gap="xs" align="flex-start">
+          <Select
+            size="xs"
+            w={180}
+            aria-label="Assistant"
+            placeholder="any assistant"
+            clearable
+            searchable
+            data={(assistants.data ?? []).map(({ assistant_id: value, name }) => ({ value, label: name }))}
+            value={search.assistant ?? null}
+            onChange={(assistant) => go({ assistant: assistant ?? undefined })}
+          />
+          <Typed
+            label="Metadata"
+            placeholder="metadata: key=value"
+            value={search.meta}
+            problemOf={(text) => (readMetadata(text) ? null : "Write key=value")}
+            onChange={(meta) => goLater({ meta })}
+          />
+          <Typed
+            label="Thread id"
+            placeholder="thread id"
+            value={search.id}
+            problemOf={(text) => (isUuid(text) ? null : "Not a whole id yet")}
+            onChange={(id) => goLater({ id })}
+          />
+          <Select
+            size="xs"
+            w={160}
+            aria-label="Order"
+            allowDeselect={false}
+            data={SORTS}
+            value={`${sort} ${order}`}
+            onChange={(value) => {
+              const [by, direction] = (value ?? "").split(" ");
+              go({ sort: by as ThreadListSearch["sort"], order: direction as "asc" | "desc" });
+            }}
+          />
+        </Group>
+        {list.error && !list.data ? (
+          <Problem error={list.error} onRetry={list.refetch} />
+        ) : !list.data ? (
+          <Loading rows={10} />
+        ) : list.data.threads.length === 0 ? (
+          <Empty title={isFiltered ? "No thread is like that" : "No threads yet"}>
+            <Text size="sm">
+              {isFiltered ? (
+                <AnchorLink to="." search={{}}>
+                  Show all threads
+                </AnchorLink>
+              ) : (
+                <>
+                  Talk to an assistant in the{" "}
+                  <AnchorLink to="/a/$server/playground" params={{ server }}>
+                    playground
+                  </AnchorLink>
+                  , or create runs with an SDK.
+                </>
+              )}
+            </Text>
+          </Empty>
+        ) : (
+          <>
+            <SimpleTable
+              label="Threads"
+              columns={columns(server, graphs)}
+              rows={list.data.threads}
+              rowKey={(thread) => thread.thread_id}
+              minWidth={820}
+            />
+            <Group justify="space-between">
+              <Text size="sm" c="dimmed" className="numbers">
+                {list.data.total === null ? "" : `${count(list.data.total)} threads`}
+              </Text>
+              <Pagination
+                size="sm"
+                total={Math.max(1, Math.ceil((list.data.total ?? 0) / PAGE))}
+                value={page}
+                onChange={(next) => go({ page: next > 1 ? next : undefined })}
+                getControlProps={(control) => ({ "aria-label": `${control} page` })}
+              />
+            </Group>
+          </>
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleColumn<ThreadLine>[] {
+  return [
+    { title: "Status", width: 120, cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      title: "Thread",
+      cell: (thread) => (
+        <>
+          <AnchorLink
+            to="/a/$server/threads/$threadId"
+            params={{ server, threadId: thread.thread_id }}
+            size="sm"
+            ff="monospace"
+          >
+            {thread.thread_id}
+          </AnchorLink>
+          <Text size="xs" c="dimmed" truncate>
+            {previewOf(thread)}
+          </Text>
+        </>
+      ),
+    },
+    {
+      title: "Assistant",
+      width: 160,
+      cell: ({ metadata }) => {
+        const { assistant_id: id, graph_id: graph } = (metadata ?? {}) as Record<string, string | undefined>;
+        return <Text size="sm">{graphs.get(id ?? "") ?? graph ?? "–"}</Text>;
+      },
+    },
+    { title: "Activity", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
+    { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+  ];
+}
+
+function previewOf({ extracted, error }: ThreadLine): string {
+  if (typeof error === "string" && error !== "") return error.slice(0, 200);
+  const last = extracted?.last ?? extracted?.first;
+  if (typeof last === "string") return last.slice(0, 200);
+  return Array.isArray(last) ? JSON.stringify(last).slice(0, 200) : "";
+}
+
+interface TypedProps {
+  label: string;
+  placeholder: string;
+  value: string | undefined;
+  problemOf: (text: string) => string | null;
+  onChange: (value: string | undefined) => void;
+}
+
+function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
+  const [text, setText] = useState(value ?? "");
+  const problem = text.trim() === "" ? null : problemOf(text);
+  return (
+    <TextInput
+      size="xs"
+      w={200}
+      aria-label={label}
+      placeholder={placeholder}
+      value={text}
+      error={problem}
+      onChange={({ currentTarget: { value: next } }) => {
+        setText(next);
+        if (next.trim() === "") onChange(undefined);
+        else if (problemOf(next) === null) onChange(next.trim());
+      }}
+    />
+  );
+}

@@ -1,0 +1,140 @@
+import { Button, Group, Tabs, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { agentApi, data } from "../../api/clients.ts";
+import { spacesQuery } from "../../app/spaces.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import type { ThreadSearch } from "./read-thread-search.ts";
+import { ThreadFeedback } from "./thread-feedback.tsx";
+import { ThreadHistory } from "./thread-history.tsx";
+import { threadKey, threadQuery } from "./thread-queries.ts";
+import { ThreadRuns } from "./thread-runs.tsx";
+import { ThreadStatePanel } from "./thread-state.tsx";
+
+const route = getRouteApi("/_shell/a/$server/threads/$threadId");
+
+export function ThreadPage() {
+  const { server, threadId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const { data: about } = useQuery(spacesQuery);
+  const thread = useQuery({ ...threadQuery(server, threadId), refetchInterval: 3_000 });
+  const params = { path: { thread_id: threadId } };
+  const copy = useMutation({
+    mutationFn: () => data(agentApi(server).POST("/threads/{thread_id}/copy", { params })),
+    async onSuccess({ thread_id: id }) {
+      tellDone("Copied with its history. This is the copy.");
+      await navigate({ to: "/a/$server/threads/$threadId", params: { server, threadId: id }, search: {} });
+    },
+    onError: tellFailure("The thread was not copied"),
+  });
+  const remove = () =>
+    ask({
+      title: "Delete this thread?",
+      body: "Its state, all checkpoints and its runs go with it; runs that are under way are cancelled. Traces stay.",
+      action: "Delete",
+      async run() {
+        await agentApi(server).DELETE("/threads/{thread_id}", { params });
+        queryClient.removeQueries({ queryKey: threadKey(server, threadId) });
+        tellDone("The thread is deleted.");
+        await navigate({ to: "/a/$server/threads", params: { server }, search: {} });
+        await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
+      },
+    });
+  const go = (next: Partial<ThreadSearch>, replace = false) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace });
+  const title = `Thread ${threadId.slice(-8)}`;
+  if (thread.error && !thread.data) {
+    return (
+      <Page title={title}>
+        <Problem error={thread.error} onRetry={thread.refetch} />
+      </Page>
+    );
+  }
+  if (!thread.data) {
+    return (
+      <Page title={title}>
+        <Loading />
+      </Page>
+    );
+  }
+  const { status, metadata, created_at: createdAt, updated_at: updatedAt } = thread.data;
+  const { tab = "state" } = search;
+  return (
+    <Page
+      title={title}
+      actions={
+        <>
+          <ButtonLink to="/a/$server/playground" params={{ server }} search={{ thread: threadId }} size="xs">
+            Open in the playground
+          </ButtonLink>
+          <Button size="xs" variant="default" loading={copy.isPending} onClick={() => copy.mutate()}>
+            Copy
+          </Button>
+          <Button size="xs" variant="outline" color="red" onClick={remove}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <Group gap="sm" mb="sm">
+        <StatusBadge status={status} />
+        <Group gap={2} wrap="nowrap">
+          <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+            {threadId}
+          </Text>
+          <CopyButton value={threadId} label="Copy the thread's id" />
+        </Group>
+        <Text size="sm">{String((metadata as { graph_id?: string } | null)?.graph_id ?? "no graph yet")}</Text>
+        <Text size="sm" c="dimmed">
+          created <TimeText at={createdAt} inherit />, active <TimeText at={updatedAt} inherit />
+        </Text>
+      </Group>
+      <Tabs
+        value={tab}
+        onChange={(next) => go({ tab: next as NonNullable<ThreadSearch["tab"]> }, true)}
+        keepMounted={false}
+      >
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="state">State</Tabs.Tab>
+          <Tabs.Tab value="runs">Runs</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
+          {about?.spaces.trace && <Tabs.Tab value="feedback">Feedback</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="state">
+          <ThreadStatePanel server={server} thread={thread.data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="runs">
+          <ThreadRuns server={server} threadId={threadId} isBusy={status === "busy"} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <ThreadHistory
+            server={server}
+            threadId={threadId}
+            version={`${status} ${updatedAt}`}
+            checkpoint={search.checkpoint}
+            other={search.with}
+            onChoose={(checkpoint, other) => go({ checkpoint, with: other }, true)}
+          />
+        </Tabs.Panel>
+        {about?.spaces.trace && (
+          <Tabs.Panel value="feedback">
+            <ThreadFeedback server={server} threadId={threadId} />
+          </Tabs.Panel>
+        )}
+      </Tabs>
+      {dialog}
+    </Page>
+  );
+}

@@ -1,0 +1,100 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { agentApi } from "../../api/clients.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { duration } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { assistantsQuery, type Run, runsQuery, threadKey } from "./thread-queries.ts";
+import { TraceLink } from "./trace-link.tsx";
+
+const STEP = 20;
+/** That many are listed at most; the API pages further. */
+const MOST = 1000;
+
+export function ThreadRuns({ server, threadId, isBusy }: { server: string; threadId: string; isBusy: boolean }) {
+  const queryClient = useQueryClient();
+  const [limit, setLimit] = useState(STEP);
+  const runs = useQuery({ ...runsQuery(server, threadId, limit), refetchInterval: isBusy ? 1_500 : 5_000 });
+  const assistants = useQuery(assistantsQuery(server));
+  const names = new Map((assistants.data ?? []).map(({ assistant_id: id, name }) => [id, name]));
+  const cancel = useMutation({
+    mutationFn: (runId: string) => {
+      const params = { path: { thread_id: threadId, run_id: runId }, query: { wait: "true" } };
+      return agentApi(server).POST("/threads/{thread_id}/runs/{run_id}/cancel", { params: params as never });
+    },
+    onSuccess: () => tellDone("The run is cancelled; what it has done stays."),
+    onError: tellFailure("The run was not cancelled"),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) }),
+  });
+  if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;
+  if (!runs.data) return <Loading />;
+  if (runs.data.length === 0) return <Empty title="No run on this thread yet" />;
+  return (
+    <SimpleTable<Run>
+      label="Runs"
+      rows={runs.data}
+      rowKey={(run) => run.run_id}
+      minWidth={760}
+      onMore={runs.data.length >= limit && limit < MOST && (() => setLimit(limit + STEP))}
+      isLoadingMore={runs.isFetching && runs.isPlaceholderData}
+      columns={[
+        { title: "Status", width: 130, cell: ({ status }) => <StatusBadge status={status} /> },
+        {
+          title: "Run",
+          cell: ({ run_id: id }) => (
+            <Group gap={2} wrap="nowrap">
+              <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+                {id}
+              </Text>
+              <CopyButton value={id} label="Copy the run's id" />
+            </Group>
+          ),
+        },
+        { title: "Assistant", width: 140, cell: (run) => <Text size="sm">{names.get(run.assistant_id) ?? "–"}</Text> },
+        { title: "Created", width: 110, cell: (run) => <TimeText at={run.created_at} /> },
+        {
+          title: "Took",
+          width: 90,
+          align: "right",
+          cell: (run) => (
+            <Text size="sm" className="numbers">
+              {isOver(run) ? duration(lasted(run)) : "–"}
+            </Text>
+          ),
+        },
+        {
+          title: "",
+          width: 150,
+          cell: (run) => (
+            <Group gap="xs" justify="flex-end" wrap="nowrap">
+              {!isOver(run) && (
+                <Button
+                  size="compact-xs"
+                  color="red"
+                  variant="outline"
+                  loading={cancel.isPending && cancel.variables === run.run_id}
+                  onClick={() => cancel.mutate(run.run_id)}
+                >
+                  Cancel
+                </Button>
+              )}
+              <TraceLink runId={run.run_id} />
+            </Group>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+const isOver = ({ status }: Run) => status !== "pending" && status !== "running";
+/** From its acceptance to its end, waiting included. */
+const lasted = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();

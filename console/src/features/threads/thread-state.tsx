@@ -1,0 +1,103 @@
+import { Alert, Button, Grid, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { Empty } from "../../ui/empty.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { asMessages } from "../../ui/messages/message.ts";
+import { MessageList } from "../../ui/messages/message-list.tsx";
+import { tellDone } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { goOnFrom } from "../interrupts/answer-thread.ts";
+import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
+import { EditState } from "../playground/edit-state.tsx";
+import { drawingQuery, historyQuery, type Thread, threadKey } from "./thread-queries.ts";
+
+/** The thread as it stands: what was said, what it waits for, all values, and a way to change them. */
+export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
+  const { thread_id: threadId, status, updated_at: updatedAt, metadata } = thread;
+  const queryClient = useQueryClient();
+  const [isEditing, setEditing] = useState(false);
+  const graph = (metadata as { assistant_id?: string; graph_id?: string } | null)?.assistant_id;
+  const newest = historyQuery(server, threadId, 1);
+  const state = useQuery({
+    ...newest,
+    queryKey: [...newest.queryKey, status, updatedAt],
+    placeholderData: (old) => old,
+  });
+  const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
+  if (state.error && !state.data)
+    return <Problem error={state.error} onRetry={state.refetch} what="The state cannot be read" />;
+  if (!state.data) return <Loading />;
+  const [now] = state.data;
+  if (!now) {
+    return (
+      <Empty title="No state yet">
+        <Text size="sm">The first run on this thread makes one.</Text>
+      </Empty>
+    );
+  }
+  const values = now.values as Record<string, unknown>;
+  const lists = Object.entries(values ?? {}).flatMap(([key, value]) => {
+    const messages = asMessages(value);
+    return messages ? [{ key, messages }] : [];
+  });
+  const errors = now.tasks.filter(({ error }) => error !== null && error !== undefined);
+  const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
+  return (
+    <Stack gap="sm">
+      {status === "interrupted" && <ThreadInterrupts server={server} thread={thread} />}
+      {errors.map(({ id, name, error }) => (
+        <Alert key={id} color="red" title={`${name} failed`} role="alert">
+          <Text size="sm" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+            {typeof error === "string" ? error : JSON.stringify(error)}
+          </Text>
+        </Alert>
+      ))}
+      <Grid gap="md">
+        {lists.map(({ key, messages }) => (
+          <Grid.Col key={key} span={{ base: 12, md: 6 }}>
+            <Title order={2} size="h5" mb="xs">
+              {key}
+            </Title>
+            <MessageList messages={messages} />
+          </Grid.Col>
+        ))}
+        <Grid.Col span={{ base: 12, md: lists.length > 0 ? 6 : 12 }}>
+          <Group justify="space-between" mb="xs">
+            <Title order={2} size="h5">
+              Values
+            </Title>
+            <Group gap="xs">
+              {now.next.length > 0 && <Text size="sm">next: {now.next.join(", ")}</Text>}
+              <Button size="compact-sm" variant="default" disabled={status === "busy"} onClick={() => setEditing(true)}>
+                Edit state
+              </Button>
+            </Group>
+          </Group>
+          <JsonView value={values} label="values" maxHeight="40rem" />
+          <Title order={2} size="h5" mt="md" mb="xs">
+            Metadata of the thread
+          </Title>
+          <JsonView value={metadata} label="metadata" />
+        </Grid.Col>
+      </Grid>
+      {isEditing && (
+        <EditState
+          server={server}
+          threadId={threadId}
+          state={now}
+          nodes={nodes}
+          onClose={() => setEditing(false)}
+          onDone={async (checkpointId, goesOn) => {
+            if (goesOn) await goOnFrom(server, thread, checkpointId);
+            setEditing(false);
+            tellDone(goesOn ? "Saved. The run goes on." : "Saved.");
+            await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });
+          }}
+        />
+      )}
+    </Stack>
+  );
+}
