@@ -2,10 +2,11 @@ import type { operations } from "../../api/trace.d.ts";
 
 type Page = operations["post_api_v1_runs_query"]["responses"][200]["content"]["application/json"];
 
+type Named<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
 /** A run as v1 tells it; what was not selected is undefined. */
-export type Run = Page["runs"][number];
+export type Run = Named<Page["runs"][number]>;
 /** Of a shared trace: nothing of where it lies. */
-export type AnyRun = Omit<Run, "session_id" | "app_path"> & { session_id?: string };
+export type AnyRun = Omit<Run, "session_id" | "app_path"> & Partial<Pick<Run, "session_id">>;
 
 /** v1 prints UTC without a suffix (contract trace-platform §0.5). */
 export function utc(naive: string): string;

@@ -1,5 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { readCompareSearch } from "../../features/compare/compare-search.ts";
+import { ComparePage } from "../../features/compare/compare-page.tsx";
 
-export const Route = createFileRoute("/_shell/compare")({ component: () => <Page title="Compare runs">{null}</Page> });
+export const Route = createFileRoute("/_shell/compare")({ validateSearch: readCompareSearch, component: ComparePage });

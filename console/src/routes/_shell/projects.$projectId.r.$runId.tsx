@@ -1,7 +1,10 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { TracePage } from "../../features/traces/trace-page.tsx";
+import { readTraceSearch, TRACE_SEARCH } from "../../features/traces/trace-search.ts";
 
 export const Route = createFileRoute("/_shell/projects/$projectId/r/$runId")({
-  component: () => <Page title="Trace">{null}</Page>,
+  validateSearch: readTraceSearch,
+  search: { middlewares: [stripSearchParams(TRACE_SEARCH)] },
+  component: TracePage,
 });

@@ -1,0 +1,235 @@
+import { Alert, Button, Grid, Group, Stack, Table, Tabs, Text, TextInput, Title } from "@mantine/core";
+import { IconArrowsExchange } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { DiffView } from "../../ui/diff-view.tsx";
+import { count, duration, money } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { FeedbackChips } from "../runs/feedback-chips.tsx";
+import { RunIcon } from "../runs/run-icon.tsx";
+import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "../runs/run-record.ts";
+import { RunError } from "../traces/run-error.tsx";
+import { RunValue } from "../traces/run-value.tsx";
+import { runQuery } from "../traces/trace-api.ts";
+import { runIdIn } from "./compare-search.ts";
+
+/** Two runs side by side, and what differs. */
+export function ComparePage() {
+  const { a, b } = useSearch({ from: "/_shell/compare" });
+  const navigate = useNavigate({ from: "/compare" });
+  const first = useQuery({ ...runQuery(a ?? ""), enabled: a !== undefined });
+  const second = useQuery({ ...runQuery(b ?? ""), enabled: b !== undefined });
+  const choose = (side: "a" | "b") => (id: string) =>
+    void navigate({ search: (before) => ({ ...before, [side]: id }), replace: true });
+  return (
+    <Page
+      title="Compare runs"
+      actions={
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconArrowsExchange size={14} aria-hidden />}
+          disabled={!a || !b}
+          onClick={() => void navigate({ search: { a: b, b: a }, replace: true })}
+        >
+          Swap
+        </Button>
+      }
+    >
+      <Stack gap="md">
+        <Grid>
+          <Grid.Col span={{ base: 12, sm: 6 }}>
+            <Side label="A" id={a} query={first} onChoose={choose("a")} like={second.data} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, sm: 6 }}>
+            <Side label="B" id={b} query={second} onChoose={choose("b")} like={first.data} />
+          </Grid.Col>
+        </Grid>
+        {first.data && second.data && <Comparison a={first.data} b={second.data} />}
+      </Stack>
+    </Page>
+  );
+}
+
+interface SideProps {
+  label: string;
+  id: string | undefined;
+  query: { data?: Run; error: Error | null; isPending: boolean; refetch: () => unknown };
+  onChoose: (id: string) => void;
+  /** The other one: runs of its name are offered. */
+  like: Run | undefined;
+}
+
+function Side({ label, id, query, onChoose, like }: SideProps) {
+  if (id === undefined) return <Chooser label={label} onChoose={onChoose} like={like} />;
+  if (query.error) return <Problem error={query.error} onRetry={query.refetch} />;
+  if (!query.data) return <Loading rows={2} />;
+  const run = query.data;
+  return (
+    <Group gap={8}>
+      <Text fw={700}>{label}</Text>
+      <RunIcon type={run.run_type} />
+      <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId: run.session_id, runId: run.id }}>
+        {run.name || "(no name)"}
+      </AnchorLink>
+      <StatusBadge status={run.status} />
+      <TimeText at={utc(run.start_time)} c="dimmed" />
+      <FeedbackChips stats={run.feedback_stats} />
+    </Group>
+  );
+}
+
+function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
+  const [text, setText] = useState("");
+  const id = runIdIn(text.trim());
+  const similar = useQuery({
+    queryKey: ["similar-runs", like?.id],
+    queryFn: async ({ signal }) => {
+      const filter = `eq(name, ${JSON.stringify(like!.name)})`;
+      const select = ["name", "status", "start_time", "end_time", "inputs_preview"] as const;
+      const body = { session: like!.session_id, filter, limit: 11, select: [...select] };
+      const { runs } = await data(traceApi.POST("/api/v1/runs/query", { body, signal }));
+      return runs.filter((run) => run.id !== like!.id).slice(0, 10);
+    },
+    enabled: like !== undefined,
+  });
+  return (
+    <Stack gap="xs">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id !== null) onChoose(id);
+        }}
+      >
+        <Group gap="xs" align="flex-end">
+          <TextInput
+            size="xs"
+            style={{ flex: 1 }}
+            label={`${label}: id or address of a run`}
+            value={text}
+            onChange={({ currentTarget: { value } }) => setText(value)}
+            error={text.trim() !== "" && id === null ? "There is no run's id in it" : undefined}
+          />
+          <Button size="xs" type="submit" disabled={id === null}>
+            Choose
+          </Button>
+        </Group>
+      </form>
+      {(similar.data?.length ?? 0) > 0 && (
+        <div>
+          <Text size="xs" c="dimmed" mb={4}>
+            Or one of the latest of that name:
+          </Text>
+          <Stack gap={2}>
+            {similar.data!.map((run) => (
+              <Group key={run.id} gap={8} wrap="nowrap">
+                <Button size="compact-xs" variant="default" onClick={() => onChoose(run.id)} style={{ flexShrink: 0 }}>
+                  {run.id.slice(0, 8)}
+                </Button>
+                <TimeText at={utc(run.start_time)} size="xs" c="dimmed" />
+                <Text size="xs" truncate>
+                  {run.inputs_preview}
+                </Text>
+              </Group>
+            ))}
+          </Stack>
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+function Comparison({ a, b }: { a: Run; b: Run }) {
+  const figures: [string, (run: Run) => number | null | undefined, (value: number | null) => string][] = [
+    ["Latency", latencyOf, duration],
+    ["First token", firstTokenOf, duration],
+    ["Tokens", (run) => run.total_tokens, count],
+    ["Tokens in", (run) => run.prompt_tokens, count],
+    ["Tokens out", (run) => run.completion_tokens, count],
+    ["Cost", (run) => (run.total_cost == null ? null : Number(run.total_cost)), money],
+  ];
+  const parts = [
+    ["inputs", a.inputs, b.inputs],
+    ["outputs", a.outputs, b.outputs],
+    ["error", a.error, b.error],
+    ["metadata", metadataOf(a), metadataOf(b)],
+    ["tags", a.tags, b.tags],
+  ] as const;
+  return (
+    <>
+      <Table withTableBorder verticalSpacing={4} maw={720} aria-label="Figures of both">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Figure</Table.Th>
+            <Table.Th ta="right">A</Table.Th>
+            <Table.Th ta="right">B</Table.Th>
+            <Table.Th ta="right">B against A</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {figures.map(([name, read, print]) => {
+            const [left, right] = [read(a) ?? null, read(b) ?? null];
+            return (
+              <Table.Tr key={name}>
+                <Table.Td>{name}</Table.Td>
+                <Table.Td ta="right" className="numbers">
+                  {print(left)}
+                </Table.Td>
+                <Table.Td ta="right" className="numbers">
+                  {print(right)}
+                </Table.Td>
+                <Table.Td ta="right" className="numbers">
+                  {left === null || right === null || left === 0 ? "–" : `× ${(right / left).toFixed(2)}`}
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+      <Tabs defaultValue="diff" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="diff">Differences</Tabs.Tab>
+          <Tabs.Tab value="sides">Side by side</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="diff" pt="sm">
+          <Stack gap="lg">
+            {parts.map(([name, left, right]) => (
+              <section key={name} aria-label={`Differences of ${name}`}>
+                <Title order={2} size="h6" mb={6} tt="capitalize">
+                  {name}
+                </Title>
+                <DiffView before={left ?? null} after={right ?? null} names={[`${name} of A`, `${name} of B`]} />
+              </section>
+            ))}
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="sides" pt="sm">
+          <Grid>
+            {[a, b].map((run, at) => (
+              <Grid.Col key={run.id + String(at)} span={{ base: 12, sm: 6 }}>
+                <Stack gap="md">
+                  {run.error != null && <RunError error={run.error} />}
+                  <RunValue title={`Input of ${"AB"[at]}`} value={run.inputs} />
+                  <RunValue title={`Output of ${"AB"[at]}`} value={run.outputs} />
+                </Stack>
+              </Grid.Col>
+            ))}
+          </Grid>
+        </Tabs.Panel>
+      </Tabs>
+      {a.id === b.id && (
+        <Alert color="yellow" variant="light">
+          Both sides are the same run.
+        </Alert>
+      )}
+    </>
+  );
+}

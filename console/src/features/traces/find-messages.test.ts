@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+
+import { findMessages, onlyText } from "./find-messages.ts";
+
+const contents = (value: unknown) => findMessages(value)?.map(({ role, content }) => [role, content]);
+const user = { role: "user", content: "hi" };
+
+test("conversations are found where frameworks put them", () => {
+  for (const value of [
+    { messages: [user] },
+    { messages: [[user]] },
+    [user],
+    { input: [user] },
+    { input: { messages: [user] }, config: {} },
+    user,
+    { choices: [{ message: user }] },
+  ]) {
+    expect(contents(value)).toEqual([["user", "hi"]]);
+  }
+});
+
+test("what a model generated is its answer", () => {
+  expect(contents({ generations: [[{ text: "a", message: { type: "ai", content: "a" } }]] })).toEqual([
+    ["assistant", "a"],
+  ]);
+  expect(contents({ generations: [{ text: "b" }] })).toEqual([["assistant", "b"]]);
+  expect(contents({ output: { type: "ai", content: "c" } })).toEqual([["assistant", "c"]]);
+});
+
+test("other values are none", () => {
+  for (const value of [null, "hi", 3, {}, { n: 1 }, { messages: "hi" }, { generations: [] }, [1, 2]]) {
+    expect(findMessages(value)).toBeNull();
+  }
+});
+
+test("a single text is shown as text", () => {
+  expect(onlyText({ input: "a" })).toBe("a");
+  expect(onlyText({ a: "x", b: "y" })).toBeNull();
+  expect(onlyText({ a: 1 })).toBeNull();
+});

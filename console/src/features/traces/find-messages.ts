@@ -1,0 +1,57 @@
+import { asMessage, asMessages, type Message } from "../../ui/messages/message.ts";
+
+/**
+ * The conversation in a run's inputs or outputs: a list under `messages` or another name, a batch of one, a single
+ * message, or what a model's `generations` hold. Null where there is none.
+ */
+export function findMessages(value: unknown): Message[] | null {
+  if (value === null || typeof value !== "object") return null;
+  const list = listOf(value);
+  if (list) return list;
+  const fields = value as Record<string, unknown>;
+  const generated = fields["generations"];
+  if (Array.isArray(generated)) {
+    const found = generated.flat(1).flatMap((one: unknown) => {
+      const { message, text } = (one ?? {}) as { message?: unknown; text?: unknown };
+      const read =
+        asMessage(message) ?? (typeof text === "string" ? asMessage({ role: "assistant", content: text }) : null);
+      return read ? [read] : [];
+    });
+    if (found.length > 0) return found;
+  }
+  const single = asMessage(value) ?? asMessage(fields["message"]) ?? asMessage(fields["output"]);
+  if (single) return [single];
+  for (const name of ["messages", "input", "output", "chat_history", "choices"]) {
+    const one = fields[name];
+    const found = listOf(one) ?? (name === "choices" ? choices(one) : null) ?? inner(one);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Of a state that is wrapped once: `{input: {messages: […]}}`. */
+function inner(value: unknown): Message[] | null {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  return listOf((value as Record<string, unknown>)["messages"]);
+}
+
+function listOf(value: unknown): Message[] | null {
+  if (!Array.isArray(value)) return null;
+  const plain = asMessages(value);
+  if (plain) return plain;
+  return value.length === 1 && Array.isArray(value[0]) ? asMessages(value[0]) : null;
+}
+
+/** As OpenAI answers. */
+function choices(value: unknown): Message[] | null {
+  if (!Array.isArray(value)) return null;
+  return asMessages(value.map((one: unknown) => (one as { message?: unknown } | null)?.message));
+}
+
+/** The one text that is all there is: `{input: "…"}`, `{output: "…"}`. */
+export function onlyText(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const values = Object.values(value as object) as unknown[];
+  return values.length === 1 && typeof values[0] === "string" ? values[0] : null;
+}

@@ -1,0 +1,42 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconArrowsDiff, IconDatabasePlus, IconDots } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+
+import type { Run } from "../runs/run-record.ts";
+import { ShareButton } from "./share-button.tsx";
+
+const AddToDataset = lazy(async () => ({ default: (await import("./add-to-dataset.tsx")).AddToDataset }));
+
+/** What may be done with a run. */
+export function RunActions({ run }: { run: Run }) {
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <>
+      <ShareButton runId={run.id} />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label="More actions">
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            Add to a dataset
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconArrowsDiff size={14} aria-hidden />}
+            renderRoot={(props) => <Link to="/compare" search={{ a: run.id }} {...props} />}
+          >
+            Compare with another run
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isAdding && (
+        <Suspense>
+          <AddToDataset run={run} onClose={() => setAdding(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

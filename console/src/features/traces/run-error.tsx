@@ -1,0 +1,26 @@
+import { Alert, Group, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import classes from "./run-error.module.css";
+
+/** What failed in one line, and the stack as it was sent. */
+export function RunError({ error }: { error: string }) {
+  const [first, ...rest] = error.split("\n");
+  const stack = rest.join("\n").trimEnd();
+  return (
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} title="It failed" role="region" aria-label="Error">
+      <Group justify="space-between" wrap="nowrap" align="flex-start" gap={4}>
+        <Text size="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
+          {first}
+        </Text>
+        <CopyButton value={error} label="Copy the error" />
+      </Group>
+      {stack !== "" && (
+        <pre className={classes.stack} tabIndex={0} aria-label="Stack">
+          {stack}
+        </pre>
+      )}
+    </Alert>
+  );
+}

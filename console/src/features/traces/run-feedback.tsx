@@ -1,0 +1,219 @@
+import { ActionIcon, Alert, Button, Group, NumberInput, Paper, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { IconThumbDown, IconThumbUp, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import type { Run } from "../runs/run-record.ts";
+
+export type Feedback = operations["get_api_v1_feedback"]["responses"][200]["content"]["application/json"][number];
+
+export const feedbackQuery = (runId: string) => ({
+  queryKey: ["feedback", runId],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    data(traceApi.GET("/api/v1/feedback", { params: { query: { run: [runId], limit: "100" } }, signal })),
+  refetchInterval: 10_000,
+});
+
+/** What was said of a run, and a form to say something. */
+export function RunFeedback({ run }: { run: Run }) {
+  const found = useQuery(feedbackQuery(run.id));
+  const client = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const remove = ({ id, key }: Feedback) =>
+    ask({
+      title: "Delete this feedback?",
+      body: `It is taken out of the averages of ${key}, and cannot be brought back.`,
+      action: "Delete",
+      run: async () => {
+        await traceApi.DELETE("/api/v1/feedback/{feedback_id}", { params: { path: { feedback_id: id } } });
+        await Promise.all([
+          client.invalidateQueries({ queryKey: ["feedback", run.id] }),
+          client.invalidateQueries({ queryKey: ["runs"] }),
+        ]);
+      },
+    });
+  return (
+    <Stack gap="md">
+      <GiveFeedback run={run} />
+      {found.error ? (
+        <Problem error={found.error} onRetry={found.refetch} />
+      ) : found.isPending ? (
+        <Loading rows={2} />
+      ) : (
+        <FeedbackList feedback={found.data} onRemove={remove} />
+      )}
+      {dialog}
+    </Stack>
+  );
+}
+
+export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onRemove?: (one: Feedback) => void }) {
+  if (feedback.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nobody has said anything of this run yet.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {feedback.map((one) => (
+        <Paper key={one.id} withBorder p="xs">
+          <Group gap="xs" wrap="nowrap" align="flex-start">
+            <Text size="sm" fw={600} style={{ overflowWrap: "anywhere" }}>
+              {one.key}
+            </Text>
+            {one.score !== null && (
+              <Text size="sm" className="numbers">
+                {one.score}
+              </Text>
+            )}
+            {one.value != null && (
+              <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                {typeof one.value === "string" ? one.value : JSON.stringify(one.value)}
+              </Text>
+            )}
+            <Group gap={6} ml="auto" wrap="nowrap">
+              <Text size="xs" c="dimmed">
+                {one.feedback_source?.user_name ?? one.feedback_source?.type}
+              </Text>
+              <TimeText at={one.created_at} size="xs" c="dimmed" />
+              {onRemove && (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size="sm"
+                  aria-label={`Delete the feedback ${one.key}`}
+                  onClick={() => onRemove(one)}
+                >
+                  <IconTrash size={14} />
+                </ActionIcon>
+              )}
+            </Group>
+          </Group>
+          {one.comment && (
+            <Text size="sm" mt={4} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+              {one.comment}
+            </Text>
+          )}
+          {one.correction != null && (
+            <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+              should be {typeof one.correction === "string" ? one.correction : JSON.stringify(one.correction)}
+            </Text>
+          )}
+        </Paper>
+      ))}
+    </Stack>
+  );
+}
+
+function GiveFeedback({ run }: { run: Run }) {
+  const client = useQueryClient();
+  const [key, setKey] = useState("user_score");
+  const [score, setScore] = useState<number | string>("");
+  const [value, setValue] = useState("");
+  const [comment, setComment] = useState("");
+  const give = useMutation({
+    mutationFn: (given: { score: number | null }) =>
+      data(
+        traceApi.POST("/api/v1/feedback", {
+          body: {
+            key: key.trim(),
+            run_id: run.id,
+            trace_id: run.trace_id,
+            session_id: run.session_id,
+            score: given.score,
+            value: value.trim() || null,
+            comment: comment.trim() || null,
+            correction: null,
+            feedback_source: { type: "app" },
+          },
+        }),
+      ),
+    onSuccess: async () => {
+      setScore("");
+      setValue("");
+      setComment("");
+      await Promise.all([
+        client.invalidateQueries({ queryKey: ["feedback", run.id] }),
+        client.invalidateQueries({ queryKey: ["runs"] }),
+      ]);
+    },
+  });
+  const typed = score === "" ? null : Number(score);
+  const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
+  return (
+    <form
+      aria-label="Give feedback"
+      onSubmit={(event) => {
+        event.preventDefault();
+        give.mutate({ score: typed });
+      }}
+    >
+      <Stack gap="xs">
+        <Group gap="xs" align="flex-end">
+          <TextInput
+            label="Key"
+            size="xs"
+            required
+            w={150}
+            maxLength={180}
+            value={key}
+            onChange={({ currentTarget: { value: text } }) => setKey(text)}
+          />
+          <NumberInput label="Score" size="xs" w={90} value={score} onChange={setScore} />
+          <TextInput
+            label="Value"
+            size="xs"
+            w={130}
+            value={value}
+            onChange={({ currentTarget: { value: text } }) => setValue(text)}
+          />
+          <ActionIcon
+            variant="default"
+            size={30}
+            aria-label="Good: a score of 1"
+            disabled={key.trim() === "" || give.isPending}
+            onClick={() => give.mutate({ score: 1 })}
+          >
+            <IconThumbUp size={16} />
+          </ActionIcon>
+          <ActionIcon
+            variant="default"
+            size={30}
+            aria-label="Bad: a score of 0"
+            disabled={key.trim() === "" || give.isPending}
+            onClick={() => give.mutate({ score: 0 })}
+          >
+            <IconThumbDown size={16} />
+          </ActionIcon>
+        </Group>
+        <Textarea
+          label="Comment"
+          size="xs"
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={comment}
+          onChange={({ currentTarget: { value: text } }) => setComment(text)}
+        />
+        {give.error && (
+          <Alert color="red" role="alert" title="The feedback was not kept">
+            {give.error.message}
+          </Alert>
+        )}
+        <Group>
+          <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={give.isPending}>
+            Give feedback
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

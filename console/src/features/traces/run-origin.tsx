@@ -1,0 +1,84 @@
+import { Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { agentApi, data } from "../../api/clients.ts";
+import { useAgentServers } from "../../app/spaces.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { metadataOf, type Run } from "../runs/run-record.ts";
+
+/** Servers that are asked whether a thread is theirs. */
+const MOST = 8;
+
+interface Origin {
+  threadId: string;
+  /** Of the agent server's run, which is also the id of its trace. */
+  runId: string | null;
+  step: number | null;
+}
+
+/** What LangGraph notes with each run of a graph. */
+export function originOf(run: Run): Origin | null {
+  const { thread_id: thread, run_id: runId, langgraph_step: step, graph_id: graph } = metadataOf(run);
+  if (typeof thread !== "string" || typeof graph !== "string") return null;
+  return {
+    threadId: thread,
+    runId: typeof runId === "string" ? runId : null,
+    step: typeof step === "number" ? step : null,
+  };
+}
+
+interface State {
+  checkpoint?: { checkpoint_id?: string | null } | null;
+  metadata?: { step?: number; run_id?: string } | null;
+}
+
+/** To the thread that a run of an agent belongs to, and to the state that its step left. */
+export function RunOrigin({ run }: { run: Run }) {
+  const origin = originOf(run);
+  const { servers } = useAgentServers();
+  const ids = servers.slice(0, MOST).map(({ id }) => id);
+  const found = useQuery({
+    queryKey: ["run-origin", origin, ids],
+    queryFn: async () => {
+      const { threadId, runId, step } = origin!;
+      const params = { path: { thread_id: threadId } };
+      for (const server of ids) {
+        const thread = await data(agentApi(server).GET("/threads/{thread_id}", { params })).catch(() => null);
+        if (!thread) continue;
+        const body = { limit: 100, ...(runId !== null && { metadata: { run_id: runId } }) };
+        const history = await data(agentApi(server).POST("/threads/{thread_id}/history", { params, body })).catch(
+          () => [],
+        );
+        const states = history as unknown as State[];
+        // newest first: without a step it is what the run ended with
+        const state = step === null ? states[0] : states.find(({ metadata }) => metadata?.step === step);
+        return { server, threadId, checkpoint: state?.checkpoint?.checkpoint_id ?? null };
+      }
+      return null;
+    },
+    enabled: origin !== null && ids.length > 0,
+    staleTime: 60_000,
+  });
+  if (!found.data) return null;
+  const { server, threadId, checkpoint } = found.data;
+  return (
+    <Group gap="sm" mt={4}>
+      <Text size="xs" c="dimmed">
+        From
+      </Text>
+      <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
+        thread {threadId.slice(0, 8)}
+      </AnchorLink>
+      {checkpoint !== null && (
+        <AnchorLink
+          to="/a/$server/threads/$threadId"
+          params={{ server, threadId }}
+          search={{ checkpoint } as never}
+          size="xs"
+        >
+          the checkpoint it left
+        </AnchorLink>
+      )}
+    </Group>
+  );
+}

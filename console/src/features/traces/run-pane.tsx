@@ -1,0 +1,171 @@
+import { Alert, Code, Group, ScrollArea, Stack, Tabs, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { count, duration, fullTime, money } from "../../ui/format.ts";
+import { JsonView } from "../../ui/json-view.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { Tags } from "../runs/run-columns.tsx";
+import { RunIcon } from "../runs/run-icon.tsx";
+import { type AnyRun, firstTokenOf, latencyOf, metadataOf, utc } from "../runs/run-record.ts";
+import { attachmentsOf, RunAttachments } from "./run-attachments.tsx";
+import { RunError } from "./run-error.tsx";
+import { RunEvents } from "./run-events.tsx";
+import type { View } from "./trace-search.ts";
+import { RunValue } from "./run-value.tsx";
+
+interface RunPaneProps {
+  run: AnyRun;
+  view: View;
+  onView: (view: View) => void;
+  /** Buttons: what may be done with it. */
+  actions?: ReactNode;
+  /** Links to where it came from. */
+  origin?: ReactNode;
+  feedback: ReactNode;
+  feedbackCount: number | null;
+}
+
+/** All that is known of one run. */
+export function RunPane({ run, view, onView, actions, origin, feedback, feedbackCount }: RunPaneProps) {
+  const metadata = metadataOf(run);
+  const attachments = attachmentsOf(run);
+  const { metadata: _, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
+  return (
+    <article aria-label={`Run ${run.name}`}>
+      <Group gap={8} mb={6} wrap="nowrap" align="flex-start">
+        <Group gap={8} style={{ flex: 1, minWidth: 0 }}>
+          <RunIcon type={run.run_type} size={18} />
+          <Title order={2} size="h5" style={{ overflowWrap: "anywhere" }}>
+            {run.name || "(no name)"}
+          </Title>
+          <StatusBadge status={run.status} />
+        </Group>
+        <Group gap={4} wrap="nowrap">
+          <CopyButton value={run.id} label="Copy the run's id" />
+          {actions}
+        </Group>
+      </Group>
+      <Figures run={run} />
+      {origin}
+      <Tabs value={view} onChange={(next) => onView((next ?? "run") as View)} keepMounted={false} mt="xs">
+        <Tabs.List>
+          <Tabs.Tab value="run">Run</Tabs.Tab>
+          <Tabs.Tab value="feedback">Feedback{feedbackCount === null ? "" : ` (${feedbackCount})`}</Tabs.Tab>
+          <Tabs.Tab value="metadata">Metadata</Tabs.Tab>
+          <Tabs.Tab value="raw">Raw</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="run" pt="sm">
+          <Stack gap="md">
+            {run.error != null && <RunError error={run.error} />}
+            <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
+            {run.status === "pending" && run.outputs == null ? (
+              <Alert color="blue" variant="light">
+                It still runs. Its output appears here.
+              </Alert>
+            ) : (
+              <RunValue key={`out ${run.id}`} title="Output" value={run.outputs} />
+            )}
+            {attachments.length > 0 && <RunAttachments attachments={attachments} />}
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="feedback" pt="sm">
+          {feedback}
+        </Tabs.Panel>
+        <Tabs.Panel value="metadata" pt="sm">
+          <Stack gap="md">
+            {(run.tags?.length ?? 0) > 0 && (
+              <section aria-label="Tags">
+                <Title order={2} size="h6" mb={4}>
+                  Tags
+                </Title>
+                <Group gap={4}>
+                  <Tags tags={run.tags!} />
+                </Group>
+              </section>
+            )}
+            <Part title="Metadata" value={metadata} />
+            <Part title="Events" value={run.events}>
+              <RunEvents events={run.events} start={run.start_time} />
+            </Part>
+            <Part title="Runtime" value={runtime} />
+            <Part title="Extra" value={extra} />
+            <Part title="Serialized" value={run.serialized} />
+            <Ids run={run} />
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="raw" pt="sm">
+          <JsonView key={run.id} value={run} label="run" maxHeight="70vh" />
+        </Tabs.Panel>
+      </Tabs>
+    </article>
+  );
+}
+
+function Figures({ run }: { run: AnyRun }) {
+  const figures: [string, string, string?][] = [
+    ["latency", duration(latencyOf(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
+    ["first token", duration(firstTokenOf(run))],
+    ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
+    ["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`],
+  ];
+  return (
+    <Group gap="md" aria-label="Figures" style={{ rowGap: 2 }}>
+      {figures.map(([name, value, title]) => (
+        <Text key={name} size="sm" className="numbers" title={title}>
+          {value}{" "}
+          <Text span inherit c="dimmed">
+            {name}
+          </Text>
+        </Text>
+      ))}
+      <Text size="sm" c="dimmed" title={utc(run.start_time)}>
+        {fullTime(utc(run.start_time))}
+      </Text>
+    </Group>
+  );
+}
+
+/** A part of the metadata; nothing where there is nothing. */
+function Part({ title, value, children }: { title: string; value: unknown; children?: ReactNode }) {
+  if (value == null || (typeof value === "object" && Object.keys(value).length === 0)) return null;
+  return (
+    <section aria-label={title}>
+      <Title order={2} size="h6" mb={4}>
+        {title}
+      </Title>
+      {children ?? <JsonView value={value} label={title.toLowerCase()} />}
+    </section>
+  );
+}
+
+function Ids({ run }: { run: AnyRun }) {
+  const ids = [
+    ["Run", run.id],
+    ["Trace", run.trace_id],
+    ["Parent", run.parent_run_id],
+    ["Thread", run.thread_id],
+    ["Example", run.reference_example_id],
+  ] as const;
+  return (
+    <section aria-label="Ids">
+      <Title order={2} size="h6" mb={4}>
+        Ids
+      </Title>
+      <ScrollArea>
+        {ids.map(
+          ([name, id]) =>
+            id != null && (
+              <Group key={name} gap={6} wrap="nowrap">
+                <Text size="xs" c="dimmed" w={60}>
+                  {name}
+                </Text>
+                <Code>{id}</Code>
+                <CopyButton value={id} label={`Copy the id: ${name}`} />
+              </Group>
+            ),
+        )}
+      </ScrollArea>
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+import { Group, SegmentedControl, Text, Title } from "@mantine/core";
+import { useMemo, useState } from "react";
+
+import { JsonView } from "../../ui/json-view.tsx";
+import { Content } from "../../ui/messages/content.tsx";
+import { MessageList } from "../../ui/messages/message-list.tsx";
+import { findMessages, onlyText } from "./find-messages.ts";
+
+/** Messages that are drawn; longer conversations are JSON until somebody asks. */
+const MANY = 200;
+
+/** Inputs or outputs: a conversation as one, a text as text, anything as JSON. */
+export function RunValue({ title, value }: { title: string; value: unknown }) {
+  const messages = useMemo(() => findMessages(value), [value]);
+  const text = useMemo(() => (messages ? null : onlyText(value)), [messages, value]);
+  const isReadable = messages !== null || text !== null;
+  const [mode, setMode] = useState<"readable" | "json">("readable");
+  const [isWhole, setWhole] = useState(false);
+  const isEmpty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
+  const shown = isWhole ? messages : messages?.slice(-MANY);
+  return (
+    <section aria-label={title}>
+      <Group justify="space-between" mb={4} mih={26}>
+        <Title order={2} size="h6">
+          {title}
+        </Title>
+        {isReadable && (
+          <SegmentedControl
+            size="xs"
+            aria-label={`How ${title.toLowerCase()} is shown`}
+            value={mode}
+            onChange={(next) => setMode(next as "readable" | "json")}
+            data={[
+              { value: "readable", label: messages ? "Messages" : "Text" },
+              { value: "json", label: "JSON" },
+            ]}
+          />
+        )}
+      </Group>
+      {isEmpty ? (
+        <Text size="sm" c="dimmed">
+          Nothing.
+        </Text>
+      ) : !isReadable || mode === "json" ? (
+        <JsonView key={title} value={value} label={title.toLowerCase()} />
+      ) : messages ? (
+        <>
+          {shown!.length < messages.length && (
+            <Text size="xs" mb={4}>
+              The last {MANY} of {messages.length} messages.{" "}
+              <Text component="button" type="button" span inherit td="underline" onClick={() => setWhole(true)}>
+                Show all
+              </Text>
+            </Text>
+          )}
+          <MessageList messages={shown!} />
+        </>
+      ) : (
+        <Content content={text} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+import { Anchor, Breadcrumbs } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { projectQuery } from "../projects/projects-api.ts";
+import type { Run } from "../runs/run-record.ts";
+import { RunActions } from "./run-actions.tsx";
+import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
+import { RunOrigin } from "./run-origin.tsx";
+import { RunPane } from "./run-pane.tsx";
+import { placeKey, runQuery, traceQuery } from "./trace-api.ts";
+import classes from "./trace-page.module.css";
+import { TraceTreeView } from "./trace-tree-view.tsx";
+
+/** A run within its trace. The address names the run; which trace that is, the run itself says. */
+export function TracePage() {
+  const { projectId, runId } = useParams({ from: "/_shell/projects/$projectId/r/$runId" });
+  const { view = "run" } = useSearch({ from: "/_shell/projects/$projectId/r/$runId" });
+  const navigate = useNavigate({ from: "/projects/$projectId/r/$runId" });
+  const client = useQueryClient();
+  const project = useQuery(projectQuery(projectId));
+  const place = useQuery({
+    queryKey: placeKey(runId),
+    queryFn: async () => (await client.fetchQuery(runQuery(runId))).trace_id,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const trace = useQuery({
+    ...traceQuery(projectId, place.data ?? ""),
+    enabled: place.data !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const select = (id: string) => {
+    if (place.data !== undefined) client.setQueryData(placeKey(id), place.data);
+    void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
+  };
+  const error = place.error ?? trace.error;
+  const root = place.data === undefined ? undefined : trace.data?.byId.get(place.data);
+  return (
+    <Page title={root?.name || "Trace"}>
+      <Breadcrumbs mb="xs" mt={-12} separatorMargin={6}>
+        <AnchorLink to="/projects" size="sm">
+          Traces
+        </AnchorLink>
+        <AnchorLink to="/projects/$projectId" params={{ projectId }} size="sm">
+          {project.data?.name ?? "Project"}
+        </AnchorLink>
+        <Anchor size="sm" c="dimmed" underline="never" component="span">
+          {runId.slice(0, 8)}
+        </Anchor>
+      </Breadcrumbs>
+      {error && !trace.data ? (
+        <Problem error={error} onRetry={place.error ? place.refetch : trace.refetch} />
+      ) : (
+        <div className={classes.sides}>
+          <div className={classes.tree}>
+            {trace.data ? (
+              <TraceTreeView key={place.data} tree={trace.data} selectedId={runId} onSelect={select} />
+            ) : (
+              <Loading rows={12} />
+            )}
+          </div>
+          <div className={classes.pane}>
+            <Selected
+              runId={runId}
+              view={view}
+              onView={(next) => void navigate({ search: { view: next }, replace: true })}
+            />
+          </div>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type PaneProps = Parameters<typeof RunPane>[0];
+
+function Selected({ runId, view, onView }: { runId: string } & Pick<PaneProps, "view" | "onView">) {
+  // who walks through the tree by keys does not load each run on the way
+  const [settled] = useDebouncedValue(runId, 120);
+  const run = useQuery({ ...runQuery(settled), placeholderData: keepPreviousData });
+  const feedback = useQuery(feedbackQuery(settled));
+  if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
+  if (!run.data) return <Loading rows={10} />;
+  const current: Run = run.data;
+  return (
+    <RunPane
+      run={current}
+      view={view}
+      onView={onView}
+      actions={<RunActions run={current} />}
+      origin={<RunOrigin run={current} />}
+      feedback={<RunFeedback key={current.id} run={current} />}
+      feedbackCount={feedback.data?.length ?? null}
+    />
+  );
+}

@@ -1,0 +1,161 @@
+import { ActionIcon, Group, Text, TextInput, Tooltip } from "@mantine/core";
+import { IconFold, IconFoldDown, IconSearch } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
+
+import { count, duration } from "../../ui/format.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { TreeRow } from "./tree-row.tsx";
+import { ancestorsOf, firstClosed, matchesIn, type TraceNode, type TraceTree, visibleNodes } from "./trace-tree.ts";
+import classes from "./trace-tree-view.module.css";
+
+const ROW = 28;
+
+interface TraceTreeViewProps {
+  tree: TraceTree;
+  selectedId: string;
+  onSelect: (id: string) => void;
+}
+
+/**
+ * The runs of a trace, each with its bar in the time of the whole. Up and Down go from run to run, Left and Right
+ * close and open, as in every tree.
+ */
+export function TraceTreeView({ tree, selectedId, onSelect }: TraceTreeViewProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const now = useNow();
+  const [closed, setClosed] = useState<ReadonlySet<string>>(() => {
+    const first = firstClosed(tree);
+    for (const one of ancestorsOf(tree, [selectedId])) first.delete(one);
+    return first;
+  });
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim());
+  const matches = useMemo(() => matchesIn(tree, wanted), [tree, wanted]);
+  const nodes = useMemo(() => {
+    if (wanted === "") return visibleNodes(tree, closed);
+    const above = ancestorsOf(tree, matches);
+    return visibleNodes(tree, new Set()).filter((node) => matches.has(node.id) || above.has(node.id));
+  }, [tree, closed, wanted, matches]);
+  const selectedAt = useMemo(() => nodes.findIndex((node) => node.id === selectedId), [nodes, selectedId]);
+
+  const virtual = useVirtualizer({
+    count: nodes.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
+  useEffect(() => {
+    if (selectedAt >= 0) virtual.scrollToIndex(selectedAt);
+    // when something else is selected, not when rows come in
+  }, [selectedId]);
+
+  const toggle = (node: TraceNode) => {
+    const next = new Set(closed);
+    if (!next.delete(node.id)) next.add(node.id);
+    setClosed(next);
+  };
+  const goTo = (at: number) => {
+    const node = nodes[Math.max(0, Math.min(nodes.length - 1, at))];
+    if (node) onSelect(node.id);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = Math.max(0, selectedAt);
+    const node = nodes[at];
+    if (!node) return;
+    const hasBranch = node.children.length > 0 && wanted === "";
+    const isOpen = hasBranch && !closed.has(node.id);
+    const moves: Record<string, () => void> = {
+      ArrowDown: () => goTo(at + 1),
+      ArrowUp: () => goTo(at - 1),
+      PageDown: () => goTo(at + 20),
+      PageUp: () => goTo(at - 20),
+      Home: () => goTo(0),
+      End: () => goTo(nodes.length - 1),
+      ArrowRight: () => (hasBranch && !isOpen ? toggle(node) : goTo(at + 1)),
+      ArrowLeft: () => (isOpen ? toggle(node) : node.parentId !== null && onSelect(node.parentId)),
+      Enter: () => hasBranch && toggle(node),
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    move();
+  };
+  const nextMatch = () => {
+    const after = nodes.findIndex((node, at) => at > selectedAt && matches.has(node.id));
+    goTo(after >= 0 ? after : nodes.findIndex((node) => matches.has(node.id)));
+  };
+
+  return (
+    <div className={classes.frame}>
+      <Group gap={6} p={6} wrap="nowrap" className={classes.tools}>
+        <TextInput
+          size="xs"
+          aria-label="Search in this trace"
+          placeholder="Search in this trace"
+          leftSection={<IconSearch size={13} aria-hidden />}
+          style={{ flex: 1 }}
+          value={text}
+          onChange={({ currentTarget: { value } }) => setText(value)}
+          onKeyDown={(event) => event.key === "Enter" && nextMatch()}
+        />
+        <Text size="xs" c="dimmed" className="numbers" role="status" style={{ whiteSpace: "nowrap" }}>
+          {wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
+        </Text>
+        <Tooltip label="Open all">
+          <ActionIcon variant="subtle" color="gray" aria-label="Open all" onClick={() => setClosed(new Set())}>
+            <IconFoldDown size={15} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Close all">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Close all"
+            onClick={() =>
+              setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))
+            }
+          >
+            <IconFold size={15} />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      <div className={classes.axis} aria-hidden>
+        <span>0</span>
+        <span>{duration((tree.end - tree.start) / 2)}</span>
+        <span>{duration(tree.end - tree.start)}</span>
+      </div>
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        role="tree"
+        aria-label="Runs of the trace"
+        tabIndex={0}
+        aria-activedescendant={selectedAt >= 0 ? `${id}-${selectedId}` : undefined}
+        onKeyDown={onKeyDown}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const node = nodes[index]!;
+            return (
+              <TreeRow
+                key={node.id}
+                domId={`${id}-${node.id}`}
+                node={node}
+                tree={tree}
+                now={node.end === null ? now : 0}
+                top={start}
+                isSelected={node.id === selectedId}
+                isMatch={wanted !== "" && matches.has(node.id)}
+                isOpen={node.children.length > 0 ? wanted !== "" || !closed.has(node.id) : undefined}
+                onSelect={onSelect}
+                onToggle={toggle}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+
+import {
+  ancestorsOf,
+  barOf,
+  firstClosed,
+  matchesIn,
+  treeInSlices,
+  treeOf,
+  type TreeRun,
+  visibleNodes,
+} from "./trace-tree.ts";
+
+const run = (id: string, start: number, end: number | null, parentId: string | null = null, more = {}): TreeRun => ({
+  id,
+  name: id,
+  run_type: "chain",
+  status: end === null ? "pending" : "success",
+  start,
+  end,
+  tokens: null,
+  error: null,
+  parentId,
+  ...more,
+});
+
+const tree = treeOf([
+  run("b2", 30, 40, "b", { status: "error", error: "Boom" }),
+  run("root", 0, 100),
+  run("b", 20, 60, "root"),
+  run("a", 10, 15, "root"),
+  run("b1", 25, null, "b"),
+  run("orphan", 50, 51, "nobody"),
+]);
+
+test("runs stand below their parents in the order of their beginnings; orphans at the top", () => {
+  expect(visibleNodes(tree, new Set()).map(({ id, depth }) => [id, depth])).toEqual([
+    ["root", 0],
+    ["a", 1],
+    ["b", 1],
+    ["b1", 2],
+    ["b2", 2],
+    ["orphan", 0],
+  ]);
+  expect(tree.byId.get("root")).toMatchObject({ size: 4, failures: 1 });
+  expect([tree.start, tree.end, tree.isRunning]).toEqual([0, 100, true]);
+});
+
+test("closed branches hide what is below", () => {
+  expect(visibleNodes(tree, new Set(["b"])).map(({ id }) => id)).toEqual(["root", "a", "b", "orphan"]);
+});
+
+test("search finds by name, type, status and error, and its branches are opened", () => {
+  expect(matchesIn(tree, "boom error")).toEqual(new Set(["b2"]));
+  expect(matchesIn(tree, " ")).toEqual(new Set());
+  expect(ancestorsOf(tree, ["b2"])).toEqual(new Set(["b", "root"]));
+});
+
+test("bars are shares of the whole; what runs reaches to now", () => {
+  const bars = { start: 0, end: 100 };
+  expect(barOf(tree.byId.get("b")!, bars, 100)).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
+  expect(barOf(tree.byId.get("b1")!, bars, 75)).toEqual({ left: 0.25, width: 0.5 });
+  expect(barOf({ ...tree.byId.get("a")!, start: 0, end: 0 }, { start: 0, end: 0 }, 0)).toEqual({ left: 0, width: 0 });
+});
+
+test("in pieces the same tree comes about, and others get their turn", async () => {
+  const many = Array.from({ length: 5000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 2}`));
+  expect(visibleNodes(await treeInSlices(many), new Set())).toEqual(visibleNodes(treeOf(many), new Set()));
+  const stop = new AbortController();
+  const laid = treeInSlices(
+    Array.from({ length: 400_000 }, (_, n) => run(`x${n}`, n, n)),
+    stop.signal,
+  );
+  setTimeout(() => stop.abort());
+  await expect(laid).rejects.toThrow("abort");
+});
+
+test("100,000 runs and a chain as deep as it is long are laid out at once", () => {
+  const many = Array.from({ length: 100_000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 3}`));
+  const began = performance.now();
+  const large = treeOf(many);
+  const shown = visibleNodes(large, new Set());
+  const took = performance.now() - began;
+  console.log(`layout of 100,000 runs: ${took.toFixed(0)} ms`);
+  expect(shown.length).toBe(100_000);
+  expect(took).toBeLessThan(15_000);
+  expect(visibleNodes(large, firstClosed(large)).length).toBeLessThan(1000);
+  const chain = treeOf(Array.from({ length: 20_000 }, (_, n) => run(`c${n}`, n, null, n === 0 ? null : `c${n - 1}`)));
+  expect(chain.roots[0]!.size).toBe(19_999);
+});

@@ -1,0 +1,167 @@
+/**
+ * The runs of a trace as a tree in the order in which they began. Made once for each answer of the server; what is
+ * shown of it is a walk over the branches that are open.
+ */
+export interface TreeRun {
+  id: string;
+  name: string;
+  run_type: string;
+  status: string;
+  /** Milliseconds since 1970. */
+  start: number;
+  /** Null while it runs. */
+  end: number | null;
+  tokens: number | null;
+  error: string | null;
+  parentId: string | null;
+}
+
+export interface TraceNode extends TreeRun {
+  depth: number;
+  children: TraceNode[];
+  /** Runs below, at any depth. */
+  size: number;
+  /** Failed runs among them. */
+  failures: number;
+}
+
+export interface TraceTree {
+  roots: TraceNode[];
+  byId: Map<string, TraceNode>;
+  /** Milliseconds since 1970: of the first beginning and the last end that is known. */
+  start: number;
+  end: number;
+  isRunning: boolean;
+}
+
+/** Runs between two places where the work may be interrupted. */
+const SLICE = 500;
+/** Milliseconds that the page may be kept waiting at once. */
+const PATIENCE = 12;
+
+/** A run whose parent has not arrived stands at the top. */
+export function treeOf(runs: Iterable<TreeRun>): TraceTree {
+  const work = plant(runs);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** The same in pieces, so that the page answers while tens of thousands of runs are placed. */
+export async function treeInSlices(runs: Iterable<TreeRun>, signal?: AbortSignal): Promise<TraceTree> {
+  const work = plant(runs);
+  let until = performance.now() + PATIENCE;
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (performance.now() < until) continue;
+    await new Promise((go) => setTimeout(go));
+    signal?.throwIfAborted();
+    until = performance.now() + PATIENCE;
+  }
+}
+
+function* plant(runs: Iterable<TreeRun>): Generator<void, TraceTree> {
+  const byId = new Map<string, TraceNode>();
+  let work = 0;
+  for (const run of runs) {
+    byId.set(run.id, { ...run, depth: 0, children: [], size: 0, failures: 0 });
+    if (++work % SLICE === 0) yield;
+  }
+  const roots: TraceNode[] = [];
+  let start = Number.POSITIVE_INFINITY;
+  let end = Number.NEGATIVE_INFINITY;
+  let isRunning = false;
+  for (const node of byId.values()) {
+    if (++work % SLICE === 0) yield;
+    start = Math.min(start, node.start);
+    end = Math.max(end, node.end ?? node.start);
+    isRunning ||= node.status === "pending";
+    const parent = node.parentId === null ? undefined : byId.get(node.parentId);
+    if (parent && parent !== node) parent.children.push(node);
+    else roots.push(node);
+  }
+  const inOrder = (a: TraceNode, b: TraceNode) => a.start - b.start || (a.id < b.id ? -1 : 1);
+  roots.sort(inOrder);
+  // without recursion: a trace may be as deep as it is long
+  const down: TraceNode[] = [...roots].reverse();
+  const visited: TraceNode[] = [];
+  while (down.length > 0) {
+    const node = down.pop()!;
+    visited.push(node);
+    if (++work % SLICE === 0) yield;
+    if (node.children.length > 1) node.children.sort(inOrder);
+    for (let at = node.children.length - 1; at >= 0; at--) {
+      const child = node.children[at]!;
+      child.depth = node.depth + 1;
+      down.push(child);
+    }
+  }
+  for (let at = visited.length - 1; at >= 0; at--) {
+    const node = visited[at]!;
+    if (++work % SLICE === 0) yield;
+    for (const child of node.children) {
+      node.size += child.size + 1;
+      node.failures += child.failures + (child.status === "error" ? 1 : 0);
+    }
+  }
+  if (byId.size === 0) return { roots, byId, start: 0, end: 0, isRunning };
+  return { roots, byId, start, end, isRunning };
+}
+
+/** From top to bottom, without what lies in closed branches. */
+export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>): TraceNode[] {
+  const found: TraceNode[] = [];
+  const down = [...roots].reverse();
+  while (down.length > 0) {
+    const node = down.pop()!;
+    found.push(node);
+    if (closed.has(node.id)) continue;
+    for (let at = node.children.length - 1; at >= 0; at--) down.push(node.children[at]!);
+  }
+  return found;
+}
+
+/** Runs whose name, type, status or error has the words in it. */
+export function matchesIn(tree: TraceTree, text: string): Set<string> {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = new Set<string>();
+  if (words.length === 0) return found;
+  for (const node of tree.byId.values()) {
+    const { name, run_type, status, error, id } = node;
+    const own = `${name} ${run_type} ${status} ${error ?? ""} ${id}`.toLowerCase();
+    if (words.every((word) => own.includes(word))) found.add(id);
+  }
+  return found;
+}
+
+/** Branches above these, which have to be open for them to be seen. */
+export function ancestorsOf({ byId }: TraceTree, ids: Iterable<string>): Set<string> {
+  const found = new Set<string>();
+  for (const id of ids) {
+    let parent = byId.get(id)?.parentId;
+    while (parent != null && !found.has(parent)) {
+      found.add(parent);
+      parent = byId.get(parent)?.parentId;
+    }
+  }
+  return found;
+}
+
+/** Branches that are closed at first: of a large trace all below the second level. */
+export function firstClosed({ byId }: TraceTree, most = 2000): Set<string> {
+  if (byId.size <= most) return new Set();
+  return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
+}
+
+/** Where a run's bar stands, as shares of the whole. */
+export function barOf({ start, end }: TraceNode, tree: Pick<TraceTree, "start" | "end">, now: number) {
+  const last = Math.max(tree.end, tree.start + 1e-3);
+  const whole = last - tree.start;
+  const left = (start - tree.start) / whole;
+  const right = ((end ?? Math.max(now, start)) - tree.start) / whole;
+  return { left: clamp(left), width: clamp(right - left, 1 - clamp(left)) };
+}
+
+const clamp = (value: number, most = 1): number => Math.min(Math.max(value, 0), most);
