@@ -26,6 +26,14 @@ test("migrations run once, also when several servers start together", async () =
   );
 });
 
+test("a merge of runs takes few parts, because each takes memory", async () => {
+  const [table] = await clickhouse.rows<{ engine_full: string }>({
+    name: "t",
+    query: "select engine_full from system.tables where database = currentDatabase() and name = 'runs'",
+  });
+  expect(table!.engine_full).toContain("max_parts_to_merge_at_once = 6");
+});
+
 test("a store that a newer Heddle has written is refused", async () => {
   await clickhouse.insert(
     "heddle_migrations",
