@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { QueuePage } from "../../features/queue/queue-page.tsx";
 
-export const Route = createFileRoute("/_shell/a/$server/queue")({ component: () => <Page title="Queue">{null}</Page> });
+export const Route = createFileRoute("/_shell/a/$server/queue")({ component: QueuePage });

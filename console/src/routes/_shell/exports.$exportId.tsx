@@ -1,7 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { ExportPage } from "../../features/exports/export-page.tsx";
 
-export const Route = createFileRoute("/_shell/exports/$exportId")({
-  component: () => <Page title="Export">{null}</Page>,
-});
+export const Route = createFileRoute("/_shell/exports/$exportId")({ component: ExportPage });

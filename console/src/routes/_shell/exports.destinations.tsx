@@ -1,7 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { DestinationsPage } from "../../features/exports/destinations-page.tsx";
 
 export const Route = createFileRoute("/_shell/exports/destinations")({
-  component: () => <Page title="Destinations">{null}</Page>,
+  component: DestinationsPage,
+  validateSearch: (given: Record<string, unknown>): { create?: true } =>
+    given["create"] === true ? { create: true } : {},
 });

@@ -1,0 +1,146 @@
+import { Alert, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+
+import {
+  createDestination,
+  type Credentials,
+  type Destination,
+  type DestinationBody,
+  rotateCredentials,
+} from "./exports-api.ts";
+
+interface FormProps {
+  onClose: () => void;
+  onSaved: () => Promise<unknown>;
+}
+
+const NO_CREDENTIALS = { access_key_id: "", secret_access_key: "", session_token: "" };
+const orNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
+
+const credentialsOf = (values: typeof NO_CREDENTIALS): Credentials => ({
+  access_key_id: values.access_key_id.trim(),
+  secret_access_key: values.secret_access_key.trim(),
+  ...(orNull(values.session_token) !== null && { session_token: values.session_token.trim() }),
+});
+
+/** A new destination; the server writes a test object before it keeps anything. */
+export function DestinationForm({ onClose, onSaved }: FormProps) {
+  const form = useForm({
+    initialValues: { display_name: "", bucket: "", prefix: "", region: "", endpoint: "", ...NO_CREDENTIALS },
+  });
+  const save = useMutation({
+    mutationFn(values: typeof form.values) {
+      const body: DestinationBody = {
+        destination_type: "s3",
+        display_name: values.display_name.trim(),
+        config: {
+          bucket_name: orNull(values.bucket),
+          prefix: values.prefix.trim(),
+          region: orNull(values.region),
+          endpoint_url: orNull(values.endpoint),
+          include_bucket_in_prefix: true,
+        },
+        ...(orNull(values.access_key_id) !== null && { credentials: credentialsOf(values) }),
+      };
+      return createDestination(body);
+    },
+    onSuccess: onSaved,
+  });
+  return (
+    <Modal opened onClose={onClose} title="New destination" closeButtonProps={{ title: "Close" }}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack gap="sm">
+          <TextInput label="Name" required data-autofocus {...form.getInputProps("display_name")} />
+          <Group grow align="start">
+            <TextInput label="Bucket" required {...form.getInputProps("bucket")} />
+            <TextInput label="Folder" placeholder="heddle/traces" {...form.getInputProps("prefix")} />
+          </Group>
+          <Group grow align="start">
+            <TextInput
+              label="Endpoint"
+              description="Empty for AWS"
+              placeholder="https://s3.example"
+              {...form.getInputProps("endpoint")}
+            />
+            <TextInput
+              label="Region"
+              description="Needed for AWS"
+              placeholder="eu-central-1"
+              {...form.getInputProps("region")}
+            />
+          </Group>
+          <CredentialFields form={form} isRequired={false} />
+          <Failure error={save.error} what="The destination was not created" />
+          <Buttons onClose={onClose} isBusy={save.isPending} action="Test and create" />
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export function CredentialsForm({ destination, onClose, onSaved }: FormProps & { destination: Destination }) {
+  const form = useForm({ initialValues: NO_CREDENTIALS });
+  const save = useMutation({
+    mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, credentialsOf(values)),
+    onSuccess: onSaved,
+  });
+  const title = `New credentials of ${destination.display_name}`;
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ title: "Close" }}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack gap="sm">
+          <Text size="sm">They are tested first; when the test fails, the old ones stay.</Text>
+          <CredentialFields form={form} isRequired />
+          <Failure error={save.error} what="The credentials were not changed" />
+          <Buttons onClose={onClose} isBusy={save.isPending} action="Test and replace" />
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface Fields {
+  getInputProps: (name: never) => object;
+}
+
+function CredentialFields({ form, isRequired }: { form: Fields; isRequired: boolean }) {
+  const input = (name: keyof typeof NO_CREDENTIALS) => form.getInputProps(name as never);
+  return (
+    <>
+      <TextInput
+        label="Access key id"
+        {...(!isRequired && { description: "Empty: the installation's own credentials, where it lends them" })}
+        required={isRequired}
+        autoComplete="off"
+        {...input("access_key_id")}
+      />
+      <PasswordInput
+        label="Secret access key"
+        required={isRequired}
+        autoComplete="new-password"
+        {...input("secret_access_key")}
+      />
+      <PasswordInput label="Session token" autoComplete="new-password" {...input("session_token")} />
+    </>
+  );
+}
+
+const Failure = ({ error, what }: { error: Error | null; what: string }): ReactNode =>
+  error && (
+    <Alert color="red" role="alert" title={what} style={{ overflowWrap: "anywhere" }}>
+      {error.message}
+    </Alert>
+  );
+
+const Buttons = ({ onClose, isBusy, action }: { onClose: () => void; isBusy: boolean; action: string }) => (
+  <Group justify="flex-end" gap="xs">
+    <Button variant="default" onClick={onClose}>
+      Not now
+    </Button>
+    <Button type="submit" loading={isBusy}>
+      {action}
+    </Button>
+  </Group>
+);

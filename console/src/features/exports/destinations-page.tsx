@@ -1,0 +1,137 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { CredentialsForm, DestinationForm } from "./destination-form.tsx";
+import { deleteDestination, type Destination, destinationsQuery, testDestination } from "./exports-api.ts";
+
+const route = getRouteApi("/_shell/exports/destinations");
+
+export function DestinationsPage() {
+  const { create } = route.useSearch();
+  const navigate = route.useNavigate();
+  const queryClient = useQueryClient();
+  const { data: destinations, error, refetch } = useQuery(destinationsQuery);
+  const [rotating, setRotating] = useState<Destination | null>(null);
+  const { ask, dialog } = useConfirm();
+  const test = useMutation({
+    mutationFn: ({ id }: Destination) => testDestination(id),
+    onSuccess: (_, { display_name: name }) => tellDone(`${name} can be written to, by the API and by a worker.`),
+    onError: tellFailure("The test failed"),
+  });
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
+  if (error) return <Problem error={error} what="Destinations could not be read" onRetry={refetch} />;
+  return (
+    <Page
+      title="Destinations"
+      actions={
+        <>
+          <ButtonLink to="/exports" variant="default" size="xs">
+            Exports
+          </ButtonLink>
+          <Button size="xs" onClick={() => void navigate({ search: { create: true } })}>
+            New destination
+          </Button>
+        </>
+      }
+    >
+      {dialog}
+      {create && (
+        <DestinationForm
+          onClose={() => void navigate({ search: {} })}
+          onSaved={async () => {
+            await refresh();
+            await navigate({ search: {} });
+          }}
+        />
+      )}
+      {rotating && (
+        <CredentialsForm
+          destination={rotating}
+          onClose={() => setRotating(null)}
+          onSaved={async () => {
+            await refresh();
+            setRotating(null);
+            tellDone("Runs that begin from now on use the new credentials.");
+          }}
+        />
+      )}
+      {!destinations ? (
+        <Loading rows={3} />
+      ) : destinations.length === 0 ? (
+        <Empty title="No destination yet">
+          <Text size="sm">A bucket of AWS or of any store that speaks S3. It is tested before it is kept.</Text>
+          <Button onClick={() => void navigate({ search: { create: true } })}>New destination</Button>
+        </Empty>
+      ) : (
+        <SimpleTable
+          label="Destinations"
+          minWidth={900}
+          rows={destinations}
+          rowKey={({ id }) => id}
+          columns={[
+            { title: "Name", cell: ({ display_name: name }) => name },
+            { title: "Bucket", cell: ({ config }) => placeOf(config) },
+            { title: "Store", cell: ({ config }) => config.endpoint_url ?? `AWS, ${config.region}` },
+            {
+              title: "Credentials",
+              width: 170,
+              cell: ({ credentials_keys: keys }) =>
+                keys.length === 0 ? "the installation's" : keys.length > 2 ? "key with session" : "key",
+            },
+            { title: "Changed", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
+            {
+              title: "",
+              width: 250,
+              cell: (one) => (
+                <Group gap={6} wrap="nowrap" justify="flex-end">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    loading={test.isPending && test.variables.id === one.id}
+                    onClick={() => test.mutate(one)}
+                  >
+                    Test
+                  </Button>
+                  <Button size="compact-xs" variant="default" onClick={() => setRotating(one)}>
+                    New credentials
+                  </Button>
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={() =>
+                      ask({
+                        title: `Delete ${one.display_name}?`,
+                        body: "Its credentials go with it. What is in the bucket stays.",
+                        action: "Delete",
+                        run: async () => {
+                          await deleteDestination(one.id);
+                          await refresh();
+                        },
+                      })
+                    }
+                  >
+                    Delete
+                  </Button>
+                </Group>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Page>
+  );
+}
+
+const placeOf = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
+  [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "its own root";

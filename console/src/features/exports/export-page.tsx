@@ -1,0 +1,246 @@
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { bytes, count, duration } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { ExportRuns } from "./export-runs.tsx";
+import {
+  cancelExport,
+  createExport,
+  destinationsQuery,
+  type Export,
+  type ExportBody,
+  exportQuery,
+  exportsQuery,
+  isMoving,
+  projectNamesQuery,
+} from "./exports-api.ts";
+import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
+
+const route = getRouteApi("/_shell/exports/$exportId");
+
+/** One export, or one schedule with what came of it. */
+export function ExportPage() {
+  const { exportId } = route.useParams();
+  const { data: one, error, refetch } = useQuery(exportQuery(exportId));
+  const { data: projects = [] } = useQuery(projectNamesQuery);
+  if (error) return <Problem error={error} what="The export could not be read" onRetry={refetch} />;
+  const name = projects.find(({ id }) => id === one?.session_id)?.name;
+  return (
+    <Page title={`Export of ${name ?? "a project"}`} actions={one && <Actions of={one} />}>
+      {one ? (
+        <Stack gap="lg">
+          <Summary of={one} />
+          {one.interval_hours === null ? <ExportRuns of={one} /> : <Schedule of={one} />}
+        </Stack>
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  );
+}
+
+function Actions({ of }: { of: Export }) {
+  const navigate = route.useNavigate();
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["exports"] });
+  const isSchedule = of.interval_hours !== null;
+  const again = useMutation({
+    mutationFn: () => createExport(sameAgain(of)),
+    onError: tellFailure("The export was not created"),
+    onSuccess: async ({ id }) => {
+      await refresh();
+      await navigate({ to: "/exports/$exportId", params: { exportId: id } });
+    },
+  });
+  return (
+    <>
+      {dialog}
+      {isMoving(of) && (
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() =>
+            ask({
+              title: isSchedule ? "End this schedule?" : "Cancel this export?",
+              body: isSchedule
+                ? "No further window is exported. What it has begun goes on, and files that are written stay."
+                : "Files that are written stay in the bucket, without the mark that they are complete.",
+              action: isSchedule ? "End it" : "Cancel it",
+              run: async () => {
+                await cancelExport(of.id);
+                await refresh();
+              },
+            })
+          }
+        >
+          {isSchedule ? "End the schedule" : "Cancel"}
+        </Button>
+      )}
+      {!isMoving(of) && !isSchedule && (
+        <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
+          Export again
+        </Button>
+      )}
+    </>
+  );
+}
+
+const sameAgain = (of: Export): ExportBody =>
+  ({
+    session_id: of.session_id,
+    bulk_export_destination_id: of.bulk_export_destination_id,
+    start_time: of.start_time,
+    end_time: of.end_time,
+    filter: of.filter,
+    compression: of.compression,
+    format_version: of.format_version,
+    ...(of.export_fields !== null && { export_fields: of.export_fields }),
+  }) as ExportBody;
+
+function Summary({ of }: { of: Export }) {
+  const { data: destinations = [] } = useQuery(destinationsQuery);
+  const place = destinations.find(({ id }) => id === of.bulk_export_destination_id);
+  const { rows_total: total, rows_written: rows, bytes_written: size, files_written: files } = of.progress;
+  return (
+    <Stack gap="sm">
+      <Group gap="sm">
+        <StatusBadge status={of.status} />
+        <Text size="sm">{describeWindow(of)}</Text>
+        {place && (
+          <Text size="sm" c="dimmed">
+            to {place.display_name}
+          </Text>
+        )}
+        {of.source_bulk_export_id !== null && (
+          <AnchorLink to="/exports/$exportId" params={{ exportId: of.source_bulk_export_id }} size="sm">
+            of a schedule
+          </AnchorLink>
+        )}
+      </Group>
+      {of.error !== null && (
+        <Alert color="red" title="It did not end well" role="alert">
+          {of.error}
+        </Alert>
+      )}
+      {of.filter !== null && (
+        <Group gap={4}>
+          <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+            {of.filter}
+          </Text>
+          <CopyButton value={of.filter} label="Copy the filter" />
+        </Group>
+      )}
+      {of.interval_hours === null && (
+        <Paper withBorder p="sm">
+          {isMoving(of) && (
+            <Progress label="Rows written" done={rows} total={total}>
+              {count(rows)} of {count(total)} rows <Estimate of={of} />
+            </Progress>
+          )}
+          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isMoving(of) ? "sm" : 0}>
+            <Fact label="Rows" value={count(rows)} />
+            <Fact label="Size" value={bytes(size)} />
+            <Fact label="Files" value={count(files)} />
+            <Fact
+              label="Took"
+              value={
+                of.started_at && of.finished_at ? duration(Date.parse(of.finished_at) - Date.parse(of.started_at)) : "–"
+              }
+            />
+          </SimpleGrid>
+        </Paper>
+      )}
+      <Text size="xs" c="dimmed">
+        Created <TimeText at={of.created_at} size="xs" />, {of.compression}, format {of.format_version},{" "}
+        {of.export_fields === null ? "all columns" : `columns ${of.export_fields.join(", ")}`}
+      </Text>
+    </Stack>
+  );
+}
+
+function Estimate({ of }: { of: Export }) {
+  const now = useNow();
+  const end = of.progress.estimated_end;
+  return end === null ? null : <>, about {duration(Math.max(0, Date.parse(end) - now))} left</>;
+}
+
+export function Fact({ label, value }: { label: string; value: string }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fw={600} className="numbers">
+        {value}
+      </Text>
+    </div>
+  );
+}
+
+function Schedule({ of }: { of: Export }) {
+  const now = useNow();
+  const { data: exports = [] } = useQuery(exportsQuery);
+  const spawned = exports.filter(({ source_bulk_export_id: source }) => source === of.id);
+  return (
+    <>
+      {isMoving(of) && (
+        <section aria-label="Next windows">
+          <Title order={2} size="h5" mb="xs">
+            Next
+          </Title>
+          <SimpleTable
+            label="Next windows"
+            rows={nextWindows(of, now, 3)}
+            rowKey={({ start }) => start}
+            columns={[
+              { title: "Window", cell: ({ start, end }) => `${utcMoment(start)} – ${utcMoment(end)}` },
+              { title: "Exported", width: 160, cell: ({ end }) => <TimeText at={end} /> },
+            ]}
+          />
+        </section>
+      )}
+      <section aria-label="Exports of this schedule">
+        <Title order={2} size="h5" mb="xs">
+          So far
+        </Title>
+        {spawned.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            No window is over yet.
+          </Text>
+        ) : (
+          <SimpleTable
+            label="Exports of this schedule"
+            rows={spawned}
+            rowKey={({ id }) => id}
+            columns={[
+              {
+                title: "Window",
+                cell: (one) => (
+                  <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
+                    {describeWindow(one)}
+                  </AnchorLink>
+                ),
+              },
+              { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
+              { title: "Rows", width: 120, align: "right", cell: (one) => count(one.progress.rows_written) },
+            ]}
+          />
+        )}
+      </section>
+    </>
+  );
+}

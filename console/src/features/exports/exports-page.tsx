@@ -1,0 +1,110 @@
+import { Button, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { Empty } from "../../ui/empty.tsx";
+import { bytes, count } from "../../ui/format.ts";
+import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { ExportForm } from "./export-form.tsx";
+import { destinationsQuery, type Export, exportsQuery, isMoving, projectNamesQuery } from "./exports-api.ts";
+import { describeWindow } from "./windows.ts";
+
+const route = getRouteApi("/_shell/exports/");
+
+export function ExportsPage() {
+  const navigate = route.useNavigate();
+  const { create, project } = route.useSearch();
+  const { data: exports, error, refetch } = useQuery(exportsQuery);
+  const { data: destinations = [] } = useQuery(destinationsQuery);
+  const { data: projects = [] } = useQuery(projectNamesQuery);
+  const names = new Map(projects.map(({ id, name }) => [id, name]));
+  const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
+  if (error) return <Problem error={error} what="Exports could not be read" onRetry={refetch} />;
+  const open = () => void navigate({ search: { create: true } });
+  return (
+    <Page
+      title="Exports"
+      actions={
+        <>
+          <ButtonLink to="/exports/destinations" variant="default" size="xs">
+            Destinations
+          </ButtonLink>
+          <Button size="xs" onClick={open}>
+            New export
+          </Button>
+        </>
+      }
+    >
+      {create && (
+        <ExportForm
+          projectId={project}
+          onClose={() => void navigate({ search: {} })}
+          onCreated={(id) => void navigate({ to: "/exports/$exportId", params: { exportId: id } })}
+        />
+      )}
+      {!exports ? (
+        <Loading />
+      ) : exports.length === 0 ? (
+        <Empty title="Nothing was exported yet">
+          <Text size="sm">
+            An export writes a project's runs as Parquet into a bucket of yours, once or on a schedule, and proves that
+            nothing is missing.
+          </Text>
+          {destinations.length === 0 ? (
+            <ButtonLink to="/exports/destinations" search={{ create: true }}>
+              Say where to: new destination
+            </ButtonLink>
+          ) : (
+            <Button onClick={open}>New export</Button>
+          )}
+        </Empty>
+      ) : (
+        <SimpleTable
+          label="Exports"
+          minWidth={900}
+          rows={exports}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              title: "Project",
+              cell: (one) => (
+                <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
+                  {names.get(one.session_id) ?? one.session_id}
+                </AnchorLink>
+              ),
+            },
+            { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
+            { title: "Window", cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
+            { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
+            { title: "Written", width: 220, cell: (one) => <Written of={one} /> },
+            { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+          ]}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Written({ of }: { of: Export }) {
+  const { rows_written: rows, rows_total: total, bytes_written: size } = of.progress;
+  if (of.interval_hours !== null) return <Text size="sm">every {of.interval_hours} h</Text>;
+  if (isMoving(of)) {
+    return (
+      <Progress label="Rows written" done={rows} total={total}>
+        {count(rows)} of {count(total)} rows
+      </Progress>
+    );
+  }
+  return (
+    <Text size="sm" className="numbers">
+      {count(rows)} rows, {bytes(size)}
+    </Text>
+  );
+}

@@ -1,0 +1,250 @@
+import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { count, duration } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { cancelRun, type Queue, queueQuery } from "./queue-query.ts";
+import { whyItWaits } from "./why-it-waits.ts";
+
+const route = getRouteApi("/_shell/a/$server/queue");
+
+/** What runs, what waits and why, and who works. */
+export function QueuePage() {
+  const { server } = route.useParams();
+  const { data: queue, error, refetch } = useQuery(queueQuery(server));
+  if (error) return <Problem error={error} what="The queue could not be read" onRetry={refetch} />;
+  return (
+    <Page title="Queue">
+      {queue ? (
+        <Stack gap="lg">
+          <Figures queue={queue} />
+          <Servers queue={queue} />
+          <Waiting queue={queue} server={server} />
+          <Running queue={queue} server={server} />
+        </Stack>
+      ) : (
+        <Loading />
+      )}
+    </Page>
+  );
+}
+
+function Figures({ queue }: { queue: Queue }) {
+  const now = useNow();
+  const oldest = queue.oldest_pending_at === null ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
+  const alive = queue.servers.filter(({ is_alive }) => is_alive).length;
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+      <Figure label="Waiting" value={count(queue.counts.pending)} />
+      <Figure label="Running" value={count(queue.counts.running)} />
+      <Figure label="Waits longest" value={oldest === null ? "–" : duration(oldest)} />
+      <Figure label="Servers alive" value={`${alive} of ${queue.servers.length}`} />
+    </SimpleGrid>
+  );
+}
+
+function Figure({ label, value }: { label: string; value: string }) {
+  return (
+    <Paper withBorder p="sm">
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fz="xl" fw={700} className="numbers">
+        {value}
+      </Text>
+    </Paper>
+  );
+}
+
+function Servers({ queue }: { queue: Queue }) {
+  return (
+    <section aria-label="Servers">
+      <Title order={2} size="h5" mb="xs">
+        Servers
+      </Title>
+      <SimpleTable
+        label="Servers"
+        rows={queue.servers}
+        rowKey={({ server_id: id }) => id}
+        columns={[
+          {
+            title: "Machine",
+            cell: ({ host_name: host, is_this: isThis }) => (
+              <Group gap={6}>
+                <Text size="sm">{host}</Text>
+                {isThis && <Badge variant="default">answers you</Badge>}
+              </Group>
+            ),
+          },
+          {
+            title: "State",
+            width: 120,
+            cell: ({ is_alive: isAlive }) => <Text size="sm">{isAlive ? "alive" : "silent"}</Text>,
+          },
+          {
+            title: "Running",
+            width: 110,
+            align: "right",
+            cell: ({ running, is_this: isThis }) => (
+              <Text size="sm" className="numbers">
+                {isThis ? `${running} of ${queue.slots}` : running}
+              </Text>
+            ),
+          },
+          { title: "Last heard", width: 120, cell: ({ heartbeat_at: at }) => <TimeText at={at} /> },
+          { title: "Started", width: 120, cell: ({ started_at: at }) => <TimeText at={at} /> },
+          {
+            title: "Graphs",
+            cell: ({ graphs }) => (
+              <Text size="sm" lineClamp={1} title={graphs?.join(", ")}>
+                {graphs === null ? "not told" : graphs.join(", ") || "none"}
+              </Text>
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Waiting({ queue, server }: { queue: Queue; server: string }) {
+  const { ask, dialog } = useCancelling(server);
+  const hidden = queue.counts.pending - queue.waiting.length;
+  return (
+    <section aria-label="Waiting runs">
+      {dialog}
+      <Title order={2} size="h5" mb="xs">
+        Waiting
+      </Title>
+      {queue.waiting.length === 0 ? (
+        <Empty title="Nothing waits">
+          <Text size="sm">Runs that cannot start at once stand here, with the reason.</Text>
+        </Empty>
+      ) : (
+        <SimpleTable
+          label="Waiting runs"
+          rows={queue.waiting}
+          rowKey={({ run_id: id }) => id}
+          columns={[
+            { title: "Run", cell: (run) => <RunLink server={server} run={run} /> },
+            { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
+            { title: "Why it waits", cell: (run) => <Why run={run} server={server} /> },
+            { title: "Since", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+            { title: "", width: 90, cell: (run) => <CancelButton onClick={() => ask(run)} /> },
+          ]}
+        />
+      )}
+      {hidden > 0 && (
+        <Text size="xs" c="dimmed">
+          and {count(hidden)} more
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function Running({ queue, server }: { queue: Queue; server: string }) {
+  const { ask, dialog } = useCancelling(server);
+  const hosts = new Map(queue.servers.map(({ server_id: id, host_name: name }) => [id, name]));
+  if (queue.running.length === 0) return null;
+  return (
+    <section aria-label="Running runs">
+      {dialog}
+      <Title order={2} size="h5" mb="xs">
+        Running
+      </Title>
+      <SimpleTable
+        label="Running runs"
+        rows={queue.running}
+        rowKey={({ run_id: id }) => id}
+        columns={[
+          { title: "Run", cell: (run) => <RunLink server={server} run={run} /> },
+          { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
+          {
+            title: "On",
+            cell: ({ server_id: id }) => (id === null ? "–" : (hosts.get(id) ?? "a server that is gone")),
+          },
+          {
+            title: "Attempt",
+            width: 90,
+            align: "right",
+            cell: ({ attempt, failures }) => (failures > 0 ? `${attempt}, ${failures} lost` : attempt),
+          },
+          { title: "Since", width: 110, cell: ({ started_at: at }) => <TimeText at={at} /> },
+          {
+            title: "",
+            width: 90,
+            cell: (run) => (run.cancelling ? "ending" : <CancelButton onClick={() => ask(run)} />),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+const CancelButton = ({ onClick }: { onClick: () => void }) => (
+  <Button size="compact-xs" variant="default" onClick={onClick}>
+    Cancel
+  </Button>
+);
+
+interface RunRef {
+  run_id: string;
+  thread_id: string;
+}
+
+const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
+  <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: run.thread_id }} size="sm" ff="monospace">
+    {run.run_id}
+  </AnchorLink>
+);
+
+function Why({ run, server }: { run: Queue["waiting"][number]; server: string }) {
+  return (
+    <Text size="sm">
+      {whyItWaits(run)}
+      {run.reason === "starts_later" && (
+        <>
+          {" "}
+          <TimeText at={run.available_at} />
+        </>
+      )}
+      {run.waits_for !== null && (
+        <>
+          {" "}
+          <RunLink server={server} run={{ run_id: run.waits_for, thread_id: run.thread_id }} />
+        </>
+      )}
+    </Text>
+  );
+}
+
+function useCancelling(server: string) {
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const cancel = useMutation({
+    mutationFn: ({ thread_id: threadId, run_id: runId }: RunRef) => cancelRun(server, threadId, runId),
+    onError: tellFailure("The run was not cancelled"),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ["queue", server] }),
+  });
+  return {
+    dialog,
+    ask: (run: RunRef) =>
+      ask({
+        title: "Cancel this run?",
+        body: "It ends as interrupted. What its steps have written so far stays with the thread.",
+        action: "Cancel the run",
+        run: () => cancel.mutateAsync(run),
+      }),
+  };
+}

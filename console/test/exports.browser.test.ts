@@ -1,0 +1,165 @@
+/** Exports into a real S3 store, made and watched as a user would; and what waits in the queue. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+let s3: TestS3;
+
+const DAY = 86_400_000;
+const MIDNIGHT = Math.floor(Date.now() / DAY) * DAY;
+
+beforeAll(async () => {
+  s3 = await startTestS3();
+  s3.createBucket("exports");
+  platform = await startPlatform("dev", {
+    HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32",
+    N_JOBS_PER_WORKER: "1",
+    HEDDLE_RATE_LIMITS: "off",
+  });
+  browser = await openBrowser();
+  await sendRuns(500);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await s3?.stop();
+});
+
+/** In the two days before today. */
+async function sendRuns(most: number): Promise<void> {
+  const post = Array.from({ length: most }, (_, n) => {
+    const id = crypto.randomUUID();
+    const start = new Date(MIDNIGHT - 2 * DAY + n * 300_000).toISOString().replace("Z", "000Z");
+    return {
+      id,
+      trace_id: id,
+      name: "exported",
+      run_type: n % 5 === 0 ? "llm" : "chain",
+      session_name: "to export",
+      start_time: start,
+      end_time: start,
+      inputs: { n },
+      outputs: {},
+      dotted_order: `${start.replace(/[-:.Z]/g, "")}Z${id}`,
+    };
+  });
+  const answer = await fetch(`${platform.traceUrl}/api/v1/runs/batch`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ post }),
+  });
+  expect(answer.status).toBe(202);
+}
+
+async function fillDestination(page: Page, secret: string, key: string): Promise<void> {
+  await page.getByLabel("Name").fill("Our bucket");
+  await page.getByLabel("Bucket").fill("exports");
+  await page.getByLabel("Folder").fill("heddle");
+  await page.getByLabel("Endpoint").fill(s3.endpoint);
+  await page.getByLabel("Access key id").fill(key);
+  await page.getByLabel("Secret access key").fill(secret);
+}
+
+test("a destination is made after a test, tested again and given other credentials", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/exports`);
+  await page.getByRole("link", { name: "Say where to: new destination" }).click();
+  const key = s3.createKey();
+  await fillDestination(page, "wrong", key.access_key_id);
+  await page.getByRole("button", { name: "Test and create" }).click();
+  await page.getByRole("alert").getByText("The destination was not created").waitFor();
+  await page.getByLabel("Secret access key").fill(key.secret_access_key);
+  await page.getByRole("button", { name: "Test and create" }).click();
+  const row = page.getByRole("row", { name: /Our bucket/ });
+  await row.getByRole("button", { name: "Test" }).click();
+  await page.getByText("can be written to").waitFor();
+  await row.getByRole("button", { name: "New credentials" }).click();
+  const second = s3.createKey();
+  await page.getByLabel("Access key id").fill(second.access_key_id);
+  await page.getByLabel("Secret access key").fill(second.secret_access_key);
+  await page.getByRole("button", { name: "Test and replace" }).click();
+  await page.getByText("use the new credentials").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("an export is previewed, made and watched to its end", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/exports?create=true`);
+  await page.getByRole("combobox", { name: "Project" }).click();
+  await page.getByRole("option", { name: "to export" }).click();
+  await page.getByText("500 rows as of now").waitFor();
+  await page.getByLabel("Filter").fill('eq(run_type, "llm"');
+  await page.getByText(/Invalid filter/).waitFor();
+  await page.getByLabel("Filter").fill('eq(run_type, "llm")');
+  await page.getByText("100 rows as of now").waitFor();
+  await page.getByRole("button", { name: "Export", exact: true }).click();
+  await page.getByRole("heading", { name: "Export of to export" }).waitFor();
+  await page.locator("#main").getByText("COMPLETED").first().waitFor({ timeout: 60_000 });
+  await page.getByText("100", { exact: true }).first().waitFor();
+  const days = page.getByRole("region", { name: "Days" });
+  await days.getByRole("button").filter({ hasText: "rows" }).filter({ hasNotText: " 0 rows" }).first().click();
+  await days
+    .getByText(/\.parquet$/)
+    .first()
+    .waitFor();
+  expect(await s3.keys("exports", "heddle/")).toContainEqual(expect.stringMatching(/_SUCCESS$/));
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a schedule tells its next windows and is ended", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/exports?create=true`);
+  await page.getByText("Again and again").click();
+  await page.getByRole("button", { name: "Export", exact: true }).click();
+  const next = page.getByRole("region", { name: "Next windows" }).first();
+  await next.locator("tbody tr").first().waitFor();
+  expect(await next.locator("tbody tr").count()).toBe(3);
+  await page.getByRole("button", { name: "End the schedule" }).click();
+  await page.getByRole("button", { name: "End it" }).click();
+  await page.locator("#main").getByText("CANCELLED").first().waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the queue tells why a run waits, and cancels one", async () => {
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(platform.agentUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { thread_id: string; run_id: string };
+  };
+  const { thread_id: thread } = await ask("/threads", {});
+  const body = { assistant_id: "slow", input: {} };
+  const first = await ask(`/threads/${thread}/runs`, body);
+  const second = await ask(`/threads/${thread}/runs`, body);
+  const later = await ask("/runs", { ...body, after_seconds: 3600 });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/a/local/queue`);
+  const waiting = page.getByRole("region", { name: "Waiting runs" }).first();
+  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByText("Its thread is busy with").waitFor();
+  await waiting.getByRole("row").filter({ hasText: later.run_id }).getByText("It was asked to start").waitFor();
+  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await waiting.getByText(second.run_id).waitFor({ state: "detached" });
+  expect(await lookAt(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
+  await ask("/runs/cancel", { status: "all", thread_id: thread, run_ids: [first.run_id] });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("its pages look right at three widths in both schemes, and axe finds nothing serious", async () => {
+  const problems = [
+    ...(await lookAt(browser, `${platform.url}/exports`, "exports", "text=to export")),
+    ...(await lookAt(browser, `${platform.url}/exports?create=true`, "export-form", "text=rows as of now")),
+    ...(await lookAt(browser, `${platform.url}/exports/destinations`, "destinations", "text=Our bucket")),
+  ];
+  expect(problems).toEqual([]);
+});
