@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../ui/page.tsx";
+import { SharedDatasetPage } from "../features/sharing/shared-dataset-page.tsx";
 
-export const Route = createFileRoute("/public/$token/d")({ component: () => <Page title="Shared">{null}</Page> });
+export const Route = createFileRoute("/public/$token/d")({ component: SharedDatasetPage });

@@ -1,5 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../ui/page.tsx";
+import { readSharedSearch, SharedTracePage } from "../features/sharing/shared-trace-page.tsx";
 
-export const Route = createFileRoute("/public/$token/r")({ component: () => <Page title="Shared">{null}</Page> });
+export const Route = createFileRoute("/public/$token/r")({
+  validateSearch: readSharedSearch,
+  component: SharedTracePage,
+});

@@ -1,7 +1,10 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { ONE_DATASET_SEARCH, readOneDatasetSearch } from "../../features/datasets/dataset-search.ts";
+import { DatasetPage } from "../../features/datasets/dataset-page.tsx";
 
 export const Route = createFileRoute("/_shell/datasets/$datasetId")({
-  component: () => <Page title="Dataset">{null}</Page>,
+  validateSearch: readOneDatasetSearch,
+  search: { middlewares: [stripSearchParams(ONE_DATASET_SEARCH)] },
+  component: DatasetPage,
 });

@@ -1,5 +1,10 @@
-import { createFileRoute } from "@tanstack/react-router";
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { DATASET_SEARCH, readDatasetSearch } from "../../features/datasets/dataset-search.ts";
+import { DatasetsPage } from "../../features/datasets/datasets-page.tsx";
 
-export const Route = createFileRoute("/_shell/datasets/")({ component: () => <Page title="Datasets">{null}</Page> });
+export const Route = createFileRoute("/_shell/datasets/")({
+  validateSearch: readDatasetSearch,
+  search: { middlewares: [stripSearchParams(DATASET_SEARCH)] },
+  component: DatasetsPage,
+});

@@ -1,8 +1,18 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
 
+import { experimentIds } from "../../features/datasets/dataset-search.ts";
+
 /** An address that LangSmith's clients print (contract trace-platform §8). */
 export const Route = createFileRoute("/_shell/o/$tenant/datasets/$datasetId/compare")({
-  beforeLoad: ({ params: { datasetId } }) => {
-    throw redirect({ to: "/datasets/$datasetId", params: { datasetId }, replace: true });
+  validateSearch: ({ selectedSessions }: { selectedSessions?: unknown }): { selectedSessions?: string } => ({
+    selectedSessions: experimentIds(String(selectedSessions ?? "")).join(","),
+  }),
+  beforeLoad: ({ params: { datasetId }, search: { selectedSessions = "" } }) => {
+    throw redirect({
+      to: "/datasets/$datasetId",
+      params: { datasetId },
+      search: { tab: "compare", selectedSessions },
+      replace: true,
+    });
   },
 });

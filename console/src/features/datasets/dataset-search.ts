@@ -1,0 +1,48 @@
+import type { DatasetSearch, DatasetSort } from "./datasets-api.ts";
+
+const SORTS: DatasetSort[] = [
+  "name",
+  "created_at",
+  "last_session_start_time",
+  "example_count",
+  "session_count",
+  "modified_at",
+];
+
+/** What the address leaves out. */
+export const DATASET_SEARCH: DatasetSearch = { text: "", sort: "modified_at", desc: true };
+
+export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>): Partial<DatasetSearch> {
+  return {
+    text: typeof text === "string" ? text : "",
+    sort: SORTS.includes(sort as DatasetSort) ? (sort as DatasetSort) : DATASET_SEARCH.sort,
+    desc: desc !== false,
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const DATASET_TABS = ["examples", "experiments", "compare"] as const;
+export type DatasetTab = (typeof DATASET_TABS)[number];
+
+export interface OneDatasetSearch {
+  tab: DatasetTab;
+  text: string;
+  /** Ids of experiments that are compared, with commas between, as clients print them. */
+  selectedSessions: string;
+}
+export const ONE_DATASET_SEARCH: OneDatasetSearch = { tab: "examples", text: "", selectedSessions: "" };
+
+export function readOneDatasetSearch(
+  given: Partial<Record<keyof OneDatasetSearch, unknown>>,
+): Partial<OneDatasetSearch> {
+  const ids = experimentIds(String(given.selectedSessions ?? ""));
+  return {
+    tab: DATASET_TABS.includes(given.tab as DatasetTab) ? (given.tab as DatasetTab) : "examples",
+    text: typeof given.text === "string" ? given.text : "",
+    selectedSessions: ids.join(","),
+  };
+}
+
+/** At most as many as the server compares at once. */
+export const experimentIds = (text: string): string[] =>
+  [...new Set(text.split(",").map((id) => id.trim().toLowerCase()))].filter((id) => UUID.test(id)).slice(0, 50);

@@ -1,0 +1,104 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { operations } from "../../api/trace.d.ts";
+
+export const PAGE_SIZE = 100;
+
+type ListQuery = NonNullable<operations["get_api_v1_datasets"]["parameters"]["query"]>;
+export type DatasetSort = NonNullable<ListQuery["sort_by"]>;
+export type Dataset = operations["get_api_v1_datasets"]["responses"][200]["content"]["application/json"][number];
+export type Example = operations["get_api_v1_examples"]["responses"][200]["content"]["application/json"][number];
+export type ExampleWithRuns =
+  operations["post_api_v1_datasets_dataset_id_runs"]["responses"][200]["content"]["application/json"][number];
+
+export interface DatasetSearch {
+  text: string;
+  sort: DatasetSort;
+  desc: boolean;
+}
+
+const nextOf = (page: unknown[], pages: unknown[][]) =>
+  page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE;
+
+export const datasetsQuery = ({ text, sort, desc }: DatasetSearch) =>
+  infiniteQueryOptions({
+    queryKey: ["datasets", { text, sort, desc }],
+    queryFn: ({ pageParam, signal }) => {
+      const query: ListQuery = {
+        sort_by: sort,
+        sort_by_desc: desc ? "true" : "false",
+        limit: String(PAGE_SIZE),
+        offset: String(pageParam),
+        ...(text !== "" && { name_contains: text }),
+      };
+      return data(traceApi.GET("/api/v1/datasets", { params: { query }, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: nextOf,
+    placeholderData: keepPreviousData,
+  });
+
+export const datasetQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["dataset", id],
+    queryFn: ({ signal }) =>
+      data(traceApi.GET("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: id } }, signal })),
+  });
+
+export const examplesQuery = (id: string, text: string) =>
+  infiniteQueryOptions({
+    queryKey: ["dataset", id, "examples", text],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        dataset: id,
+        limit: String(PAGE_SIZE),
+        offset: String(pageParam),
+        ...(text.trim() !== "" && { full_text_contains: [text.trim()] }),
+      };
+      return data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: nextOf,
+    placeholderData: keepPreviousData,
+  });
+
+/** Experiments are projects whose runs refer to the dataset's examples. */
+export const experimentsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["dataset", id, "experiments"],
+    queryFn: ({ signal }) =>
+      data(
+        traceApi.GET("/api/v1/sessions", {
+          params: {
+            query: {
+              reference_dataset: [id],
+              include_stats: "true",
+              sort_by: "start_time",
+              sort_by_desc: "true",
+              limit: "100",
+            },
+          },
+          signal,
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+
+/** Examples side by side with what experiments made of them. */
+export const comparisonQuery = (id: string, experiments: string[]) =>
+  infiniteQueryOptions({
+    queryKey: ["dataset", id, "comparison", experiments],
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        traceApi.POST("/api/v1/datasets/{dataset_id}/runs", {
+          params: { path: { dataset_id: id } },
+          body: { session_ids: experiments, limit: 50, offset: pageParam, preview: true },
+          signal,
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => (page.length < 50 ? undefined : pages.length * 50),
+    enabled: experiments.length > 0,
+    placeholderData: keepPreviousData,
+  });

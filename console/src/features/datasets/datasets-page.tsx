@@ -1,0 +1,186 @@
+import { Alert, Button, Code, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { count } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { DATASET_SEARCH } from "./dataset-search.ts";
+import { type Dataset, type DatasetSort, datasetsQuery } from "./datasets-api.ts";
+
+const COLUMNS: Column<Dataset>[] = [
+  {
+    id: "name",
+    header: "Name",
+    width: "minmax(180px, 1.4fr)",
+    sortable: true,
+    cell: ({ id, name }) => (
+      <AnchorLink to="/datasets/$datasetId" params={{ datasetId: id }} size="sm" truncate>
+        {name}
+      </AnchorLink>
+    ),
+  },
+  {
+    id: "description",
+    header: "Description",
+    width: "minmax(160px, 2fr)",
+    cell: ({ description }) => (
+      <Text size="sm" truncate title={description ?? undefined}>
+        {description ?? "–"}
+      </Text>
+    ),
+  },
+  {
+    id: "example_count",
+    header: "Examples",
+    width: "100px",
+    align: "right",
+    sortable: true,
+    cell: (one) => count(one.example_count),
+  },
+  {
+    id: "session_count",
+    header: "Experiments",
+    width: "120px",
+    align: "right",
+    sortable: true,
+    cell: (one) => count(one.session_count),
+  },
+  {
+    id: "last_session_start_time",
+    header: "Last experiment",
+    width: "140px",
+    sortable: true,
+    cell: (one) => <TimeText at={one.last_session_start_time} />,
+  },
+  {
+    id: "modified_at",
+    header: "Changed",
+    width: "110px",
+    sortable: true,
+    cell: (one) => <TimeText at={one.modified_at} />,
+  },
+];
+
+export function DatasetsPage() {
+  const search = { ...DATASET_SEARCH, ...useSearch({ from: "/_shell/datasets/" }) };
+  const navigate = useNavigate({ from: "/datasets/" });
+  const [isNew, setNew] = useState(false);
+  const found = useInfiniteQuery(datasetsQuery(search));
+  const datasets = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const setText = useDebouncedCallback(
+    (text: string) => void navigate({ search: { ...search, text }, replace: true }),
+    250,
+  );
+  return (
+    <Page
+      title="Datasets"
+      actions={
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNew(true)}>
+          New dataset
+        </Button>
+      }
+    >
+      <TextInput
+        aria-label="Search datasets by name"
+        placeholder="Search by name"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        size="xs"
+        mb="sm"
+        w={{ base: "100%", xs: 260 }}
+        defaultValue={search.text}
+        onChange={({ currentTarget: { value } }) => setText(value)}
+      />
+      {found.error ? (
+        <Problem error={found.error} onRetry={found.refetch} />
+      ) : found.isPending ? (
+        <Loading rows={8} />
+      ) : datasets.length === 0 ? (
+        <Empty title={search.text === "" ? "No datasets yet" : "No dataset has that in its name"}>
+          <Text size="sm" maw={520}>
+            A dataset holds examples to try an application on. Make one here, add runs to one from their traces, or use{" "}
+            <Code>createDataset</Code> of the SDK.
+          </Text>
+        </Empty>
+      ) : (
+        <DataTable
+          label="Datasets"
+          columns={COLUMNS}
+          rows={datasets}
+          rowKey={({ id }) => id}
+          sort={{ id: search.sort, desc: search.desc }}
+          onSort={({ id, desc }) =>
+            void navigate({ search: { ...search, sort: id as DatasetSort, desc }, replace: true })
+          }
+          onOpen={({ id }) => void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } })}
+          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        />
+      )}
+      <Modal opened={isNew} onClose={() => setNew(false)} title="New dataset" closeButtonProps={{ title: "Close" }}>
+        {isNew && <NewDataset onClose={() => setNew(false)} />}
+      </Modal>
+    </Page>
+  );
+}
+
+function NewDataset({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const make = useMutation({
+    mutationFn: () =>
+      data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim(), description: description.trim() || null } })),
+    onSuccess: async ({ id }) => {
+      await client.invalidateQueries({ queryKey: ["datasets"] });
+      await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        make.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          required
+          data-autofocus
+          value={name}
+          onChange={({ currentTarget: { value } }) => setName(value)}
+        />
+        <Textarea
+          label="Description"
+          autosize
+          minRows={2}
+          value={description}
+          onChange={({ currentTarget: { value } }) => setDescription(value)}
+        />
+        {make.error && (
+          <Alert color="red" role="alert">
+            {make.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" disabled={name.trim() === ""} loading={make.isPending}>
+            Create
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

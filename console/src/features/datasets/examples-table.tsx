@@ -1,0 +1,132 @@
+import { ActionIcon, Anchor, Badge, Drawer, Group, Stack, Text } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { JsonView } from "../../ui/json-view.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { RunValue } from "../traces/run-value.tsx";
+import type { Example } from "./datasets-api.ts";
+
+const brief = (value: unknown) => {
+  const text = value == null ? "–" : JSON.stringify(value);
+  return (
+    <Text size="sm" truncate title={text.slice(0, 600)}>
+      {text.slice(0, 400)}
+    </Text>
+  );
+};
+
+const splitsOf = ({ metadata }: Example): string[] => {
+  const split = (metadata as { dataset_split?: unknown } | null | undefined)?.dataset_split;
+  return Array.isArray(split) ? split.map(String) : [];
+};
+
+interface ExamplesTableProps {
+  examples: Example[];
+  onEnd: () => void;
+  /** Absent for strangers. */
+  onDelete?: (example: Example) => void;
+}
+
+/** Examples, and one of them whole when it is opened. */
+export function ExamplesTable({ examples, onEnd, onDelete }: ExamplesTableProps) {
+  const [opened, setOpened] = useState<Example | null>(null);
+  const columns = useMemo(
+    (): Column<Example>[] => [
+      {
+        id: "id",
+        header: "Example",
+        width: "110px",
+        cell: (one) => (
+          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(one)}>
+            {one.id.slice(0, 8)}
+          </Anchor>
+        ),
+      },
+      { id: "inputs", header: "Inputs", width: "minmax(180px, 2fr)", cell: ({ inputs }) => brief(inputs) },
+      {
+        id: "outputs",
+        header: "Reference outputs",
+        width: "minmax(180px, 2fr)",
+        cell: ({ outputs }) => brief(outputs),
+      },
+      {
+        id: "split",
+        header: "Split",
+        width: "minmax(90px, 0.6fr)",
+        cell: (one) =>
+          splitsOf(one).map((split) => (
+            <Badge key={split} variant="default" size="sm" tt="none" fw={500} style={{ flexShrink: 0 }}>
+              {split}
+            </Badge>
+          )),
+      },
+      { id: "modified_at", header: "Changed", width: "110px", cell: (one) => <TimeText at={one.modified_at} /> },
+      ...(onDelete
+        ? [
+            {
+              id: "actions",
+              header: "",
+              width: "48px",
+              cell: (one: Example) => (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  aria-label={`Delete example ${one.id.slice(0, 8)}`}
+                  onClick={() => onDelete(one)}
+                >
+                  <IconTrash size={15} />
+                </ActionIcon>
+              ),
+            },
+          ]
+        : []),
+    ],
+    [onDelete],
+  );
+  if (examples.length === 0) {
+    return (
+      <Empty title="No examples">
+        <Text size="sm">Add some below, from traces, or with the SDK.</Text>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <DataTable
+        label="Examples"
+        columns={columns}
+        rows={examples}
+        rowKey={({ id }) => id}
+        onOpen={setOpened}
+        onEnd={onEnd}
+        maxHeight="max(320px, calc(100dvh - 260px))"
+      />
+      <Drawer
+        opened={opened !== null}
+        onClose={() => setOpened(null)}
+        position="right"
+        size="lg"
+        title="Example"
+        closeButtonProps={{ title: "Close" }}
+      >
+        {opened && (
+          <Stack gap="md">
+            <Group gap={4}>
+              <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+                {opened.id}
+              </Text>
+              <CopyButton value={opened.id} label="Copy the example's id" />
+            </Group>
+            <RunValue title="Inputs" value={opened.inputs} />
+            <RunValue title="Reference outputs" value={opened.outputs} />
+            {opened.metadata && <JsonView value={opened.metadata} label="metadata" />}
+          </Stack>
+        )}
+      </Drawer>
+    </>
+  );
+}

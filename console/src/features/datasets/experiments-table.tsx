@@ -1,0 +1,138 @@
+import { Button, Checkbox, Code, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import type { Project } from "../projects/projects-api.ts";
+import { FeedbackChips } from "../runs/feedback-chips.tsx";
+import { utc } from "../runs/run-record.ts";
+import { experimentsQuery } from "./datasets-api.ts";
+
+interface ExperimentsTableProps {
+  datasetId: string;
+  /** Ids of those that are to be compared. */
+  selected: string[];
+  onSelect: (ids: string[]) => void;
+  onCompare: () => void;
+}
+
+export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: ExperimentsTableProps) {
+  const found = useQuery(experimentsQuery(datasetId));
+  const columns = useMemo(
+    (): Column<Project>[] => [
+      {
+        id: "select",
+        header: "",
+        width: "44px",
+        cell: ({ id, name }) => (
+          <Checkbox
+            size="xs"
+            aria-label={`Compare ${name}`}
+            checked={selected.includes(id)}
+            onChange={({ currentTarget: { checked } }) =>
+              onSelect(checked ? [...selected, id] : selected.filter((one) => one !== id))
+            }
+          />
+        ),
+      },
+      {
+        id: "name",
+        header: "Experiment",
+        width: "minmax(180px, 1.5fr)",
+        sortBy: ({ name }) => name,
+        cell: ({ id, name }) => (
+          <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="sm" truncate>
+            {name}
+          </AnchorLink>
+        ),
+      },
+      {
+        id: "start",
+        header: "Began",
+        width: "110px",
+        sortBy: (p) => p.start_time,
+        cell: (p) => <TimeText at={utc(p.start_time)} />,
+      },
+      {
+        id: "runs",
+        header: "Runs",
+        width: "80px",
+        align: "right",
+        sortBy: (p) => p.run_count,
+        cell: (p) => count(p.run_count),
+      },
+      {
+        id: "errors",
+        header: "Errors",
+        width: "86px",
+        align: "right",
+        sortBy: (p) => p.error_rate,
+        cell: (p) => percent(p.error_rate),
+      },
+      {
+        id: "p50",
+        header: "p50",
+        width: "86px",
+        align: "right",
+        sortBy: (p) => p.latency_p50,
+        cell: (p) => seconds(p.latency_p50),
+      },
+      {
+        id: "tokens",
+        header: "Tokens",
+        width: "86px",
+        align: "right",
+        sortBy: (p) => p.total_tokens,
+        cell: (p) => compact(p.total_tokens),
+      },
+      {
+        id: "cost",
+        header: "Cost",
+        width: "86px",
+        align: "right",
+        sortBy: (p) => Number(p.total_cost ?? 0),
+        cell: (p) => money(p.total_cost),
+      },
+      {
+        id: "feedback",
+        header: "Feedback",
+        width: "minmax(180px, 1.5fr)",
+        cell: (p) => <FeedbackChips stats={{ ...p.feedback_stats, ...p.session_feedback_stats }} />,
+      },
+    ],
+    [selected, onSelect],
+  );
+  if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.isPending) return <Loading rows={6} />;
+  if (found.data.length === 0) {
+    return (
+      <Empty title="No experiments yet">
+        <Text size="sm" maw={520}>
+          <Code>evaluate(target, {"{ data: … }"})</Code> of the SDK runs an application over the examples and leaves an
+          experiment here.
+        </Text>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Group mb="sm">
+        <Button size="xs" disabled={selected.length === 0} onClick={onCompare}>
+          Compare {selected.length > 0 ? selected.length : ""}
+        </Button>
+        <Text size="xs" c="dimmed">
+          Choose experiments to see their outputs side by side.
+        </Text>
+      </Group>
+      <DataTable label="Experiments" columns={columns} rows={found.data} rowKey={({ id }) => id} />
+    </>
+  );
+}
+
+const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);

@@ -1,0 +1,56 @@
+import { Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { count } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ExamplesTable } from "../datasets/examples-table.tsx";
+import { PAGE_SIZE } from "../datasets/datasets-api.ts";
+import { SharedFrame } from "./shared-frame.tsx";
+import { NotShared } from "./shared-trace-page.tsx";
+
+/** A dataset by its link, without an account. */
+export function SharedDatasetPage() {
+  const { token } = useParams({ from: "/public/$token/d" });
+  const params = { path: { share_token: token } };
+  const dataset = useQuery({
+    queryKey: ["shared-dataset", token],
+    queryFn: ({ signal }) => data(traceApi.GET("/api/v1/public/{share_token}/datasets", { params, signal })),
+  });
+  const found = useInfiniteQuery({
+    queryKey: ["shared-examples", token],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: String(PAGE_SIZE), offset: String(pageParam) };
+      return data(traceApi.GET("/api/v1/public/{share_token}/examples", { params: { ...params, query }, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => (page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
+    enabled: dataset.isSuccess,
+  });
+  const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const error = dataset.error ?? found.error;
+  return (
+    <SharedFrame what="A shared dataset">
+      <Page title={dataset.data?.name ?? "Shared dataset"}>
+        {error ? (
+          <NotShared error={error} onRetry={dataset.error ? dataset.refetch : found.refetch} />
+        ) : !dataset.data || found.isPending ? (
+          <Loading rows={12} />
+        ) : (
+          <>
+            <Text size="sm" c="dimmed" mb="sm">
+              {[dataset.data.description, `${count(dataset.data.example_count)} examples`].filter(Boolean).join(" · ")}
+            </Text>
+            <ExamplesTable
+              examples={examples}
+              onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+            />
+          </>
+        )}
+      </Page>
+    </SharedFrame>
+  );
+}

@@ -1,0 +1,25 @@
+import { Box, Group, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+/** Around a page that a stranger sees: no navigation, because nothing else is theirs. */
+export function SharedFrame({ what, children }: { what: string; children: ReactNode }) {
+  return (
+    <>
+      <Box
+        component="header"
+        px="md"
+        h={48}
+        style={{ display: "flex", borderBottom: "1px solid var(--mantine-color-default-border)" }}
+      >
+        <Group gap={8} wrap="nowrap" style={{ flex: 1 }}>
+          <img src="/favicon.svg" width={22} height={22} alt="" />
+          <Text fw={700}>Heddle</Text>
+          <Text size="sm" c="dimmed" ml="auto">
+            {what}, to read only
+          </Text>
+        </Group>
+      </Box>
+      <main>{children}</main>
+    </>
+  );
+}

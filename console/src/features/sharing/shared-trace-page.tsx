@@ -1,0 +1,110 @@
+import { Text } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+
+import { ApiError } from "../../api/api-error.ts";
+import { data, traceApi } from "../../api/clients.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { type Feedback, FeedbackList } from "../traces/run-feedback.tsx";
+import { RunPane } from "../traces/run-pane.tsx";
+import { sharedRunQuery, sharedTraceQuery } from "../traces/trace-api.ts";
+import classes from "../traces/trace-page.module.css";
+import { readTraceSearch, type View } from "../traces/trace-search.ts";
+import { TraceTreeView } from "../traces/trace-tree-view.tsx";
+import { SharedFrame } from "./shared-frame.tsx";
+
+/** The run that is looked at; without one it is the root. */
+export const readSharedSearch = (given: { run?: unknown; view?: unknown }): { run?: string; view?: View } => ({
+  ...(typeof given.run === "string" && { run: given.run }),
+  ...(given.view !== undefined && readTraceSearch(given)),
+});
+
+/** A trace by its link, without an account. */
+export function SharedTracePage() {
+  const { token } = useParams({ from: "/public/$token/r" });
+  const { run: chosen, view = "run" } = useSearch({ from: "/public/$token/r" });
+  const navigate = useNavigate({ from: "/public/$token/r" });
+  const trace = useQuery(sharedTraceQuery(token));
+  const root = trace.data?.roots[0];
+  const runId = chosen ?? root?.id;
+  return (
+    <SharedFrame what="A shared trace">
+      <Page title={root?.name || "Shared trace"}>
+        {trace.error ? (
+          <NotShared error={trace.error} onRetry={trace.refetch} />
+        ) : !trace.data || runId === undefined ? (
+          <Loading rows={12} />
+        ) : (
+          <div className={classes.sides}>
+            <div className={classes.tree}>
+              <TraceTreeView
+                tree={trace.data}
+                selectedId={runId}
+                onSelect={(run) => void navigate({ search: { run, view }, replace: true })}
+              />
+            </div>
+            <div className={classes.pane}>
+              <SharedRun
+                token={token}
+                runId={runId}
+                view={view}
+                onView={(next) => void navigate({ search: (before) => ({ ...before, view: next }), replace: true })}
+              />
+            </div>
+          </div>
+        )}
+      </Page>
+    </SharedFrame>
+  );
+}
+
+interface SharedRunProps {
+  token: string;
+  runId: string;
+  view: View;
+  onView: (view: View) => void;
+}
+
+function SharedRun({ token, runId, view, onView }: SharedRunProps) {
+  const run = useQuery({ ...sharedRunQuery(token, runId), placeholderData: keepPreviousData });
+  const feedback = useQuery({
+    queryKey: ["shared-feedback", token, runId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { share_token: token }, query: { run: [runId] } };
+      const found = await data(traceApi.GET("/api/v1/public/{share_token}/feedbacks", { params, signal }));
+      // strangers are not told who gave it
+      return found as unknown as Feedback[];
+    },
+  });
+  if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
+  if (!run.data) return <Loading rows={10} />;
+  return (
+    <RunPane
+      run={run.data}
+      view={view}
+      onView={onView}
+      feedback={
+        feedback.error ? (
+          <Problem error={feedback.error} onRetry={feedback.refetch} />
+        ) : (
+          <FeedbackList feedback={feedback.data ?? []} />
+        )
+      }
+      feedbackCount={feedback.data?.length ?? null}
+    />
+  );
+}
+
+export function NotShared({ error, onRetry }: { error: Error; onRetry: () => unknown }) {
+  if (!(error instanceof ApiError) || (error.status !== 404 && error.status !== 422)) {
+    return <Problem error={error} onRetry={onRetry} />;
+  }
+  return (
+    <Empty title="Nothing is shared by this link">
+      <Text size="sm">It may have ended. Ask whoever gave it to you for a new one.</Text>
+    </Empty>
+  );
+}
