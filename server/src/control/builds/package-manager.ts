@@ -1,30 +1,30 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 import { BuildError } from "../drivers/driver.ts";
+
+type Manager = "npm" | "yarn" | "pnpm" | "bun";
+
+/** In the order in which a project that has several is judged (contract control-plane §5.3). */
+const LOCKS: [file: string, manager: Manager][] = [
+  ["yarn.lock", "yarn"],
+  ["pnpm-lock.yaml", "pnpm"],
+  ["package-lock.json", "npm"],
+  ["npm-shrinkwrap.json", "npm"],
+  ["bun.lockb", "bun"],
+  ["bun.lock", "bun"],
+];
 
 /** The lock file says which versions: what the cache has of them is as good as what the registry has. */
 const NPM_CI = "npm ci --prefer-offline --no-audit --no-fund";
 
-/** In the order in which a project that has several is judged (contract control-plane §5.3). */
-const LOCKS: [file: string, command: string][] = [
-  ["yarn.lock", "yarn install --frozen-lockfile"],
-  ["pnpm-lock.yaml", "pnpm install --frozen-lockfile"],
-  ["package-lock.json", NPM_CI],
-  ["npm-shrinkwrap.json", NPM_CI],
-  ["bun.lockb", "bun install --frozen-lockfile"],
-  ["bun.lock", "bun install --frozen-lockfile"],
-];
-
-const BY_NAME: Record<string, string> = {
-  npm: "npm install --no-audit --no-fund",
-  pnpm: "pnpm install",
-  yarn: "yarn install",
-  bun: "bun install",
-};
-
-/** What installs a project's packages; null where it has none. Throws BuildError for a package.json that is none. */
-export function installCommand(directory: string): string | null {
+/**
+ * What installs a project's packages; null where it has none. A package manager that the machine does not have comes
+ * from the registry, in the version that the project names, or that its lock file is of.
+ * @param hasProgram whether the build's commands find a program
+ * @throws BuildError for a package.json that is none
+ */
+export function installCommand(directory: string, hasProgram: (name: string) => boolean = () => false): string | null {
   const file = join(directory, "package.json");
   if (!existsSync(file)) return null;
   let manifest: { packageManager?: unknown } | null;
@@ -34,8 +34,48 @@ export function installCommand(directory: string): string | null {
     throw new BuildError(`package.json is not valid JSON: ${(error as Error).message}`);
   }
   if (manifest === null || typeof manifest !== "object") throw new BuildError("package.json is not an object.");
-  const locked = LOCKS.find(([lock]) => existsSync(join(directory, lock)));
-  if (locked) return locked[1];
-  const named = typeof manifest.packageManager === "string" ? manifest.packageManager.split("@")[0]! : "npm";
-  return BY_NAME[named] ?? BY_NAME["npm"]!;
+  const named = readNamed(manifest.packageManager);
+  const [lock, byLock] = LOCKS.find(([name]) => existsSync(join(directory, name))) ?? [];
+  const manager = byLock ?? named?.manager ?? "npm";
+  if (manager === "npm") return lock === undefined ? "npm install --no-audit --no-fund" : NPM_CI;
+  const version = named?.manager === manager ? named.version : null;
+  const text = lock === undefined || lock === "bun.lockb" ? "" : readFileSync(join(directory, lock), "utf8");
+  const { packages, command } = of(manager, version, text, lock !== undefined);
+  if (hasProgram(manager)) return command;
+  return command.replace(manager, `npx --yes --package=${packages} ${manager}`);
 }
+
+/** `pnpm@9.1.0+sha512.…`, as Corepack reads it. */
+function readNamed(text: unknown): { manager: Manager; version: string | null } | null {
+  const [, manager, version] =
+    /^(npm|yarn|pnpm|bun)(?:@(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:\+.*)?)?$/.exec(String(text)) ?? [];
+  return manager === undefined ? null : { manager: manager as Manager, version: version ?? null };
+}
+
+function of(
+  manager: Manager,
+  version: string | null,
+  lock: string,
+  isLocked: boolean,
+): { packages: string; command: string } {
+  const frozen = isLocked ? " --frozen-lockfile" : "";
+  if (manager === "pnpm") return { packages: `pnpm@${version ?? pnpmOf(lock)}`, command: `pnpm install${frozen}` };
+  if (manager === "bun") return { packages: `bun@${version ?? "1"}`, command: `bun install${frozen}` };
+  const isClassic = version === null ? !lock.includes("__metadata:") : version.startsWith("1.");
+  if (isClassic) return { packages: `yarn@${version ?? "1.22.22"}`, command: `yarn install${frozen}` };
+  // packages are looked for in node_modules, which newer yarns make only when they are told to
+  const command = `YARN_NODE_LINKER=node-modules yarn install${isLocked ? " --immutable" : ""}`;
+  return { packages: `@yarnpkg/cli-dist@${version ?? "4"}`, command };
+}
+
+/** By the format of its lock file: each is written by one or two versions. */
+function pnpmOf(lock: string): string {
+  const format = /^lockfileVersion: '?(\d+)/m.exec(lock)?.[1];
+  return { "5": "7", "6": "8" }[format ?? ""] ?? "10";
+}
+
+/** Whether one of the directories has it. `path`: as in PATH. */
+export const programIn =
+  (path: string) =>
+  (name: string): boolean =>
+    path.split(delimiter).some((directory) => directory !== "" && existsSync(join(directory, name)));

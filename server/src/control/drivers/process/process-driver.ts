@@ -12,7 +12,7 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
-import { installCommand } from "../../builds/package-manager.ts";
+import { installCommand, programIn } from "../../builds/package-manager.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
@@ -108,7 +108,7 @@ export class ProcessDriver implements Driver {
     // packages are those of the directory that langgraph.json is in, or of the repository around it
     const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
     const isChosen = chosen !== undefined && chosen !== null;
-    const install = chosen ?? installCommand(where);
+    const install = chosen ?? installCommand(where, programIn(environment["PATH"] ?? ""));
     const isPlain = !isChosen && !order.config.build_command;
     const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
     const note = key === null ? null : { deployment: order.deploymentId, key, where: relative(root, where) };
