@@ -1483,6 +1483,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rate-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rate limits that count here, and how much of each the caller has used */
+        get: operations["get_api_v1_rate_limits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/filter-language": {
         parameters: {
             query?: never;
@@ -3003,6 +3020,28 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             tenant_handle: string | null;
+        };
+        RateLimits: {
+            /** @enum {string} */
+            mode: "on" | "off" | "dry-run";
+            rows: components["schemas"]["RateLimit"][];
+        };
+        RateLimit: {
+            row: string;
+            category: string;
+            /**
+             * @description Whose requests are counted together
+             * @enum {string}
+             */
+            identity: "key" | "user" | "ip";
+            /** @description Requests that are let through in a window */
+            count: number;
+            /** @description Length of the window */
+            seconds: number;
+            /** @description Of the caller's window that runs now; null where the caller is not counted so */
+            used: number | null;
+            /** @description Until it ends */
+            reset_seconds: number | null;
         };
         ApiKey: {
             /** Format: uuid */
@@ -9304,6 +9343,30 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_api_v1_rate_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimits"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };

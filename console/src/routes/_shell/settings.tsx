@@ -1,5 +1,28 @@
 import { createFileRoute } from "@tanstack/react-router";
 
-import { Page } from "../../ui/page.tsx";
+import { SettingsPage } from "../../features/settings/settings-page.tsx";
+import { SETTINGS_TABS, type SettingsTab } from "../../features/settings/tabs.ts";
+import { oneOf, optionalText, wholeNumber } from "../../ui/search-params.ts";
 
-export const Route = createFileRoute("/_shell/settings")({ component: () => <Page title="Settings">{null}</Page> });
+interface SettingsSearch {
+  tab?: SettingsTab | undefined;
+  /** Of the audit log: how far back, and what is looked for. */
+  days?: number | undefined;
+  operation?: string | undefined;
+  actor?: string | undefined;
+  target?: string | undefined;
+}
+
+export const Route = createFileRoute("/_shell/settings")({
+  component: SettingsPage,
+  validateSearch: (search: Record<string, unknown>): SettingsSearch => {
+    const days = wholeNumber(search["days"]);
+    return {
+      tab: oneOf(SETTINGS_TABS, search["tab"]),
+      days: days !== undefined && days > 0 && days <= 3650 ? days : undefined,
+      operation: optionalText(search["operation"]),
+      actor: optionalText(search["actor"]),
+      target: optionalText(search["target"]),
+    };
+  },
+});

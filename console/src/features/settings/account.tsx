@@ -1,0 +1,141 @@
+import { Alert, Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellDone } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { whoQuery } from "./queries.ts";
+
+export function Account() {
+  const { data: who, error, refetch } = useQuery(whoQuery);
+  const { data: methods } = useQuery({
+    queryKey: ["sign-in-methods"],
+    queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
+  });
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!who) return <Loading rows={3} />;
+  if (who.user_id === "") {
+    return (
+      <Text size="sm">
+        {readKey() === null
+          ? "This server is open on this machine: nobody is signed in, and everything is allowed."
+          : "You use a key that belongs to no person. Sign in to change a password."}
+      </Text>
+    );
+  }
+  return (
+    <Stack maw={460} gap="lg">
+      <Text size="sm">
+        You are{" "}
+        <Text span fw={600}>
+          {who.user_email}
+        </Text>
+        .
+      </Text>
+      {readKey() === null && methods?.password && <PasswordForm />}
+      {readKey() === null && <Everywhere />}
+    </Stack>
+  );
+}
+
+function PasswordForm() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const [again, setAgain] = useState("");
+  const change = useMutation({
+    mutationFn: () =>
+      traceApi.POST("/api/v1/auth/password", { body: { current_password: current, new_password: next } }),
+    onSuccess() {
+      tellDone("The password is changed; your other sessions have ended");
+      setCurrent("");
+      setNext("");
+      setAgain("");
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        <Text component="h2" fw={600}>
+          Password
+        </Text>
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+          required
+        />
+        <PasswordInput
+          label="New password"
+          autoComplete="new-password"
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          required
+        />
+        <PasswordInput
+          label="New password again"
+          autoComplete="new-password"
+          value={again}
+          onChange={(event) => setAgain(event.currentTarget.value)}
+          error={again !== "" && again !== next ? "The two differ" : null}
+          required
+        />
+        {change.error && (
+          <Alert color="red" role="alert">
+            {change.error.message}
+          </Alert>
+        )}
+        <Group>
+          <Button
+            type="submit"
+            size="xs"
+            disabled={current === "" || next === "" || next !== again}
+            loading={change.isPending}
+          >
+            Change the password
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function Everywhere() {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const signOut = () =>
+    ask({
+      title: "Sign out everywhere?",
+      body: "All of your sessions end, this one too. Keys stay.",
+      action: "Sign out everywhere",
+      async run() {
+        await traceApi.POST("/api/v1/logout", { body: { everywhere: true } });
+        keepKey(null);
+        keepWorkspace(null);
+        queryClient.clear();
+        await navigate({ to: "/sign-in" });
+      },
+    });
+  return (
+    <div>
+      <Text component="h2" fw={600} mb={4}>
+        Sessions
+      </Text>
+      <Button size="xs" variant="default" onClick={signOut}>
+        Sign out everywhere
+      </Button>
+      {dialog}
+    </div>
+  );
+}

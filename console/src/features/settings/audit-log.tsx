@@ -1,0 +1,189 @@
+import { Button, Group, Select, Text, TextInput } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { type Activity, type AuditFilter, auditParams, auditQuery } from "./queries.ts";
+
+const route = getRouteApi("/_shell/settings");
+const DAY_MS = 86_400_000;
+const SPANS = [
+  { value: "1", label: "Last 24 hours" },
+  { value: "7", label: "Last 7 days" },
+  { value: "30", label: "Last 30 days" },
+  { value: "365", label: "Last year" },
+];
+
+/** Who changed what. */
+export function AuditLog() {
+  const { days = 7, operation, actor, target } = route.useSearch();
+  const navigate = route.useNavigate();
+  // the window stands still while one reads, so that pages fit together
+  const filter = useMemo((): AuditFilter => {
+    const to = Date.now();
+    const span = { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to + 60_000).toISOString() };
+    return { ...span, operation, actor, target };
+  }, [days, operation, actor, target]);
+  const log = useInfiniteQuery(auditQuery(filter));
+  const rows = log.data?.pages.flatMap(({ items }) => items) ?? [];
+  const set = (change: {
+    days?: number;
+    operation?: string | undefined;
+    actor?: string | undefined;
+    target?: string | undefined;
+  }) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <>
+      <Group gap="xs" mb="sm" align="end">
+        <Select
+          label="When"
+          size="xs"
+          data={SPANS}
+          value={String(days)}
+          allowDeselect={false}
+          onChange={(value) => set({ days: Number(value) })}
+          w={150}
+        />
+        <FilterText label="What" hint="create_api_key" value={operation} onSet={(text) => set({ operation: text })} />
+        <FilterText label="Who" hint="Id of a key or person" value={actor} onSet={(text) => set({ actor: text })} />
+        <FilterText label="On what" hint="Id of an object" value={target} onSet={(text) => set({ target: text })} />
+        <ExportButtons filter={filter} />
+      </Group>
+      {log.error && <Problem error={log.error} onRetry={log.refetch} />}
+      {log.isPending && <Loading />}
+      {log.isSuccess && rows.length === 0 && (
+        <Empty title="Nothing was changed">
+          <Text size="sm">Choose a longer time, or take a filter away.</Text>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <SimpleTable
+          label="Audit log"
+          rows={rows}
+          rowKey={({ metadata }) => metadata.uid}
+          minWidth={900}
+          columns={COLUMNS}
+          onMore={log.hasNextPage && log.fetchNextPage}
+          isLoadingMore={log.isFetchingNextPage}
+        />
+      )}
+    </>
+  );
+}
+
+interface FilterTextProps {
+  label: string;
+  hint: string;
+  value: string | undefined;
+  onSet: (text: string | undefined) => void;
+}
+
+/** Taken when one presses enter or goes on. */
+function FilterText({ label, hint, value, onSet }: FilterTextProps) {
+  const [text, setText] = useState(value ?? "");
+  const apply = () => {
+    const next = text.trim() === "" ? undefined : text.trim();
+    if (next !== value) onSet(next);
+  };
+  return (
+    <TextInput
+      label={label}
+      placeholder={hint}
+      size="xs"
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={(event) => event.key === "Enter" && apply()}
+      w={190}
+    />
+  );
+}
+
+function ExportButtons({ filter }: { filter: AuditFilter }) {
+  const save = useMutation({
+    async mutationFn(format: "csv" | "ndjson") {
+      const params = { query: { ...auditParams(filter), format } };
+      const content = await data(traceApi.GET("/api/v1/audit-logs/export", { params, parseAs: "blob" }));
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(content as unknown as Blob);
+      link.download = `audit-log.${format}`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    },
+    onError: tellFailure("The log was not exported"),
+  });
+  return (
+    <Group gap={4} ml="auto">
+      {(["csv", "ndjson"] as const).map((format) => (
+        <Button
+          key={format}
+          size="xs"
+          variant="default"
+          leftSection={<IconDownload size={14} aria-hidden />}
+          loading={save.isPending && save.variables === format}
+          onClick={() => save.mutate(format)}
+        >
+          {format === "csv" ? "CSV" : "JSON lines"}
+        </Button>
+      ))}
+    </Group>
+  );
+}
+
+const COLUMNS = [
+  {
+    title: "When",
+    cell: ({ time }: Activity) => <TimeText at={new Date(time).toISOString()} />,
+    width: 100,
+  },
+  {
+    title: "Who",
+    cell: ({ unmapped, actor }: Activity) => (
+      <>
+        <Text size="sm">{unmapped.actor_name === "" ? unmapped.actor_kind : unmapped.actor_name}</Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {(actor.user.credential_uid ?? actor.user.uid)?.slice(-12)}
+        </Text>
+      </>
+    ),
+    width: "18%",
+  },
+  {
+    title: "What",
+    cell: ({ api, http_request: request }: Activity) => (
+      <>
+        <Text size="sm">{api.operation}</Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {request.http_method} {request.url.path}
+        </Text>
+      </>
+    ),
+  },
+  {
+    title: "On what",
+    cell: ({ unmapped }: Activity) =>
+      Object.entries(unmapped.target).map(([name, value]) => (
+        <Text key={name} size="xs" ff="monospace">
+          {name} {value}
+        </Text>
+      )),
+    width: "26%",
+  },
+  { title: "From", cell: ({ src_endpoint: from }: Activity) => <Text size="sm">{from.ip ?? "–"}</Text>, width: 120 },
+  {
+    title: "Result",
+    cell: ({ status, http_response: { code } }: Activity) => (
+      <StatusBadge status={`${status.toLowerCase()}${code === null ? "" : ` ${code}`}`} />
+    ),
+    width: 140,
+  },
+];

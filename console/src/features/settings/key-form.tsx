@@ -1,0 +1,85 @@
+import { Checkbox, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import { FormModal } from "./form-modal.tsx";
+import { rolesQuery } from "./queries.ts";
+import { titleOf } from "./workspaces.tsx";
+
+interface KeyFormProps {
+  kind: "service" | "personal";
+  onClose: () => void;
+  onMade: (key: string) => Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  { value: "7", label: "in 7 days" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+  { value: "", label: "never" },
+];
+
+export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
+  const { data: roles = [] } = useQuery(rolesQuery);
+  const [description, setDescription] = useState("");
+  const [days, setDays] = useState("90");
+  const [onlyReads, setOnlyReads] = useState(false);
+  const [role, setRole] = useState<string | null>(null);
+  const make = async () => {
+    const body = {
+      description: description.trim(),
+      read_only: onlyReads,
+      ...(days !== "" && { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
+      ...(role !== null && { role_id: role }),
+    };
+    const made =
+      kind === "service"
+        ? await data(traceApi.POST("/api/v1/api-key", { body }))
+        : await data(traceApi.POST("/api/v1/api-key/current", { body }));
+    await onMade(made.key);
+  };
+  return (
+    <FormModal
+      title={kind === "service" ? "New service key" : "New personal key"}
+      action="Make the key"
+      isReady={description.trim() !== ""}
+      onSubmit={make}
+      onClose={onClose}
+    >
+      <TextInput
+        label="What it is for"
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <Select
+        label="Expires"
+        data={LIVES}
+        value={days}
+        onChange={(value) => setDays(value ?? "")}
+        allowDeselect={false}
+      />
+      {kind === "service" && (
+        <Select
+          label="Role"
+          placeholder="Workspace admin"
+          data={roles
+            .filter(({ access_scope: scope }) => scope === "workspace")
+            .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }))}
+          value={role}
+          onChange={setRole}
+          clearable
+        />
+      )}
+      <Checkbox
+        label="Only reads"
+        checked={onlyReads}
+        onChange={(event) => setOnlyReads(event.currentTarget.checked)}
+      />
+    </FormModal>
+  );
+}

@@ -1,0 +1,176 @@
+import { Alert, Badge, Button, Code, Group, Modal, Stack, Text } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { KeyForm } from "./key-form.tsx";
+import { type ApiKey, keysQuery, personalKeysQuery, whoQuery } from "./queries.ts";
+
+type Kind = "service" | "personal";
+
+/** Keys of programs to the workspace, and one's own. */
+export function Keys() {
+  const { data: who } = useQuery(whoQuery);
+  const isPerson = who !== undefined && who.user_id !== "";
+  return (
+    <Stack gap="lg">
+      <KeyList
+        kind="service"
+        title="Service keys"
+        about="For programs. They belong to the workspace, not to a person."
+      />
+      {isPerson && (
+        <KeyList kind="personal" title="Your personal keys" about="They may do what you may, as long as you may." />
+      )}
+    </Stack>
+  );
+}
+
+function KeyList({ kind, title, about }: { kind: Kind; title: string; about: string }) {
+  const queryClient = useQueryClient();
+  const { data: keys, error, refetch } = useQuery(kind === "service" ? keysQuery : personalKeysQuery);
+  const { ask, dialog } = useConfirm();
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<string | null>(null);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
+  const revoke = ({ id, description, short_key: short }: ApiKey) =>
+    ask({
+      title: `Revoke ${description}?`,
+      body: `Whoever uses ${short} is refused at once. It cannot be brought back.`,
+      action: "Revoke",
+      async run() {
+        if (kind === "service") {
+          await traceApi.DELETE("/api/v1/api-key/{api_key_id}", { params: { path: { api_key_id: id } } });
+        } else {
+          await traceApi.DELETE("/api/v1/api-key/current/{pat_id}", { params: { path: { pat_id: id } } });
+        }
+        await refresh();
+      },
+    });
+  return (
+    <section aria-label={title}>
+      <Group justify="space-between" mb="xs">
+        <div>
+          <Text component="h2" fw={600}>
+            {title}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {about}
+          </Text>
+        </div>
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      </Group>
+      {error && <Problem error={error} onRetry={refetch} />}
+      {!keys && !error && <Loading rows={3} />}
+      {keys?.length === 0 && (
+        <Empty title="No keys yet">
+          <Text size="sm">
+            “New key” makes one; SDKs take it from <Code>LANGSMITH_API_KEY</Code>.
+          </Text>
+        </Empty>
+      )}
+      {keys !== undefined && keys.length > 0 && (
+        <SimpleTable
+          label={title}
+          rows={keys}
+          rowKey={({ id }) => id}
+          minWidth={820}
+          columns={[
+            {
+              title: "For",
+              cell: (key) => (
+                <Group gap={6}>
+                  <Text size="sm" fw={500}>
+                    {key.description}
+                  </Text>
+                  {key.read_only && (
+                    <Badge size="sm" variant="default">
+                      only reads
+                    </Badge>
+                  )}
+                </Group>
+              ),
+            },
+            { title: "Key", cell: ({ short_key: short }) => <Code>{short}</Code>, width: 200 },
+            { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+            {
+              title: "Last used",
+              cell: ({ last_used_at: at }) => (at === null ? <Text size="sm">never</Text> : <TimeText at={at} />),
+              width: 110,
+            },
+            {
+              title: "Expires",
+              cell: ({ expires_at: at }) => (at === null ? <Text size="sm">never</Text> : <TimeText at={at} />),
+              width: 110,
+            },
+            {
+              title: "",
+              cell: (key) => (
+                <Group justify="flex-end">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    leftSection={<IconTrash size={12} aria-hidden />}
+                    onClick={() => revoke(key)}
+                  >
+                    Revoke
+                  </Button>
+                </Group>
+              ),
+              width: 110,
+            },
+          ]}
+        />
+      )}
+      {isMaking && (
+        <KeyForm
+          kind={kind}
+          onClose={() => setMaking(false)}
+          onMade={async (key) => {
+            setMaking(false);
+            setMade(key);
+            await refresh();
+          }}
+        />
+      )}
+      {made !== null && <ShownOnce value={made} onClose={() => setMade(null)} />}
+      {dialog}
+    </section>
+  );
+}
+
+function ShownOnce({ value, onClose }: { value: string; onClose: () => void }) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="The new key"
+      size="lg"
+      closeOnClickOutside={false}
+      closeButtonProps={{ title: "Close" }}
+    >
+      <Stack gap="sm">
+        <Alert color="yellow">It is shown this once. Copy it now; it is not stored in clear.</Alert>
+        <Group gap="xs" wrap="nowrap">
+          <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap", flex: 1 }} aria-label="Key">
+            {value}
+          </Code>
+          <CopyButton value={value} label="Copy the key" />
+        </Group>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,181 @@
+import { Badge, Button, Group, Select, Text } from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { InviteForm } from "./invite-form.tsx";
+import { membersQuery, organizationQuery, rolesQuery } from "./queries.ts";
+import { titleOf } from "./workspaces.tsx";
+
+/** A member or an invitation, as one row. */
+interface Person {
+  id: string;
+  email: string;
+  name: string | null;
+  roleId: string | null;
+  roleName: string | null;
+  since: string;
+  isInvited: boolean;
+}
+
+export function Members() {
+  const queryClient = useQueryClient();
+  const { data: all, error, refetch } = useQuery(membersQuery);
+  const { data: organization } = useQuery(organizationQuery);
+  const { data: roles = [] } = useQuery(rolesQuery);
+  const { ask, dialog } = useConfirm();
+  const [isInviting, setInviting] = useState(false);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
+  const changeRole = useMutation({
+    mutationFn: ({ id, roleId }: { id: string; roleId: string }) =>
+      traceApi.PATCH("/api/v1/orgs/current/members/{identity_id}", {
+        params: { path: { identity_id: id } },
+        body: { role_id: roleId },
+      }),
+    onError: tellFailure("The role was not changed"),
+    onSettled: refresh,
+  });
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!all) return <Loading rows={4} />;
+  const manages = organization?.permissions.includes("organization:manage") === true;
+  const choices = roles
+    .filter(({ access_scope: scope }) => scope === "organization")
+    .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }));
+  const people: Person[] = [
+    ...all.members.map((one) => ({
+      id: one.id,
+      email: one.email,
+      name: one.full_name,
+      roleId: one.org_role_id,
+      roleName: one.org_role_name,
+      since: one.created_at,
+      isInvited: false,
+    })),
+    ...all.pending.map((one) => ({
+      id: one.id,
+      email: one.email,
+      name: one.full_name,
+      roleId: one.org_role_id ?? one.role_id,
+      roleName: one.org_role_name ?? one.role_name,
+      since: one.created_at,
+      isInvited: true,
+    })),
+  ];
+  const remove = ({ id, email, isInvited }: Person) =>
+    ask({
+      title: isInvited ? `Take back the invitation of ${email}?` : `Remove ${email}?`,
+      body: isInvited ? "It can be sent again." : "Their sessions and personal keys end at once. What they made stays.",
+      action: isInvited ? "Take it back" : "Remove",
+      async run() {
+        const params = { path: { identity_id: id } };
+        if (isInvited) await traceApi.DELETE("/api/v1/orgs/current/members/{identity_id}/pending", { params });
+        else await traceApi.DELETE("/api/v1/orgs/current/members/{identity_id}", { params });
+        await refresh();
+      },
+    });
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Text size="sm" c="dimmed">
+          People of the organisation, and what they may do in it.
+        </Text>
+        {manages && (
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        )}
+      </Group>
+      {people.length === 0 ? (
+        <Empty title="Nobody yet">
+          <Text size="sm">
+            {manages
+              ? "Invite people by their e-mail address; they come in by the identity provider or with a password."
+              : "Who manages the organisation invites people."}
+          </Text>
+        </Empty>
+      ) : (
+        <SimpleTable
+          label="Members"
+          rows={people}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              title: "Person",
+              cell: ({ email, name, isInvited }) => (
+                <Group gap={6}>
+                  <Text size="sm" fw={500}>
+                    {name ?? email}
+                  </Text>
+                  {name !== null && (
+                    <Text size="sm" c="dimmed">
+                      {email}
+                    </Text>
+                  )}
+                  {isInvited && (
+                    <Badge size="sm" variant="default">
+                      invited
+                    </Badge>
+                  )}
+                </Group>
+              ),
+            },
+            {
+              title: "Role",
+              cell: ({ id, email, roleId, roleName, isInvited }) =>
+                manages && !isInvited ? (
+                  <Select
+                    aria-label={`Role of ${email}`}
+                    size="xs"
+                    data={choices}
+                    value={roleId}
+                    allowDeselect={false}
+                    disabled={changeRole.isPending}
+                    onChange={(next) => next !== null && changeRole.mutate({ id, roleId: next })}
+                  />
+                ) : (
+                  <Text size="sm">{titleOf(roleName)}</Text>
+                ),
+              width: 230,
+            },
+            { title: "Since", cell: ({ since }) => <TimeText at={since} />, width: 110 },
+            {
+              title: "",
+              cell: (one) =>
+                manages && (
+                  <Group justify="flex-end">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      leftSection={<IconTrash size={12} aria-hidden />}
+                      onClick={() => remove(one)}
+                    >
+                      {one.isInvited ? "Take back" : "Remove"}
+                    </Button>
+                  </Group>
+                ),
+              width: 130,
+            },
+          ]}
+        />
+      )}
+      {isInviting && (
+        <InviteForm
+          onClose={() => setInviting(false)}
+          onInvited={async () => {
+            await refresh();
+            setInviting(false);
+          }}
+        />
+      )}
+      {dialog}
+    </>
+  );
+}

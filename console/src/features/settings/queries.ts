@@ -1,0 +1,93 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+import type { components } from "../../api/trace.d.ts";
+
+export type Workspace = components["schemas"]["VisibleWorkspace"];
+export type Role = components["schemas"]["Role"];
+export type ApiKey = components["schemas"]["ApiKey"];
+export type Activity = components["schemas"]["OCSFApiActivity"];
+
+/** Whom the server takes one for; a key of nobody's and an open server have no person. */
+export const whoQuery = queryOptions({
+  queryKey: ["identity", "who"],
+  queryFn: () => data(traceApi.GET("/auth/public", {})),
+});
+
+export const organizationQuery = queryOptions({
+  queryKey: ["identity", "organization"],
+  queryFn: () => data(traceApi.GET("/api/v1/orgs/current/info", {})),
+});
+
+export const workspacesQuery = queryOptions({
+  queryKey: ["identity", "workspaces"],
+  queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
+});
+
+export const membersQuery = queryOptions({
+  queryKey: ["identity", "members"],
+  queryFn: () => data(traceApi.GET("/api/v1/orgs/current/members", {})),
+});
+
+export const workspaceMembersQuery = queryOptions({
+  queryKey: ["identity", "workspace-members"],
+  queryFn: () => data(traceApi.GET("/api/v1/workspaces/current/members", {})),
+});
+
+export const rolesQuery = queryOptions({
+  queryKey: ["identity", "roles"],
+  queryFn: () => data(traceApi.GET("/api/v1/orgs/current/roles", {})),
+});
+
+export const permissionsQuery = queryOptions({
+  queryKey: ["identity", "permissions"],
+  queryFn: () => data(traceApi.GET("/api/v1/orgs/permissions", {})),
+  staleTime: Infinity,
+});
+
+export const keysQuery = queryOptions({
+  queryKey: ["identity", "keys"],
+  queryFn: () => data(traceApi.GET("/api/v1/api-key", {})),
+});
+
+/** Of persons; a key or an open server has none, and is told so. */
+export const personalKeysQuery = queryOptions({
+  queryKey: ["identity", "personal-keys"],
+  queryFn: () => data(traceApi.GET("/api/v1/api-key/current", {})),
+});
+
+export const rateLimitsQuery = queryOptions({
+  queryKey: ["identity", "rate-limits"],
+  queryFn: () => data(traceApi.GET("/api/v1/rate-limits", {})),
+  refetchInterval: 3_000,
+});
+
+export interface AuditFilter {
+  /** ISO times. */
+  from: string;
+  to: string;
+  operation?: string | undefined;
+  actor?: string | undefined;
+  target?: string | undefined;
+}
+
+export const auditParams = ({ from, to, operation, actor, target }: AuditFilter) => ({
+  start_time: from,
+  end_time: to,
+  ...(operation !== undefined && { operations: operation }),
+  ...(actor !== undefined && { actor_id: actor }),
+  ...(target !== undefined && { target }),
+});
+
+export const auditQuery = (filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["identity", "audit", filter],
+    queryFn: ({ pageParam: cursor }) =>
+      data(
+        traceApi.GET("/api/v1/audit-logs", {
+          params: { query: { ...auditParams(filter), limit: "50", ...(cursor !== null && { cursor }) } },
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ cursor }) => cursor ?? undefined,
+  });

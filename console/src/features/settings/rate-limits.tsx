@@ -1,0 +1,93 @@
+import { Alert, Switch, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { count, duration } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { rateLimitsQuery } from "./queries.ts";
+
+const WHOSE = { key: "API key", user: "User", ip: "Address" };
+
+/** The table of limits, with what this very caller has used in the window that runs. */
+export function RateLimits() {
+  const { data: limits, error, refetch } = useQuery(rateLimitsQuery);
+  const [onlyUsed, setOnlyUsed] = useState(false);
+  if (error && !limits) return <Problem error={error} onRetry={refetch} />;
+  if (!limits) return <Loading />;
+  const rows = limits.rows.filter(({ used }) => !onlyUsed || (used ?? 0) > 0);
+  return (
+    <>
+      {limits.mode !== "on" && (
+        <Alert color="gray" mb="sm">
+          {limits.mode === "off"
+            ? "Rate limits are off here: nothing is counted or refused. HEDDLE_RATE_LIMITS=on switches them on."
+            : "A dry run: requests are counted, and none is refused."}
+        </Alert>
+      )}
+      <Switch
+        size="sm"
+        mb="xs"
+        label="Only what you have used just now"
+        checked={onlyUsed}
+        onChange={(event) => setOnlyUsed(event.currentTarget.checked)}
+      />
+      {rows.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nothing is used in the windows that run.
+        </Text>
+      ) : (
+        <SimpleTable
+          label="Rate limits"
+          rows={rows}
+          rowKey={({ row }) => row}
+          columns={[
+            {
+              title: "Limit",
+              cell: ({ category, row }) => (
+                <>
+                  <Text size="sm">{category}</Text>
+                  <Text size="xs" c="dimmed" ff="monospace">
+                    {row}
+                  </Text>
+                </>
+              ),
+            },
+            { title: "Counted by", cell: ({ identity }) => <Text size="sm">{WHOSE[identity]}</Text>, width: 120 },
+            {
+              title: "Quota",
+              cell: ({ count: quota, seconds }) => (
+                <Text size="sm" className="numbers">
+                  {count(quota)} in {duration(seconds * 1000)}
+                </Text>
+              ),
+              width: 170,
+            },
+            {
+              title: "Your use now",
+              cell: ({ row, used, count: quota, reset_seconds: reset }) =>
+                used === null ? (
+                  <Text size="sm" c="dimmed">
+                    you are not counted so
+                  </Text>
+                ) : (
+                  <Progress
+                    label={`Use of ${row}`}
+                    done={used}
+                    total={quota}
+                    color={used / quota > 0.9 ? "red" : used / quota > 0.6 ? "yellow" : "teal"}
+                  >
+                    {count(used)}
+                    {used > 0 && `, begins anew in ${reset} s`}
+                  </Progress>
+                ),
+              width: "32%",
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+import { Accordion, Badge, Button, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { FormModal } from "./form-modal.tsx";
+import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
+import { titleOf } from "./workspaces.tsx";
+
+type Permission = "workspaces:read";
+
+/** Built-in roles, and the organisation's own. */
+export function Roles() {
+  const queryClient = useQueryClient();
+  const { data: roles, error, refetch } = useQuery(rolesQuery);
+  const { data: organization } = useQuery(organizationQuery);
+  const { ask, dialog } = useConfirm();
+  const [edited, setEdited] = useState<Role | "new" | null>(null);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!roles) return <Loading rows={6} />;
+  const manages = organization?.permissions.includes("organization:manage") === true;
+  const remove = ({ id, display_name: name }: Role) =>
+    ask({
+      title: `Delete the role ${name}?`,
+      body: "It has to be nobody's: members and keys that have it keep it from being deleted.",
+      action: "Delete",
+      async run() {
+        await traceApi.DELETE("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: id } } });
+        await refresh();
+      },
+    });
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Text size="sm" c="dimmed">
+          What a role permits holds for members and for keys.
+        </Text>
+        {manages && (
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
+            New role
+          </Button>
+        )}
+      </Group>
+      <Accordion variant="contained" multiple>
+        {roles.map((role) => (
+          <Accordion.Item key={role.id} value={role.id}>
+            <Accordion.Control>
+              <Group gap="xs">
+                <Text size="sm" fw={500}>
+                  {titleOf(role.display_name)}
+                </Text>
+                <Badge size="sm" variant="default">
+                  {role.access_scope === "organization" ? "organisation" : "workspace"}
+                </Badge>
+                {role.organization_id !== null && (
+                  <Badge size="sm" variant="default">
+                    your own
+                  </Badge>
+                )}
+                <Text size="xs" c="dimmed">
+                  {role.permissions.length} permissions
+                </Text>
+              </Group>
+            </Accordion.Control>
+            <Accordion.Panel>
+              <Stack gap="xs">
+                {role.description !== "" && <Text size="sm">{role.description}</Text>}
+                <Group gap={6}>
+                  {role.permissions.map((name) => (
+                    <Badge key={name} variant="default" size="sm" tt="none" fw={400}>
+                      {name}
+                    </Badge>
+                  ))}
+                </Group>
+                {manages && role.organization_id !== null && (
+                  <Group gap="xs">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      leftSection={<IconPencil size={12} aria-hidden />}
+                      onClick={() => setEdited(role)}
+                    >
+                      Edit
+                    </Button>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      leftSection={<IconTrash size={12} aria-hidden />}
+                      onClick={() => remove(role)}
+                    >
+                      Delete
+                    </Button>
+                  </Group>
+                )}
+              </Stack>
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
+      {edited !== null && (
+        <RoleForm
+          role={edited === "new" ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={async () => {
+            await refresh();
+            setEdited(null);
+          }}
+        />
+      )}
+      {dialog}
+    </>
+  );
+}
+
+interface RoleFormProps {
+  role: Role | null;
+  onClose: () => void;
+  onSaved: () => Promise<void>;
+}
+
+function RoleForm({ role, onClose, onSaved }: RoleFormProps) {
+  const { data: permissions = [] } = useQuery(permissionsQuery);
+  const [name, setName] = useState(role?.display_name ?? "");
+  const [description, setDescription] = useState(role?.description ?? "");
+  const [chosen, setChosen] = useState<string[]>(role?.permissions ?? []);
+  const save = async () => {
+    const body = { display_name: name.trim(), description, permissions: chosen as Permission[] };
+    if (role === null) await traceApi.POST("/api/v1/orgs/current/roles", { body });
+    else await traceApi.PATCH("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: role.id } }, body });
+    await onSaved();
+  };
+  return (
+    <FormModal
+      title={role === null ? "New role" : `Edit ${role.display_name}`}
+      action="Save"
+      isReady={name.trim() !== "" && chosen.length > 0}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <Textarea
+        label="Description"
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+        autosize
+      />
+      <Checkbox.Group label="What it permits" value={chosen} onChange={setChosen}>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
+          {permissions.map(({ name: permission, description: about }) => (
+            <Checkbox key={permission} value={permission} label={permission} description={about} />
+          ))}
+        </SimpleGrid>
+      </Checkbox.Group>
+    </FormModal>
+  );
+}

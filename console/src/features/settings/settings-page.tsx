@@ -1,0 +1,55 @@
+import { Tabs } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import type { ComponentType } from "react";
+
+import { Page } from "../../ui/page.tsx";
+import { Account } from "./account.tsx";
+import { AuditLog } from "./audit-log.tsx";
+import { Keys } from "./keys.tsx";
+import { Members } from "./members.tsx";
+import { RateLimits } from "./rate-limits.tsx";
+import { Roles } from "./roles.tsx";
+import { SETTINGS_TABS, type SettingsTab } from "./tabs.ts";
+import { Workspaces } from "./workspaces.tsx";
+
+const route = getRouteApi("/_shell/settings");
+
+const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
+  workspaces: { title: "Workspaces", content: Workspaces },
+  members: { title: "Members", content: Members },
+  roles: { title: "Roles", content: Roles },
+  keys: { title: "API keys", content: Keys },
+  limits: { title: "Rate limits", content: RateLimits },
+  audit: { title: "Audit log", content: AuditLog },
+  account: { title: "Your account", content: Account },
+};
+
+export function SettingsPage() {
+  const { tab = "workspaces" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Page title="Settings">
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) => void navigate({ search: { tab: next as SettingsTab } })}
+      >
+        <Tabs.List mb="md">
+          {SETTINGS_TABS.map((value) => (
+            <Tabs.Tab key={value} value={value}>
+              {TABS[value].title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {SETTINGS_TABS.map((value) => {
+          const Content = TABS[value].content;
+          return (
+            <Tabs.Panel key={value} value={value}>
+              <Content />
+            </Tabs.Panel>
+          );
+        })}
+      </Tabs>
+    </Page>
+  );
+}

@@ -1,0 +1,2 @@
+export const SETTINGS_TABS = ["workspaces", "members", "roles", "keys", "limits", "audit", "account"] as const;
+export type SettingsTab = (typeof SETTINGS_TABS)[number];

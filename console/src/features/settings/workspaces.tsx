@@ -1,0 +1,167 @@
+import { Button, Group, Text, TextInput } from "@mantine/core";
+import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { readWorkspace } from "../../api/credentials.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { FormModal } from "./form-modal.tsx";
+import { organizationQuery, whoQuery, type Workspace, workspacesQuery } from "./queries.ts";
+
+export function Workspaces() {
+  const queryClient = useQueryClient();
+  const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
+  const { data: organization } = useQuery(organizationQuery);
+  const { data: who } = useQuery(whoQuery);
+  const { ask, dialog } = useConfirm();
+  const [named, setNamed] = useState<Workspace | "new" | null>(null);
+  const refresh = async () => {
+    await queryClient.invalidateQueries({ queryKey: ["identity"] });
+    await queryClient.invalidateQueries({ queryKey: ["workspaces"] });
+  };
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!workspaces) return <Loading rows={3} />;
+  const manages = organization?.permissions.includes("organization:manage") === true;
+  const current = readWorkspace() ?? who?.tenant_id;
+  const remove = ({ id, display_name: name }: Workspace) =>
+    ask({
+      title: `Delete the workspace ${name}?`,
+      body: "Nobody gets in any more, with any key. An operator can still reach its data.",
+      action: "Delete",
+      typed: name,
+      async run() {
+        await traceApi.DELETE("/api/v1/workspaces/{workspace_id}", { params: { path: { workspace_id: id } } });
+        await refresh();
+      },
+    });
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Text size="sm" c="dimmed">
+          {organization === undefined
+            ? " "
+            : `Of ${organization.display_name}. Each has its own traces, deployments and keys.`}
+        </Text>
+        {manages && (
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNamed("new")}>
+            New workspace
+          </Button>
+        )}
+      </Group>
+      <SimpleTable
+        label="Workspaces"
+        rows={workspaces}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            title: "Name",
+            cell: ({ id, display_name: name }) => (
+              <Text size="sm" fw={500}>
+                {name}
+                {id === current && (
+                  <Text span size="xs" c="dimmed">
+                    {" "}
+                    · the one you are in
+                  </Text>
+                )}
+              </Text>
+            ),
+          },
+          { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{titleOf(role)}</Text>, width: 200 },
+          { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+          {
+            title: "",
+            cell: (one) => (
+              <Group gap="xs" justify="flex-end">
+                {one.permissions.includes("workspaces:manage") && (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    leftSection={<IconPencil size={12} aria-hidden />}
+                    onClick={() => setNamed(one)}
+                  >
+                    Rename
+                  </Button>
+                )}
+                {manages && workspaces.length > 1 && (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    leftSection={<IconTrash size={12} aria-hidden />}
+                    onClick={() => remove(one)}
+                  >
+                    Delete
+                  </Button>
+                )}
+              </Group>
+            ),
+            width: 220,
+          },
+        ]}
+      />
+      {named !== null && (
+        <NameForm
+          workspace={named === "new" ? null : named}
+          onClose={() => setNamed(null)}
+          onSaved={async () => {
+            await refresh();
+            setNamed(null);
+          }}
+        />
+      )}
+      {dialog}
+    </>
+  );
+}
+
+interface NameFormProps {
+  workspace: Workspace | null;
+  onClose: () => void;
+  onSaved: () => Promise<void>;
+}
+
+function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
+  const [name, setName] = useState(workspace?.display_name ?? "");
+  const save = async () => {
+    const body = { display_name: name.trim() };
+    if (workspace === null) await traceApi.POST("/api/v1/workspaces", { body });
+    else {
+      const params = { path: { workspace_id: workspace.id } };
+      await traceApi.PATCH("/api/v1/workspaces/{workspace_id}", { params, body });
+    }
+    await onSaved();
+  };
+  return (
+    <FormModal
+      title={workspace === null ? "New workspace" : `Rename ${workspace.display_name}`}
+      action={workspace === null ? "Create" : "Rename"}
+      isReady={name.trim() !== ""}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+    </FormModal>
+  );
+}
+
+/** Built-in roles are named WORKSPACE_ADMIN and so on. */
+export const titleOf = (role: string | null): string =>
+  role === null
+    ? "–"
+    : /^[A-Z_]+$/.test(role)
+      ? role
+          .toLowerCase()
+          .replaceAll("_", " ")
+          .replace(/^./, (first) => first.toUpperCase())
+      : role;
