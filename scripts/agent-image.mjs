@@ -69,7 +69,7 @@ function compile(dist) {
   cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));
 }
 
-export function writeAgentImage(file) {
+function writeAgentImage(file) {
   const parent = join(root, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
   const stage = mkdtempSync(join(parent, "agent-image-"));
@@ -129,11 +129,9 @@ export function writeAgentImage(file) {
   }
 }
 
-if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const file = process.argv[2];
-  if (file === undefined) {
-    console.error(`usage: node ${basename(process.argv[1])} FILE.tar`);
-    process.exit(2);
-  }
-  writeAgentImage(file);
+const file = process.argv[2];
+if (file === undefined) {
+  console.error(`usage: node ${basename(process.argv[1])} FILE.tar`);
+  process.exit(2);
 }
+writeAgentImage(file);

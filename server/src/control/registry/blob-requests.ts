@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 
 import { RegistryError } from "./registry-error.ts";
-import { notAllowed, type RegistryRequest } from "./registry-front.ts";
+import { notAllowed, type RegistryRequest } from "./registry-request.ts";
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 

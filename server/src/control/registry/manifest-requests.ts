@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { checkDigest } from "./blob-requests.ts";
 import { type Manifest, partsOf } from "./image-store.ts";
 import { RegistryError } from "./registry-error.ts";
-import { notAllowed, type RegistryRequest } from "./registry-front.ts";
+import { notAllowed, type RegistryRequest } from "./registry-request.ts";
 
 const TAG = /^[\w][\w.-]{0,127}$/;
 const MAX_MANIFEST = 4 * 1024 * 1024;

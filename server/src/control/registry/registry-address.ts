@@ -2,10 +2,7 @@ import type { Context } from "hono";
 
 import type { ControlDeps } from "../deps.ts";
 import { baseUrl } from "../public-url.ts";
-
-/** Where a deployment's images are in a registry of the operator's, without the scheme. */
-export const registryPath = (registryUrl: string, deploymentId: string): string =>
-  `${registryUrl.replace(/^https?:\/\//, "").replace(/\/+$/, "")}/${deploymentId}`;
+import { registryPath } from "./registry-path.ts";
 
 /** What a client pushes with, and to where: names of images begin so, without the scheme (contract control-plane §3.6). */
 export function issuePushToken(

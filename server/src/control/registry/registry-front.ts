@@ -13,6 +13,7 @@ import type { ImageStore } from "./image-store.ts";
 import { manifestRequest, tagsRequest } from "./manifest-requests.ts";
 import type { PushTokens } from "./push-token.ts";
 import { RegistryError } from "./registry-error.ts";
+import { notAllowed } from "./registry-request.ts";
 
 const NAME = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
@@ -26,21 +27,6 @@ export interface RegistryOptions {
   log: Log;
   /** Whether images of the deployment may be pushed and pulled. */
   isOpen(deploymentId: string): Promise<boolean>;
-}
-
-export interface RegistryRequest {
-  store: ImageStore;
-  method: string;
-  deployment: string;
-  /** Of the image, without the deployment. */
-  name: string;
-  /** Digest, tag, id of an upload, or the word "list". */
-  reference: string | undefined;
-  query: URLSearchParams;
-  /** Where the image's things are: `/v2/d/<deployment>/<name>`. */
-  base: string;
-  request: IncomingMessage;
-  response: ServerResponse;
 }
 
 export class RegistryFront {
@@ -98,8 +84,6 @@ export class RegistryFront {
     return kind === "manifests" ? manifestRequest({ ...order, query }) : tagsRequest({ ...order, query });
   }
 }
-
-export const notAllowed = (): RegistryError => new RegistryError(405, "UNSUPPORTED", "That cannot be done here.");
 
 function passwordOf(request: IncomingMessage): string | null {
   const [scheme, value] = (request.headers.authorization ?? "").split(" ", 2);

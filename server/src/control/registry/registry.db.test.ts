@@ -49,7 +49,8 @@ const ask = (
     ...(options.body !== undefined && { body: new Uint8Array(Buffer.from(options.body)) }),
   });
 const at = (rest: string, name = "agent", id = mine.id) => `/v2/d/${id}/${name}/${rest}`;
-const errorOf = async (answer: Response) => `${answer.status} ${((await answer.json()) as any).errors[0].code}`;
+const errorOf = async (answer: Response) =>
+  `${answer.status} ${((await answer.json()) as { errors: [{ code: string }] }).errors[0].code}`;
 
 async function push(body: string | Buffer, name?: string): Promise<string> {
   const digest = digestOf(body);

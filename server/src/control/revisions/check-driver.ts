@@ -1,17 +1,17 @@
-import type { ControlDeps } from "../deps.ts";
 import type { Source, SourceConfig } from "../deployments/schema.ts";
 import type { DeploymentRow } from "../deployments/sql.ts";
 import { invalid, stateError } from "../deployments/validate.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
+import type { Driver } from "../drivers/driver.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
-import { registryPath } from "../registry/registry-address.ts";
+import { registryPath } from "../registry/registry-path.ts";
 
 /** Kubernetes' own, which only a driver for it could do. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
 /** 400 for what no driver here can run, because it would run as something else. */
 export function checkDriver(
-  { driver }: Pick<ControlDeps, "driver">,
+  { driver }: { driver: Driver },
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
@@ -38,7 +38,7 @@ const isEmpty = (value: unknown): boolean =>
 
 /** 422 for what is no image, or is not this deployment's where it has to be. */
 export function readImage(
-  { settings }: Pick<ControlDeps, "settings">,
+  { settings }: { settings: { registryUrl: string | undefined } },
   deploymentId: string,
   source: Source,
   uri: string | null,

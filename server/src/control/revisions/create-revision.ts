@@ -1,6 +1,5 @@
 import type { Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import type { ControlDeps } from "../deps.ts";
 import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
 import type { RevisionBody, Secret, Source, SourceConfig } from "../deployments/schema.ts";
 import { type DeploymentRow, updateDeployment } from "../deployments/sql.ts";
@@ -25,7 +24,7 @@ import type { WorkDeps } from "./work-deps.ts";
 
 /** What can be checked of a change before anything is looked up. */
 export function checkRevisionBody(
-  deps: Pick<ControlDeps, "settings">,
+  deps: Pick<WorkDeps, "settings">,
   body: RevisionBody,
 ): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
@@ -40,7 +39,7 @@ export function checkRevisionBody(
  * @returns the new revision's id
  */
 export async function applyChange(
-  deps: ControlDeps,
+  deps: WorkDeps,
   tx: Transaction,
   row: DeploymentRow,
   body: RevisionBody & { display_name?: string | null | undefined },

@@ -92,7 +92,9 @@ const isFinal = (error: unknown): boolean =>
 function authHeader(reference: ImageReference, credentials: RegistryCredentials | null): Record<string, string> {
   if (credentials === null) return {};
   const json = JSON.stringify({ ...credentials, serveraddress: reference.registry });
-  return { "X-Registry-Auth": Buffer.from(json).toString("base64url") };
+  // engines want the letters of base64url and the padding of base64
+  const text = Buffer.from(json).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+  return { "X-Registry-Auth": text };
 }
 
 /** An archive as `docker save` writes it. */

@@ -1,0 +1,21 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { ImageStore } from "./image-store.ts";
+import { RegistryError } from "./registry-error.ts";
+
+export interface RegistryRequest {
+  store: ImageStore;
+  method: string;
+  deployment: string;
+  /** Of the image, without the deployment. */
+  name: string;
+  /** Digest, tag, id of an upload, or the word "list". */
+  reference: string | undefined;
+  query: URLSearchParams;
+  /** Where the image's things are: `/v2/d/<deployment>/<name>`. */
+  base: string;
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+export const notAllowed = (): RegistryError => new RegistryError(405, "UNSUPPORTED", "That cannot be done here.");
