@@ -138,10 +138,16 @@ async function untilServed(url: string, child: ChildProcess): Promise<void> {
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`heddle ended with ${child.exitCode}`);
     const page = await fetch(url).catch(() => null);
-    if (page?.ok) return;
+    // the trace platform may take longer than the banner waits for it
+    if (page?.ok && (await hasTraces(url))) return;
     await sleep(200);
   }
   throw new Error(`nothing at ${url}`);
+}
+
+async function hasTraces(url: string): Promise<boolean> {
+  const about = (await (await fetch(`${url}/console.json`)).json()) as { spaces: { trace: boolean } };
+  return about.spaces.trace;
 }
 
 function freePort(): Promise<number> {

@@ -137,7 +137,7 @@ test("the queue tells why a run waits, and cancels one", async () => {
     return (await answer.json()) as { thread_id: string; run_id: string };
   };
   const { thread_id: thread } = await ask("/threads", {});
-  const body = { assistant_id: "slow", input: {} };
+  const body = { assistant_id: "slow", input: { steps: 100, ms: 3000, label: "x" } };
   const first = await ask(`/threads/${thread}/runs`, body);
   const second = await ask(`/threads/${thread}/runs`, body);
   const later = await ask("/runs", { ...body, after_seconds: 3600 });

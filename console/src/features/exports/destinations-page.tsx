@@ -76,7 +76,7 @@ export function DestinationsPage() {
       ) : (
         <SimpleTable
           label="Destinations"
-          minWidth={900}
+          minWidth={1000}
           rows={destinations}
           rowKey={({ id }) => id}
           columns={[
@@ -92,7 +92,7 @@ export function DestinationsPage() {
             { title: "Changed", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
-              width: 250,
+              width: 290,
               cell: (one) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button

@@ -8,6 +8,7 @@ import {
   NumberInput,
   SegmentedControl,
   Select,
+  SimpleGrid,
   Stack,
   Text,
   TextInput,
@@ -111,7 +112,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             value={repeats ? "repeats" : "once"}
             onChange={(value) => setRepeats(value === "repeats")}
           />
-          <Group grow align="start">
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
             <TextInput
               type="datetime-local"
               label="From"
@@ -141,7 +142,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
                 required
               />
             )}
-          </Group>
+          </SimpleGrid>
           <TextInput
             label="Filter"
             description='Of runs, such as eq(run_type, "llm"); empty: all'

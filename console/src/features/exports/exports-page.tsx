@@ -68,7 +68,7 @@ export function ExportsPage() {
       ) : (
         <SimpleTable
           label="Exports"
-          minWidth={900}
+          minWidth={1000}
           rows={exports}
           rowKey={({ id }) => id}
           columns={[
@@ -81,7 +81,7 @@ export function ExportsPage() {
               ),
             },
             { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
-            { title: "Window", cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
+            { title: "Window", width: 330, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
             { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
             { title: "Written", width: 220, cell: (one) => <Written of={one} /> },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
