@@ -78,7 +78,10 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
       {
         ...root!,
         session_name: projectName,
-        attachments: { receipt: ["image/png", Buffer.from(PICTURE, "base64")], notes: ["text/plain", Buffer.from("paid")] },
+        attachments: {
+          receipt: ["image/png", Buffer.from(PICTURE, "base64")],
+          notes: ["text/plain", Buffer.from("paid")],
+        },
       } as never,
     ],
   });
@@ -92,7 +95,12 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   return { client, projectId, projectName, agentRunId: root!.id, ...(await seedDataset(client)) };
 }
 
-const QUESTIONS = ["Where is my order?", "Do you have these shoes in 43?", "How do I return a jacket?", "Is the shop open on Sunday?"];
+const QUESTIONS = [
+  "Where is my order?",
+  "Do you have these shoes in 43?",
+  "How do I return a jacket?",
+  "Is the shop open on Sunday?",
+];
 
 function smallTrace(n: number, start: number): Placement[] {
   const failed = n % 7 === 3;
@@ -110,7 +118,9 @@ function smallTrace(n: number, start: number): Placement[] {
         ? { error: `TimeoutError: the warehouse did not answer\n    at ask (file:///shop/warehouse.ts:${n}:7)` }
         : { outputs: { messages: [{ role: "assistant", content: `Answer ${n} to: ${question}` }] } }),
       tags: n % 2 === 0 ? ["web"] : ["app", "beta"],
-      extra: { metadata: { customer: `c-${n % 5}`, plan: n % 4 === 0 ? "gold" : "basic", thread_id: `talk-${n % 12}` } },
+      extra: {
+        metadata: { customer: `c-${n % 5}`, plan: n % 4 === 0 ? "gold" : "basic", thread_id: `talk-${n % 12}` },
+      },
     },
   });
   const model = place({
@@ -121,14 +131,28 @@ function smallTrace(n: number, start: number): Placement[] {
     end: start + took - 10,
     parent: root,
     more: {
-      inputs: { messages: [[{ role: "system", content: "You help in a shop." }, { role: "user", content: question }]] },
+      inputs: {
+        messages: [
+          [
+            { role: "system", content: "You help in a shop." },
+            { role: "user", content: question },
+          ],
+        ],
+      },
       outputs: { generations: [[{ text: `Answer ${n}`, message: { role: "assistant", content: `Answer ${n}` } }]] },
       events: [{ name: "new_token", time: new Date(start + 90).toISOString() }],
       extra: {
         metadata: {
           ls_model_name: "shop-1",
           ls_provider: "none",
-          usage_metadata: { input_tokens: 40 + n, output_tokens: 12, total_tokens: 52 + n, input_cost: 0.0004, output_cost: 0.0012, total_cost: 0.0016 },
+          usage_metadata: {
+            input_tokens: 40 + n,
+            output_tokens: 12,
+            total_tokens: 52 + n,
+            input_cost: 0.0004,
+            output_cost: 0.0012,
+            total_cost: 0.0016,
+          },
         },
       },
     },
@@ -148,14 +172,27 @@ function agentTrace(start: number): Placement[] {
       outputs: {
         messages: [
           { type: "human", content: "Do you have the red shoes in 43? Here is **what I mean**." },
-          { type: "ai", content: "", tool_calls: [{ id: "call_1", name: "find_shoes", args: { colour: "red", size: 43 } }] },
+          {
+            type: "ai",
+            content: "",
+            tool_calls: [{ id: "call_1", name: "find_shoes", args: { colour: "red", size: 43 } }],
+          },
           { type: "tool", name: "find_shoes", tool_call_id: "call_1", content: '{"in_stock": 2}' },
-          { type: "ai", content: "Yes, **two pairs** are left:\n\n| shop | pairs |\n|---|---|\n| Mitte | 1 |\n| Nord | 1 |" },
+          {
+            type: "ai",
+            content: "Yes, **two pairs** are left:\n\n| shop | pairs |\n|---|---|\n| Mitte | 1 |\n| Nord | 1 |",
+          },
         ],
       },
       tags: ["web", "agent"],
-      extra: { metadata: { customer: "c-1", plan: "gold", thread_id: "talk-agent" }, runtime: { library: "shop", sdk: "3" } },
-      events: [{ name: "start", time: new Date(start).toISOString() }, { name: "end", time: new Date(start + 4200).toISOString() }],
+      extra: {
+        metadata: { customer: "c-1", plan: "gold", thread_id: "talk-agent" },
+        runtime: { library: "shop", sdk: "3" },
+      },
+      events: [
+        { name: "start", time: new Date(start).toISOString() },
+        { name: "end", time: new Date(start + 4200).toISOString() },
+      ],
     },
   });
   const model = (name: string, at: number, took: number) =>
@@ -178,7 +215,8 @@ function agentTrace(start: number): Placement[] {
     parent: tool,
     more: {
       inputs: { query: "red 43" },
-      error: "ConnectionError: connect ECONNREFUSED 10.0.0.7:5432\n    at Warehouse.find (file:///shop/warehouse.ts:41:11)\n    at find_shoes (file:///shop/tools.ts:12:20)",
+      error:
+        "ConnectionError: connect ECONNREFUSED 10.0.0.7:5432\n    at Warehouse.find (file:///shop/warehouse.ts:41:11)\n    at find_shoes (file:///shop/tools.ts:12:20)",
     },
   });
   const found = place({
@@ -190,7 +228,9 @@ function agentTrace(start: number): Placement[] {
     parent: tool,
     more: {
       inputs: { query: "red 43" },
-      outputs: { documents: [{ page_content: "Red runner, size 43, Mitte", metadata: { shop: "Mitte" }, type: "Document" }] },
+      outputs: {
+        documents: [{ page_content: "Red runner, size 43, Mitte", metadata: { shop: "Mitte" }, type: "Document" }],
+      },
     },
   });
   return [root, model("ChatShop", 100, 1300), tool, retry, found, model("ChatShop", 3100, 1000)];
@@ -199,7 +239,13 @@ function agentTrace(start: number): Placement[] {
 /** One trace of `size` runs: a chain of steps, each with tools and models. */
 export async function seedLargeTrace(client: Client, projectName: string, size: number): Promise<string> {
   const start = Date.now() - 3_600_000;
-  const root = place({ id: crypto.randomUUID(), name: "night batch", run_type: "chain", start, end: start + size * 20 });
+  const root = place({
+    id: crypto.randomUUID(),
+    name: "night batch",
+    run_type: "chain",
+    start,
+    end: start + size * 20,
+  });
   const runs: Placement[] = [root];
   let step: Placement = root;
   const kinds = ["llm", "tool", "retriever", "chain", "prompt", "parser"];

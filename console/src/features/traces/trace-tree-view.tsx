@@ -122,9 +122,13 @@ export function TraceTreeView({ tree, selectedId, onSelect }: TraceTreeViewProps
         </Tooltip>
       </Group>
       <div className={classes.axis} aria-hidden>
-        <span>0</span>
-        <span>{duration((tree.end - tree.start) / 2)}</span>
-        <span>{duration(tree.end - tree.start)}</span>
+        <span className={classes.name} />
+        <span className={classes.took} />
+        <span className={classes.times}>
+          <span>0</span>
+          <span>{duration((tree.end - tree.start) / 2)}</span>
+          <span>{duration(tree.end - tree.start)}</span>
+        </span>
       </div>
       <div
         ref={scroller}
