@@ -1,6 +1,6 @@
-/** The servers that are fuzzed: `heddle dev` as a user starts it, with keys needed, and some things in it. */
+/** The servers that are fuzzed: `heddle dev` and `heddle up` as users start them, with keys needed, and some things in them. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, openSync, closeSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, openSync, closeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const START_MS = 90_000;
 
 export interface FuzzTarget {
-  name: "agent" | "trace";
+  name: "agent" | "trace" | "control";
   url: string;
   key: string;
   ids: RealIds;
@@ -32,51 +32,27 @@ export interface Targets {
 type Json = Record<string, never> & Record<string, unknown>;
 type Ask = (method: string, path: string, body?: unknown) => Promise<Json>;
 
-export async function startTargets(): Promise<Targets> {
+/** `space`: the only one that is wanted. */
+export async function startTargets(space?: string): Promise<Targets> {
   const directory = mkdtempSync(join(tmpdir(), "heddle-fuzz-"));
   chmodSync(directory, 0o755);
-  const output = join(directory, "output");
-  const errors = join(directory, "errors");
-  const [out, err] = [openSync(output, "w"), openSync(errors, "w")];
-  const args = [
-    "cli/bin/heddle.js",
-    "dev",
-    "--config",
-    "conformance/project/langgraph.json",
-    "--no-reload",
-    "--no-console",
-  ];
-  args.push("--port", "0", "--trace-port", "0", "--data-dir", join(directory, "data"));
-  const env = {
-    ...process.env,
-    HEDDLE_AUTH: "required",
-    HEDDLE_RATE_LIMITS: "off",
-    // the fuzzer sends queries of any length; 431 is tested elsewhere
-    HEDDLE_HTTP_MAX_HEADER_BYTES: "1048576",
-    // a run that waits for somebody would wait for ever
-    HEDDLE_RUN_TIMEOUT_SECS: "5",
-  };
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", out, err] });
-  closeSync(out);
-  closeSync(err);
+  const launched: Launched[] = [];
   let tail = "";
-  const log = () => (tail === "" ? readFileSync(errors, "utf8") : tail);
+  const log = () => (tail === "" ? launched.map((one) => one.log()).join("") : tail);
   const stop = async () => {
-    await end(child);
+    await Promise.all(launched.map((one) => end(one.child)));
     tail = log();
     rmSync(directory, { recursive: true, force: true });
   };
+  const start = (name: string, args: string[]): Promise<string> => {
+    const one = launch(join(directory, name), args);
+    launched.push(one);
+    return untilStarted(one);
+  };
   try {
-    const banner = await untilStarted(child, output);
-    const found = (pattern: RegExp) =>
-      pattern.exec(banner)?.[1] ?? fail(`the server does not tell ${pattern}: ${banner}`);
-    const key = found(/Key\s+(lsv2_\S+)/);
-    const agent = found(/API\s+(http\S+)/);
-    const trace = found(/Traces\s+(http\S+)/);
-    const targets: FuzzTarget[] = [
-      { name: "agent", url: agent, key, probe: "/threads/count", ids: await fillAgent(asker(agent, key)) },
-      { name: "trace", url: trace, key, probe: "/api/v1/workspaces", ids: await fillTrace(asker(trace, key)) },
-    ];
+    const targets: FuzzTarget[] = [];
+    if (space !== "control") targets.push(...(await startDev(start)));
+    if (space === undefined || space === "control") targets.push(await startUp(start));
     return { targets, directory, log, stop };
   } catch (error) {
     const told = log();
@@ -85,7 +61,62 @@ export async function startTargets(): Promise<Targets> {
   }
 }
 
-async function untilStarted(child: ChildProcess, output: string): Promise<string> {
+/** @returns what it prints when it has started */
+type Start = (name: string, args: string[]) => Promise<string>;
+
+async function startDev(start: Start): Promise<FuzzTarget[]> {
+  const project = ["--config", "conformance/project/langgraph.json", "--no-reload", "--no-console"];
+  const banner = await start("dev", ["dev", ...project, "--port", "0", "--trace-port", "0"]);
+  const key = find(banner, /Key\s+(lsv2_\S+)/);
+  const agent = find(banner, /API\s+(http\S+)/);
+  const trace = find(banner, /Traces\s+(http\S+)/);
+  return [
+    { name: "agent", url: agent, key, probe: "/threads/count", ids: await fillAgent(asker(agent, key)) },
+    { name: "trace", url: trace, key, probe: "/api/v1/workspaces", ids: await fillTrace(asker(trace, key)) },
+  ];
+}
+
+async function startUp(start: Start): Promise<FuzzTarget> {
+  const banner = await start("up", ["up", "--control-port", "0", "--no-trace", "--no-console"]);
+  const key = find(banner, /Key\s+(lsv2_\S+)/);
+  const url = find(banner, /Control\s+(http\S+)/);
+  return { name: "control", url, key, probe: "/v2/deployments", ids: await fillControl(asker(url, key)) };
+}
+
+interface Launched {
+  child: ChildProcess;
+  /** File of what it prints. */
+  output: string;
+  log(): string;
+}
+
+/** `place`: for its data and what it says. */
+function launch(place: string, args: string[]): Launched {
+  mkdirSync(place);
+  chmodSync(place, 0o755);
+  const [output, errors] = [join(place, "output"), join(place, "errors")];
+  const [out, err] = [openSync(output, "w"), openSync(errors, "w")];
+  const env = {
+    ...process.env,
+    HEDDLE_AUTH: "required",
+    HEDDLE_RATE_LIMITS: "off",
+    // the fuzzer sends queries of any length; 431 is tested elsewhere
+    HEDDLE_HTTP_MAX_HEADER_BYTES: "1048576",
+    // a run that waits for somebody would wait for ever
+    HEDDLE_RUN_TIMEOUT_SECS: "5",
+    HEDDLE_GIT_SECONDS: "5",
+  };
+  const program = ["cli/bin/heddle.js", ...args, "--data-dir", join(place, "data")];
+  const child = spawn(process.execPath, program, { cwd: root, env, stdio: ["ignore", out, err] });
+  closeSync(out);
+  closeSync(err);
+  return { child, output, log: () => readFileSync(errors, "utf8") };
+}
+
+const find = (banner: string, pattern: RegExp): string =>
+  pattern.exec(banner)?.[1] ?? fail(`the server does not tell ${pattern}: ${banner}`);
+
+async function untilStarted({ child, output }: Launched): Promise<string> {
   for (const deadline = Date.now() + START_MS; Date.now() < deadline; await sleep(100)) {
     const banner = readFileSync(output, "utf8");
     if (banner.includes("Stop with Ctrl-C")) return banner;
@@ -131,6 +162,34 @@ async function fillAgent(ask: Ask): Promise<RealIds> {
   }
   const graphs = ["counter", "approval", "echo", "nested", "failing"];
   return { ...ids, assistant_id: graphs, graph_id: graphs };
+}
+
+/** Nothing runs of it: there is no project to build, and nobody to build it. */
+async function fillControl(ask: Ask): Promise<RealIds> {
+  const integration = await ask("POST", "/v2/integrations/git", {
+    name: "made by the fuzzer",
+    url: "https://a.example",
+  });
+  const listener = await ask("POST", "/v2/listeners", { compute_type: "k8s", compute_id: "c", compute_config: {} });
+  const ids: Record<string, string[]> = {
+    deployment_id: [],
+    revision_id: [],
+    deployment_ids: [],
+    integration_id: [String(integration["id"])],
+    listener_id: [String(listener["id"])],
+  };
+  for (const name of ["fuzzed", "fuzzed-2", "fuzzed-3"]) {
+    const made = await ask("POST", "/v2/deployments", {
+      name,
+      source: "github",
+      source_config: { repo_url: "https://git.invalid/nothing.git" },
+      source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
+      secrets: [{ name: "A", value: "1" }],
+    });
+    ids["deployment_id"]!.push(String(made["id"]));
+    ids["revision_id"]!.push(String(made["latest_revision_id"]));
+  }
+  return ids;
 }
 
 async function fillTrace(ask: Ask): Promise<RealIds> {

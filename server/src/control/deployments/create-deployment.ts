@@ -3,6 +3,7 @@ import type { ControlDeps } from "../deps.ts";
 import { follow } from "../pushes/sql.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import { checkRepository } from "./check-repository.ts";
+import { checkListener } from "./check-listener.ts";
 import { storeEnvironment } from "./environment-secret.ts";
 import type { CreateBody } from "./schema.ts";
 import { findDeployment, insertDeployment } from "./sql.ts";
@@ -36,6 +37,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   }
   const isGit = body.source === "github";
   if (isGit) await checkRepository(deps, tenantId, body.source_config);
+  await checkListener(deps, tenantId, body.source_config);
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
     const references = body.secret_references ?? null;

@@ -142,6 +142,14 @@ test.each<[string, object, (string | number)[], string, string]>([
     "less_than_equal",
     "less than or equal to 8",
   ],
+  ["a template", { source: "internal_template" }, ["body", "source"], "value_error", "not supported"],
+  [
+    "too small a database",
+    { source_config: { resource_spec: { db_storage_gi: 0 } } },
+    ["body", "source_config", "resource_spec", "db_storage_gi"],
+    "greater_than_equal",
+    "greater than or equal to 1",
+  ],
   [
     "a reserved name",
     { secrets: [{ name: "DATABASE_URI", value: "x" }] },

@@ -19,7 +19,15 @@ export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
 
 const short = storableText.max(1000);
 const count = (min: number, max: number) => z.int().min(min).max(max).nullish();
-const cpu = (max: number) => z.number().min(0.1).max(max).nullish();
+/** Cores, to a tenth. */
+const cpu = (max: number) =>
+  z
+    .number()
+    .min(0.1)
+    .max(max)
+    .overwrite((cores) => Math.round(cores * 10) / 10)
+    .nullish();
+const megabytes = count(128, 1_048_576);
 
 /** Passed on to a driver that knows them: Kubernetes' own words are kept as they are. */
 export const resourceSpec = z
@@ -28,8 +36,24 @@ export const resourceSpec = z
     max_scale: count(0, 100),
     cpu: cpu(8),
     cpu_limit: cpu(16),
-    memory_mb: count(128, 1_048_576),
-    memory_limit_mb: count(128, 1_048_576),
+    memory_mb: megabytes,
+    memory_limit_mb: megabytes,
+    queue_min_scale: count(0, 100),
+    queue_max_scale: count(0, 100),
+    queue_cpu: cpu(8),
+    queue_cpu_limit: cpu(16),
+    queue_memory_mb: megabytes,
+    queue_memory_limit_mb: megabytes,
+    redis_cpu: cpu(8),
+    redis_cpu_limit: cpu(16),
+    redis_memory_mb: megabytes,
+    redis_memory_limit_mb: megabytes,
+    db_cpu: cpu(8),
+    db_cpu_limit: cpu(16),
+    db_memory_mb: megabytes,
+    db_memory_limit_mb: megabytes,
+    db_storage_gi: count(1, 65_536),
+    db_max_connections: count(1, 100_000),
     image_pull_secrets: z
       .array(z.looseObject({ name: z.string() }))
       .max(20)

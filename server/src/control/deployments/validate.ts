@@ -100,6 +100,9 @@ export function checkCreate(
     }
     if (revision.repo_ref === null) throw inRevision("repo_ref", "is required for the source github");
   }
+  if (source === "internal_template") {
+    throw invalid(["source"], "internal_template is not supported: templates are the vendor's");
+  }
   const isToBeBuilt = source === "github" || revision.source_tarball_path !== null;
   if (isToBeBuilt && revision.langgraph_config_path === null) {
     throw inRevision("langgraph_config_path", "is required where something is built");
@@ -149,7 +152,10 @@ export function checkConfig(source: Source, config: SourceConfig): void {
 
 function checkResources(spec: ResourceSpec, deploymentType: string): void {
   const loc = (name: string) => ["source_config", "resource_spec", name];
-  const { min_scale: min, max_scale: max } = spec;
+  const { min_scale: min, max_scale: max, queue_min_scale: queueMin, queue_max_scale: queueMax } = spec;
+  if (queueMin != null && queueMax != null && queueMin > queueMax) {
+    throw invalid(loc("queue_max_scale"), "must not be less than queue_min_scale");
+  }
   if (min === 0 && !deploymentType.endsWith("_zero")) throw invalid(loc("min_scale"), "must be at least 1");
   if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
 }

@@ -1,0 +1,30 @@
+import type { ControlDeps } from "../deps.ts";
+import { findListener } from "../listeners/sql.ts";
+import type { SourceConfig } from "./schema.ts";
+import { stateError } from "./validate.ts";
+
+/**
+ * 400 for a cluster that there is not, a namespace that it does not serve, and for every one while no driver speaks to
+ * clusters: what is meant for one must not run here. None has to be named, whatever there is: deployments run here.
+ */
+export async function checkListener(
+  deps: Pick<ControlDeps, "sql" | "driver">,
+  tenantId: string,
+  { listener_id: id, listener_config: config }: SourceConfig,
+): Promise<void> {
+  const refuse = (text: string) => stateError(`Source configuration error: ${text}`);
+  if (id == null) {
+    if (config?.k8s_namespace != null) throw refuse("'source_config.listener_config' needs a 'listener_id'");
+    return;
+  }
+  const listener = await findListener(deps.sql, tenantId, id);
+  if (!listener) throw refuse(`there is no listener with 'listener_id' ${id}`);
+  const served = listener.compute_config.k8s_namespaces;
+  const wanted = config?.k8s_namespace;
+  if (wanted != null && served && !served.includes(wanted)) {
+    throw refuse(`the listener ${id} does not serve the namespace '${wanted}', but: ${served.join(", ")}`);
+  }
+  if (deps.driver.kind !== "kubernetes") {
+    throw refuse("a listener runs deployments in a cluster, for which this installation has no driver");
+  }
+}

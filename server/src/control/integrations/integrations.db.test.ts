@@ -1,0 +1,222 @@
+/** Integrations and listeners: what the contract has of them, and what makes them. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterAll, expect, test } from "vitest";
+
+import { testControlPlane } from "../../../test/control-plane.ts";
+
+const { call, sql, url } = await testControlPlane();
+const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-00000000000b" };
+const TOKEN = "ghp_a-token-that-nobody-may-see";
+
+/** As the APIs of GitHub and GitLab answer, in pages. */
+const seen: { url: string; authorization: string | undefined; token: string | string[] | undefined }[] = [];
+let status = 200;
+const api = createServer((request, response) => {
+  seen.push({
+    url: request.url!,
+    authorization: request.headers.authorization,
+    token: request.headers["private-token"],
+  });
+  if (status !== 200) return void response.writeHead(status).end("{}");
+  const page = Number(new URL(request.url!, "http://x").searchParams.get("page"));
+  const headers = page === 1 ? { link: `<${request.url}>; rel="next"` } : {};
+  response.writeHead(200, { "content-type": "application/json", ...headers });
+  const common = { id: page, name: `repo-${page}`, default_branch: page === 1 ? "main" : null };
+  const ofGithub = {
+    ...common,
+    owner: { login: "team" },
+    html_url: `https://git.example/team/repo-${page}`,
+    private: true,
+  };
+  const ofGitlab = {
+    ...common,
+    path: `repo-${page}`,
+    namespace: { full_path: "a/b" },
+    web_url: `https://git.example/a/b/${page}`,
+  };
+  response.end(JSON.stringify([request.url!.includes("/projects") ? ofGitlab : ofGithub]));
+});
+await new Promise<void>((resolve) => void api.listen(0, "127.0.0.1", resolve));
+const origin = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+afterAll(() => {
+  api.close();
+  api.closeAllConnections();
+});
+
+const create = async (body: object) => {
+  const made = await call("POST", "/v2/integrations/git", body);
+  expect(`${made.status} ${made.text}`).toMatch(/^201/);
+  return made.json;
+};
+
+test("an integration keeps its token to itself, and is listed as clients of the contract want it", async () => {
+  const made = await create({ name: "first", token: TOKEN });
+  expect(made).toMatchObject({
+    kind: "github",
+    url: "https://github.com",
+    username: "x-access-token",
+    has_token: true,
+  });
+  expect(made.webhook_secret.length).toBeGreaterThan(20);
+  expect(made.webhook_url).toMatch(new RegExp(`/webhooks/github/${made.id}$`));
+  const path = `/v2/integrations/git/${made.id}`;
+  for (const answer of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
+    expect(answer.text).not.toContain(TOKEN);
+    expect(answer.text).not.toContain(made.webhook_secret);
+  }
+  for (const list of ["/v1/integrations/github/install", "/api-host/v1/integrations/forge/github/install"]) {
+    const { json } = await call("GET", list);
+    expect(json).toEqual([{ id: made.id, installation_id: expect.any(Number), name: "first" }]);
+  }
+  expect((await call("POST", "/v2/integrations/github/installation-link")).json).toMatchObject({
+    oauth_reuse_url: null,
+  });
+  const kept = await sql`select ciphertext from secrets where purpose in ('git-token', 'git-webhook')`;
+  expect(kept).toHaveLength(2);
+  expect(kept.some(({ ciphertext }) => String(ciphertext).includes(TOKEN))).toBe(false);
+
+  expect((await call("POST", "/v2/integrations/git", { name: "first" })).status).toBe(409);
+  const renamed = await call("PATCH", path, { name: "renamed", token: "ghp_another-token" });
+  expect([renamed.status, renamed.json.name, renamed.json.url]).toEqual([200, "renamed", "https://github.com"]);
+  expect((await call("GET", path, undefined, OTHER)).status).toBe(404);
+  expect((await call("DELETE", path, undefined, OTHER)).status).toBe(404);
+
+  const uses = {
+    name: "user",
+    source: "github",
+    source_config: { repo_url: "https://github.com/a/b", integration_id: made.id },
+    source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
+    secrets: [],
+  };
+  const another = await call("POST", "/v2/deployments", uses, OTHER);
+  expect([another.status, another.json.detail]).toEqual([400, expect.stringContaining("there is no integration")]);
+  const user = await call("POST", "/v2/deployments", {
+    ...uses,
+    source_revision_config: { ...uses.source_revision_config },
+  });
+  expect(user.status).toBe(201);
+  const refused = await call("DELETE", path);
+  expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining("user")]);
+  expect((await call("DELETE", `/v2/deployments/${user.json.id}`)).status).toBe(204);
+  expect((await call("DELETE", path)).status).toBe(204);
+  expect((await call("GET", path)).status).toBe(404);
+  expect(await sql`select 1 from secrets where purpose in ('git-token', 'git-webhook')`).toEqual([]);
+});
+
+test.each<[string, object, (string | number)[]]>([
+  ["no name", { name: undefined }, ["body", "name"]],
+  ["a made-up kind", { kind: "svn" }, ["body", "kind"]],
+  ["an address that is none", { url: "ftp://a.example" }, ["body", "url"]],
+  ["an address with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
+  ["a metadata service", { api_url: "http://169.254.169.254" }, ["body", "api_url"]],
+  ["a kind without a usual address", { kind: "gitea" }, ["body", "url"]],
+  ["a token with a line end", { token: "a\r\nX: y" }, ["body", "token"]],
+  ["a user name with a colon", { username: "a:b" }, ["body", "username"]],
+  ["a short webhook secret", { webhook_secret: "short" }, ["body", "webhook_secret"]],
+])("an integration with %s is refused", async (_, change, loc) => {
+  const { status: answered, json } = await call("POST", "/v2/integrations/git", { name: "bad", ...change });
+  expect([answered, json.detail[0].loc]).toEqual([422, loc]);
+});
+
+test("repositories are those of the host's own API, page after page", async () => {
+  const github = await create({ name: "of-github", url: origin, api_url: origin, token: TOKEN });
+  const listed = await call("GET", `/v1/integrations/github/${github.id}/repos`);
+  expect(listed.json).toEqual([
+    {
+      host_integration_id: github.id,
+      id: 1,
+      name: "repo-1",
+      owner: "team",
+      url: "https://git.example/team/repo-1",
+      default_branch: "main",
+    },
+    {
+      host_integration_id: github.id,
+      id: 2,
+      name: "repo-2",
+      owner: "team",
+      url: "https://git.example/team/repo-2",
+      default_branch: "",
+    },
+  ]);
+  expect(seen.map((one) => one.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+  const gitlab = await create({ name: "of-gitlab", kind: "gitlab", url: origin, token: TOKEN });
+  const path = `/api-host/v1/integrations/forge/github/${gitlab.id}/repos`;
+  expect((await call("GET", path)).json[0]).toMatchObject({ name: "repo-1", owner: "a/b" });
+  expect(seen.at(-1)).toMatchObject({ url: expect.stringMatching(/^\/api\/v4\/projects/), token: TOKEN });
+  status = 401;
+  const refused = await call("GET", path);
+  expect([refused.status, refused.json.detail]).toEqual([
+    400,
+    expect.stringContaining("refuses the integration's token"),
+  ]);
+  status = 500;
+  expect((await call("GET", path)).status).toBe(502);
+  status = 200;
+  const open = await create({ name: "open", url: origin });
+  expect((await call("GET", `/v1/integrations/github/${open.id}/repos`)).status).toBe(400);
+  expect((await call("GET", `/v1/integrations/github/${crypto.randomUUID()}/repos`)).status).toBe(404);
+  expect(url).toContain("127.0.0.1");
+});
+
+test("listeners are kept, one a cluster, and nothing is deployed through one while no driver can", async () => {
+  const body = { compute_type: "k8s", compute_id: "cluster", compute_config: { k8s_namespaces: ["agents"] } };
+  const made = await call("POST", "/v2/listeners", body);
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({ ...body, version: null });
+  const again = await call("POST", "/v2/listeners", body);
+  expect([again.status, again.json.detail]).toEqual([
+    409,
+    expect.stringMatching(/^Listener for LangSmith workspace ID '.+' and compute ID 'cluster' already exists\.$/),
+  ]);
+  const path = `/v2/listeners/${made.json.id}`;
+  expect((await call("PATCH", path, { version: "1.2" })).json).toMatchObject({ ...body, version: "1.2" });
+  expect((await call("GET", "/v2/listeners?limit=1")).json).toMatchObject({
+    resources: [{ id: made.json.id }],
+    offset: 1,
+  });
+  expect((await call("GET", path, undefined, OTHER)).json).toEqual({
+    detail: `Listener ID ${made.json.id} not found.`,
+  });
+  expect((await call("POST", "/v2/listeners", { ...body, compute_type: "vm" })).status).toBe(422);
+
+  const deploy = async (config: object) => {
+    const { status: answered, json } = await call("POST", "/v2/deployments", {
+      name: "elsewhere",
+      source: "internal_source",
+      source_config: config,
+      source_revision_config: {},
+      secrets: [],
+    });
+    return `${answered} ${json.detail}`;
+  };
+  expect(await deploy({ listener_id: crypto.randomUUID() })).toMatch(/^400 .*there is no listener/);
+  const listener = { listener_id: made.json.id };
+  expect(await deploy({ ...listener, listener_config: { k8s_namespace: "other" } })).toMatch(/^400 .*does not serve/);
+  expect(await deploy({ ...listener, listener_config: { k8s_namespace: "agents" } })).toMatch(/^400 .*no driver/);
+  expect((await call("DELETE", path)).status).toBe(204);
+  expect((await call("DELETE", path)).status).toBe(404);
+});
+
+test("filters of deployments and revisions are heeded or refused, and none is dropped", async () => {
+  const made = await call("POST", "/v2/deployments", {
+    name: "filtered",
+    source: "internal_source",
+    source_config: { resource_spec: { cpu: 1.26 } },
+    source_revision_config: {},
+    secrets: [],
+  });
+  expect(made.json.source_config.resource_spec.cpu).toBe(1.3);
+  const names = async (query: string) =>
+    (await call("GET", `/v2/deployments?${query}`)).json.resources.map((one: { name: string }) => one.name);
+  expect(await names("remote_reconciled=false")).toContain("filtered");
+  expect(await names("remote_reconciled=true")).toEqual([]);
+  expect(await names("image_version=1.0")).toEqual([]);
+  const revisions = `/v2/deployments/${made.json.id}/revisions?remote_reconciled=true`;
+  expect((await call("GET", revisions)).json.resources).toEqual([]);
+  for (const query of ["tag_value_ids=a", "agent_id=a", "agent_environment=a", "remote_reconciled=maybe"]) {
+    expect((await call("GET", `/v2/deployments?${query}`)).status).toBe(422);
+  }
+});
