@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "undici";
 
-import { type ControlUnderTest, removeDirectory, startControl, temporaryDirectory } from "./servers.ts";
+import { removeDirectory, startControl, temporaryDirectory } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
 
 const quick = process.argv.includes("--quick");
@@ -56,7 +56,7 @@ function versions(): Record<string, string> {
   );
 }
 
-let control: ControlUnderTest;
+const control = await startControl(directory);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json" };
@@ -214,7 +214,6 @@ function print(what: string, value: number, unit: string, target?: number): void
   console.log(`${what.padEnd(58)} ${value.toFixed(unit === "s" ? 1 : 2)} ${unit}${judged}`);
 }
 
-control = await startControl(directory);
 try {
   const cold = await create("cold");
   const first = await deploy("cold", cold.id, "cold");

@@ -43,17 +43,20 @@ async function collectImages({ driver, images, sql }: WorkDeps): Promise<void> {
 /** What nobody needs any more: builds, archives, lines, instances that are long over. */
 export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const { sql, driver, settings, directory, log } = deps;
+  // what there is first, and then what is known of it: what comes to be in between is not looked at
+  const builds = await driver.listBuilds();
   const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
-  for (const build of await driver.listBuilds()) {
+  for (const build of builds) {
     if (!isUuid(build) || kept.has(build)) continue;
     log.info({ build }, "an old build is removed");
     await driver.deleteBuild(build);
   }
+  const instances = await driver.listInstances();
   const alive = new Set(
     (await sql<{ id: string }[]>`select id from instances where state <> 'ended'`).map(({ id }) => id),
   );
   // of which a crash came between their end and this
-  for (const id of await driver.listInstances()) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
+  for (const id of instances) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
   await collectImages(deps);
   const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+
+import { parseLogLine } from "./parse-log-line.ts";
+
+const now = new Date("2026-01-02T03:04:05.678Z");
+
+test("a line of the agent server keeps its level, its time and what else it says", () => {
+  const line = {
+    level: 50,
+    time: "2026-01-01T00:00:00.000Z",
+    run_id: "r",
+    err: { message: "no" },
+    msg: "a run failed",
+  };
+  expect(parseLogLine(JSON.stringify(line), now)).toEqual({
+    at: new Date("2026-01-01T00:00:00.000Z"),
+    level: "ERROR",
+    message: 'a run failed: no {"run_id":"r"}',
+  });
+});
+
+test.each([
+  [10, "DEBUG"],
+  [20, "DEBUG"],
+  [30, "INFO"],
+  [40, "WARNING"],
+  [50, "ERROR"],
+  [60, "CRITICAL"],
+])("level %i is %s", (level, wanted) => {
+  expect(parseLogLine(JSON.stringify({ level, msg: "x" }), now)).toMatchObject({ level: wanted, at: now });
+});
+
+test.each([
+  ["step one", "INFO"],
+  ["TypeError: x is not a function", "ERROR"],
+  ["Uncaught Error: no", "ERROR"],
+  ["request failed with error: 500", "ERROR"],
+  ["errors were few", "INFO"],
+  ["(node:1) Warning: deprecated", "WARNING"],
+  ["FATAL ERROR: heap out of memory", "CRITICAL"],
+  ["debug: a detail", "DEBUG"],
+  ['{"level":50', "INFO"],
+])("what a graph prints is text: %s is %s", (text, level) => {
+  expect(parseLogLine(text, now)).toEqual({ at: now, level, message: text });
+});
+
+test("keys and what moves a terminal's cursor do not get into the log", () => {
+  expect(parseLogLine("\u001b[31mred\u001b[0m", now)!.message).toBe("red");
+  const key = `lsv2_sk_${"ab".repeat(20)}_${"cd".repeat(5)}`;
+  expect(parseLogLine(`x-api-key: ${key}`, now)!.message).not.toContain(key);
+  expect(parseLogLine("   ", now)).toBeNull();
+});
