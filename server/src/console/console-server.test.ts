@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test, vi } from "vitest";
+
+import { readOptions } from "../base/config/options.ts";
+import { createLog } from "../base/log.ts";
+import { startConsoleServer } from "./console-server.ts";
+import { consoleOptions } from "./settings.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "heddle-console-files-"));
+mkdirSync(join(directory, "assets"));
+writeFileSync(join(directory, "index.html"), "<title>Heddle</title>");
+writeFileSync(join(directory, "assets", "app-1a2b.js"), "export {};");
+
+let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
+const upstream = createServer((asked, response) => answer(asked, response));
+upstream.on("upgrade", (asked, socket) => {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n${asked.url}\n`);
+  socket.on("error", () => {});
+  socket.pipe(socket);
+});
+await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolve));
+const behind = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+
+let files: string | null = directory;
+let agent: string | null = behind;
+const start = (keysNeeded: boolean, env: Record<string, string> = {}) =>
+  startConsoleServer({
+    settings: readOptions(consoleOptions, env),
+    log: createLog("silent"),
+    host: "127.0.0.1",
+    port: 0,
+    files: () => files,
+    spaces: { agent: () => agent, trace: () => null, control: () => null },
+    keysNeeded,
+  });
+const server = await start(false, { HEDDLE_CONSOLE_HOSTS: "console.example" });
+const { url } = server;
+afterAll(async () => {
+  await server.close();
+  upstream.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** With a Host header of its own, which fetch does not let one choose. */
+function askAs(host: string, at = url, path = "/console.json"): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request(at + path, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+test("every path is the application, but for files, and what is there is told", async () => {
+  for (const path of ["/", "/a/local/threads/x", "/public/t/r", "/a/local/threads/dotted.id"]) {
+    const page = await fetch(url + path);
+    expect([page.status, await page.text()]).toEqual([200, "<title>Heddle</title>"]);
+    expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+  }
+  const asset = await fetch(`${url}/assets/app-1a2b.js`);
+  expect([asset.status, asset.headers.get("cache-control")]).toEqual([200, "public,max-age=31536000,immutable"]);
+  expect((await fetch(`${url}/assets/none.js`)).status).toBe(404);
+  expect((await fetch(`${url}/../package.json`)).headers.get("content-type")).toContain("text/html");
+  expect((await fetch(url, { method: "POST" })).status).toBe(405);
+  expect(await (await fetch(`${url}/console.json`)).json()).toEqual({
+    version: expect.stringMatching(/^\d/),
+    spaces: { agent: true, trace: false, control: false },
+  });
+});
+
+test("a space gets the request as it was sent, without the prefix, and the answer comes back as it is", async () => {
+  answer = (asked, response) => {
+    const { method, url: path, headers } = asked;
+    let body = "";
+    asked.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    asked.on("end", () => {
+      response.writeHead(201, { "set-cookie": ["a=1", "b=2"], "content-location": "/threads/x" });
+      response.end(JSON.stringify({ method, path, body, headers }));
+    });
+  };
+  const got = await fetch(`${url}/api/agent/threads/a%2Fb?x=1&x=2`, {
+    method: "POST",
+    body: "{}",
+    headers: { "x-api-key": "k", origin: url },
+  });
+  const echo = (await got.json()) as { headers: Record<string, string> };
+  expect([got.status, got.headers.getSetCookie()]).toEqual([201, ["a=1", "b=2"]]);
+  expect(echo).toMatchObject({ method: "POST", path: "/threads/a%2Fb?x=1&x=2", body: "{}" });
+  // the name that the browser knows, or a session's cookie would count as sent by another site
+  expect(echo.headers).toMatchObject({ "x-api-key": "k", host: new URL(url).host, origin: url });
+  const bare = (await (await fetch(`${url}/api/agent`)).json()) as { path: string };
+  expect(bare.path).toBe("/");
+});
+
+test("a stream comes piece by piece and ends behind when the browser leaves; other protocols pass", async () => {
+  const closed = vi.fn();
+  answer = (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("one\n");
+    response.on("close", closed);
+  };
+  const hangup = new AbortController();
+  const got = await fetch(`${url}/api/agent/stream`, { signal: hangup.signal });
+  const first = await got.body!.getReader().read();
+  expect(new TextDecoder().decode(first.value)).toBe("one\n");
+  hangup.abort();
+  await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+
+  const text = await new Promise<string>((resolve) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    let heard = "";
+    socket.on("data", (chunk) => {
+      heard += chunk.toString();
+      if (heard.includes("/socket\n") && !heard.includes("ping")) socket.write("ping");
+      if (heard.endsWith("ping")) socket.end();
+    });
+    socket.on("close", () => resolve(heard));
+    socket.write("GET /api/agent/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+  });
+  expect(text).toContain("101 Switching Protocols");
+  expect(text).toMatch(/ping$/);
+});
+
+test("what is not there says so", async () => {
+  const none = await fetch(`${url}/api/trace/api/v1/sessions`);
+  expect([none.status, await none.json()]).toEqual([503, { detail: expect.stringContaining("trace platform") }]);
+  agent = "http://127.0.0.1:1";
+  const gone = await fetch(`${url}/api/agent/ok`);
+  expect([gone.status, await gone.json()]).toEqual([502, { detail: expect.stringContaining("could not be reached") }]);
+  agent = behind;
+  files = null;
+  const building = await fetch(url);
+  expect([building.status, building.headers.get("refresh")]).toEqual([503, "2"]);
+  files = directory;
+});
+
+test("a name that somebody else's DNS leads here is refused while nobody needs a key", async () => {
+  for (const host of ["evil.example", "evil.example:3000", "localhost.evil.example"]) {
+    expect([host, await askAs(host)]).toEqual([host, 403]);
+    expect([host, await askAs(host, url, "/api/agent/info")]).toEqual([host, 403]);
+  }
+  for (const host of ["localhost:3000", "127.0.0.1", "[::1]:3000", "10.0.0.7", "Console.Example:80"]) {
+    expect([host, await askAs(host)]).toEqual([host, 200]);
+  }
+  const locked = await start(true);
+  expect(await askAs("any.example", locked.url)).toBe(200);
+  await locked.close();
+});
