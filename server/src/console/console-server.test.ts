@@ -100,7 +100,7 @@ test("a space gets the request as it was sent, without the prefix, and the answe
 });
 
 test("a stream comes piece by piece and ends behind when the browser leaves; other protocols pass", async () => {
-  const closed = vi.fn();
+  const closed = vi.fn<() => void>();
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("one\n");
