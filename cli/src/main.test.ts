@@ -33,3 +33,23 @@ test("without a langgraph.json it says where it looked and how to write one", as
   expect(stderr).toContain("langgraph.json");
   expect(stderr).toContain('"graphs"');
 });
+
+test.each([
+  [["logs"], "Of which deployment? heddle logs NAME"],
+  [["logs", "x", "--type", "other"], '--type is "deploy" or "build"'],
+  [["logs", "x", "--limit", "0"], "--limit"],
+  [["revisions"], "Of which deployment?"],
+  [["rollback"], "Which deployment? heddle rollback NAME"],
+  [["deployments", "delete"], "Which one? heddle deployments delete NAME"],
+  [["deployments", "drop", "x"], 'There is no action "drop"'],
+  [["deploy", "--nam", "x"], "--nam"],
+  [["deploy", "--config", "/nowhere/langgraph.json"], "There is no /nowhere/langgraph.json"],
+])("heddle %j is refused with 2, and says how it is written", async (args, said) => {
+  expect(await heddle(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+});
+
+test("commands that speak to a control plane say where they looked for it", async () => {
+  const { code, stderr } = await heddle("deployments", "--url", "http://127.0.0.1:9");
+  expect(code).toBe(1);
+  expect(stderr).toContain("There is no control plane at http://127.0.0.1:9. Start one with heddle up");
+});

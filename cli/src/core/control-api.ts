@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** What commands read of the control plane. */
 export interface DeploymentOnWire {
   id: string;
@@ -42,6 +44,14 @@ export class ControlError extends Error {
   }
 }
 
+/** Nobody answered. */
+export class UnreachableError extends Error {
+  override name = "UnreachableError";
+}
+
+const AWAY = new Set([502, 503, 504]);
+const AGAIN_MS = 500;
+
 /** The control plane over HTTP. */
 export class ControlApi {
   readonly url: string;
@@ -65,11 +75,23 @@ export class ControlApi {
       });
     } catch (error) {
       const message = `There is no control plane at ${this.url}. Start one with heddle up, or name it with --url.`;
-      throw new Error(`${message} (${(error as Error).message})`, { cause: error });
+      throw new UnreachableError(`${message} (${(error as Error).message})`, { cause: error });
     }
     const text = await answer.text();
     if (!answer.ok) throw errorOf(answer.status, text);
     return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** For what only reads: while the control plane or its database is away, it asks again, for at most `forMs`. */
+  async read<T>(method: string, path: string, body?: object, forMs = 60_000): Promise<T> {
+    for (const deadline = Date.now() + forMs; ; await sleep(AGAIN_MS)) {
+      try {
+        return await this.send<T>(method, path, body);
+      } catch (error) {
+        const isAway = error instanceof UnreachableError || (error instanceof ControlError && AWAY.has(error.status));
+        if (!isAway || Date.now() > deadline) throw error;
+      }
+    }
   }
 
   /** By its name or its id; throws when there is none. */

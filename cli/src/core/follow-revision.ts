@@ -21,7 +21,7 @@ export async function readLogs(
   let next = after;
   for (;;) {
     const body = { order: "asc", limit: 500, ...more, ...(next !== null && { offset: next }) };
-    const page = await api.send<Page>("POST", path, body);
+    const page = await api.read<Page>("POST", path, body);
     lines.push(...page.logs);
     next = page.next_offset ?? next;
     if (page.logs.length < 500) return { lines, next };
@@ -38,7 +38,7 @@ export async function followRevision(
   const path = `/v1/projects/${deployment}/revisions/${revision}`;
   let [status, position] = ["", null as string | null];
   for (;;) {
-    const one = await api.send<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
+    const one = await api.read<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
     if (one.status !== status) say(one.status);
     status = one.status;
     const { lines, next } = await readLogs(api, `${path}/build_logs`, position);
@@ -49,7 +49,7 @@ export async function followRevision(
       continue;
     }
     if (status === "DEPLOY_FAILED") {
-      const said = await api.send<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
+      const said = await api.read<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
       for (const { message } of said.logs.reverse()) say(`  ${message}`);
     }
     return one;
