@@ -13,7 +13,7 @@ import { hostname } from "node:os";
 
 import type { LostTrace } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { identifyProcess, processLives, type ProcessIdentity } from "../../base/db/process-identity.ts";
+import { identifyProcess, processIsGone, type ProcessIdentity } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { traceOf } from "../runs/close-trace.ts";
@@ -142,7 +142,7 @@ const ownProcess = (): string => JSON.stringify(identifyProcess(process.pid));
 function isDeadProcess(text: string): boolean {
   try {
     const identity = JSON.parse(text) as ProcessIdentity | null;
-    return identity !== null && !processLives(identity);
+    return identity !== null && processIsGone(identity);
   } catch {
     return false;
   }

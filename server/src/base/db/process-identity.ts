@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 
 /** A process beyond its pid: pids are given to new processes, start times are not. */
 export interface ProcessIdentity {
   pid: number;
-  /** Boot id and start time in clock ticks on Linux, the start date elsewhere. */
+  /**
+   * On Linux the boot id, the process namespace unless it is the machine's own, and the start time in clock ticks:
+   * `<boot>/<ticks>` or `<boot>+<namespace>/<ticks>`. Elsewhere the start date.
+   */
   started: string;
 }
 
@@ -19,7 +22,31 @@ export function processLives(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.started === identity.started;
 }
 
-let bootId: string | undefined;
+/**
+ * Whether it has surely ended. Pids of another container of this machine mean others, if anything, here: nobody can
+ * tell of such a process.
+ */
+export function processIsGone(identity: ProcessIdentity): boolean {
+  if (process.platform === "linux") {
+    const [boot, namespace] = identity.started.split("/")[0]!.split("+");
+    const [ourBoot, ourNamespace] = placeOfProcesses().split("+");
+    if (boot === ourBoot && namespace !== ourNamespace) return false;
+  }
+  return !processLives(identity);
+}
+
+/** Of the namespace that a machine begins with (Linux, include/uapi/linux/nsfs.h): it is not named. */
+const INITIAL_NAMESPACE = "pid:[4026531836]";
+
+let place: string | undefined;
+
+/** Where a pid means the same process. */
+function placeOfProcesses(): string {
+  if (place !== undefined) return place;
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  const namespace = readlinkSync("/proc/self/ns/pid");
+  return (place = namespace === INITIAL_NAMESPACE ? boot : `${boot}+${namespace.replaceAll(/\D/g, "")}`);
+}
 
 function startOnLinux(pid: number): string | null {
   try {
@@ -27,8 +54,7 @@ function startOnLinux(pid: number): string | null {
     // The command's name comes second, in parentheses, and may itself hold spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
-    bootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    return `${bootId}/${fields[19]}`;
+    return `${placeOfProcesses()}/${fields[19]}`;
   } catch {
     return null;
   }

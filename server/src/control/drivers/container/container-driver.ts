@@ -120,7 +120,7 @@ export class ContainerDriver implements Driver {
     if (!record) throw new Error("its image is not there any more");
     const { place, settings } = this.#options;
     this.#cpus ??= (await this.#engine.call<{ NCPU: number }>("GET", "/info")).NCPU;
-    const environment = this.#environment(order);
+    const environment = await this.#environment(order);
     const spec = containerSpec(
       { ...order, environment },
       { image: record.name, place, cpusOfMachine: this.#cpus, settings },
@@ -136,9 +136,14 @@ export class ContainerDriver implements Driver {
     return { pid: 0, started: MARK + id };
   }
 
-  #environment(order: InstanceOrder): Record<string, string> {
+  async #environment(order: InstanceOrder): Promise<Record<string, string>> {
     const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
     const environment = { ...order.environment };
+    if (network !== "host") {
+      // what comes through the published port comes from there, and says who asked for it
+      const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
+      environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((one) => one !== "").join(",");
+    }
     // credentials of registries are for the engine
     for (const { name } of order.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
     if (network === "host") return environment;
@@ -150,6 +155,11 @@ export class ContainerDriver implements Driver {
         `${unreachable.join(", ")}. Set HEDDLE_CONTAINER_HOST_ADDRESS to an address at which these listen, or ` +
         "HEDDLE_CONTAINER_NETWORK=host.",
     );
+  }
+
+  async #gateways(network: string): Promise<string[]> {
+    const { IPAM: addresses } = await this.#engine.call<Network>("GET", `/networks/${encodeURIComponent(network)}`);
+    return (addresses?.Config ?? []).flatMap((one) => one.Gateway ?? []);
   }
 
   /** Finds the one that an attempt before has made. */
@@ -261,6 +271,10 @@ export class ContainerDriver implements Driver {
     await this.#states.look();
     return this.#states.instances();
   }
+}
+
+interface Network {
+  IPAM?: { Config?: { Gateway?: string }[] | null };
 }
 
 interface Stats {

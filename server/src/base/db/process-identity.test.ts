@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+import { expect, test } from "vitest";
+
+import { identifyProcess, processIsGone, processLives } from "./process-identity.ts";
+
+test("a process is known beyond its pid, and of one that has ended it is known that it has", async () => {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+  const identity = identifyProcess(child.pid!)!;
+  expect(processLives(identity)).toBe(true);
+  expect(processIsGone(identity)).toBe(false);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(processLives(identity)).toBe(false);
+  expect(processIsGone(identity)).toBe(true);
+});
+
+test.runIf(process.platform === "linux")(
+  "of processes of other containers nobody can tell; those of before a reboot are gone",
+  () => {
+    const own = identifyProcess(process.pid)!;
+    const [place, ticks] = own.started.split("/");
+    const boot = place!.split("+")[0]!;
+    expect(processIsGone({ pid: 1, started: `${boot}+4026539999/${ticks}` })).toBe(false);
+    expect(processLives({ pid: process.pid, started: `${boot}+4026539999/${ticks}` })).toBe(false);
+    const other = boot.replace(/^./, (first) => (first === "0" ? "1" : "0"));
+    expect(processIsGone({ pid: process.pid, started: `${other}/${ticks}` })).toBe(true);
+    expect(processIsGone({ pid: process.pid, started: `${other}+4026539999/${ticks}` })).toBe(true);
+  },
+);
