@@ -40,7 +40,10 @@ export async function startPlatform(
   project = "conformance/project/langgraph.json",
 ): Promise<Platform> {
   const [agent, trace, control, own] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-  const directory = await mkdtemp(join(tmpdir(), "heddle-console-"));
+  // what is deployed lies inside the repository, so that projects find LangGraph without an installation
+  const parent = command === "up" ? join(root, "node_modules", ".cache") : tmpdir();
+  await mkdir(parent, { recursive: true });
+  const directory = await mkdtemp(join(parent, "heddle-console-"));
   // Postgres does not run as root, and the user it runs as has to reach the data directory
   await chmod(directory, 0o755);
   const logFile = join(directory, "server.log");

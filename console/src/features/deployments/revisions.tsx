@@ -117,12 +117,15 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
           onChange={(value) => void navigate({ search: (before) => ({ ...before, log: value as LogKind }) })}
           style={{ alignSelf: "start" }}
         />
+        {/* the last lines of one that failed come after its status */}
         <DeploymentLog
           key={kind}
           deploymentId={deployment.id}
           revisionId={revision.id}
           kind={kind}
-          isLive={moves || (kind === "deploy" && revision.id === deployment.active_revision_id)}
+          isLive={
+            moves || revision.id === deployment.active_revision_id || revision.id === deployment.latest_revision_id
+          }
         />
       </Stack>
     </Paper>

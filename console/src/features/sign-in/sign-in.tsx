@@ -71,7 +71,7 @@ export function SignIn() {
             </form>
           )}
           {methods?.oidc && (
-            <Anchor href={`/api/trace${methods.oidc.path}?next=${encodeURIComponent(next)}`}>
+            <Anchor href={`/api/trace${methods.oidc.path}?return_to=${encodeURIComponent(next)}`}>
               Sign in at {new URL(methods.oidc.issuer).host}
             </Anchor>
           )}
