@@ -29,7 +29,7 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
   const [edited, setEdited] = useState<{ index: number; text: string } | null>(null);
   const end = useScrollToEnd(messages, isRunning);
   const actionsOf = (message: Message, index: number) => {
-    const alternatives = can.alternativesOf?.(message, index);
+    const alternatives = isRunning ? null : can.alternativesOf?.(message, index);
     const canRedo = !isRunning && can.canRedo?.(message, index) === true;
     return (
       <>

@@ -38,7 +38,8 @@ test("another run begins anew, the same one after a cut goes on", () => {
   expect(applyFrame(watch, { event: "metadata", data: { run_id: "s" } }).nodes.size).toBe(0);
 });
 
-test("nothing is at work when the stream is over", () => {
+test("nothing is at work when the stream is over, and what was at work when it failed has failed", () => {
   const watch = after(begin, { event: "tasks", data: { id: "t", name: "model", input: {} } });
-  expect(atRest(watch).nodes.size).toBe(0);
+  expect(atRest(watch, false).nodes.size).toBe(0);
+  expect(atRest(watch, true).nodes.get("model")).toBe("failed");
 });

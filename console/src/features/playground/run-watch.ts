@@ -88,8 +88,13 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
 
 const nodeId = (path: string[], name: string): string => [...path, name].join(":");
 
-/** When the stream is over, nothing is at work any more. */
-export function atRest(watch: RunWatch): RunWatch {
-  const nodes = new Map([...watch.nodes].filter(([, state]) => state !== "active"));
-  return { ...watch, nodes, steps: watch.steps.filter(({ state }) => state !== "active") };
+/** When the stream is over, nothing is at work any more; what was, when the run failed, is what failed. */
+export function atRest(watch: RunWatch, hasFailed: boolean): RunWatch {
+  const over = ([node, state]: [string, NodeState]): [string, NodeState][] =>
+    state !== "active" ? [[node, state]] : hasFailed ? [[node, "failed"]] : [];
+  return {
+    ...watch,
+    nodes: new Map([...watch.nodes].flatMap(over)),
+    steps: watch.steps.filter(({ state }) => state !== "active"),
+  };
 }

@@ -68,7 +68,6 @@ export function useRun({
   const queryClient = useQueryClient();
   const client = useMemo(() => observedClient(server, watcher.take), [server, watcher]);
   const [lost, setLost] = useState<{ runId: string; at: number } | null>(null);
-  const ended = useRef(new Set<string>());
 
   const isOn = threadId !== null;
   const history = useQuery({ ...historyQuery(server, threadId ?? ""), enabled: isOn });
@@ -97,6 +96,8 @@ export function useRun({
       const wasRefused = typeof (error as { status?: unknown }).status === "number";
       if (!hasFailed && !wasRefused && runId !== null) return setLost({ runId, at: Date.now() });
       setLost(null);
+      if (runId !== null && hasFailed) watcher.ended.add(runId);
+      watcher.rest();
       onBroken(error as Error);
     },
   });
@@ -112,7 +113,7 @@ export function useRun({
   useEffect(() => {
     if (wasLoading.current && !isLoading) {
       watcher.rest();
-      if (lost === null && watcher.runId !== null) ended.current.add(watcher.runId);
+      if (lost === null && watcher.runId !== null) watcher.ended.add(watcher.runId);
       if (threadId !== null) void queryClient.invalidateQueries({ queryKey: [...threadKey(server, threadId), "runs"] });
       if (threadId !== null) void row.refetch();
     }
@@ -130,7 +131,7 @@ export function useRun({
     seen.current = moment;
   }, [threadId, status, updatedAt]);
 
-  const running = runs.data?.find((run) => run.status === "running" && !ended.current.has(run.run_id))?.run_id;
+  const running = runs.data?.find((run) => run.status === "running" && !watcher.ended.has(run.run_id))?.run_id;
   const isBack = lost !== null && row.dataUpdatedAt > lost.at;
   useEffect(() => {
     if (isLoading || threadId === null) return;
@@ -158,7 +159,7 @@ export function useRun({
       await runs.refetch();
       return;
     }
-    if (isLoading && watcher.runId !== null) ended.current.add(watcher.runId);
+    if (isLoading && watcher.runId !== null) watcher.ended.add(watcher.runId);
     await stream.submit(input ?? null, {
       ...shared,
       checkpoint: from && { ...from },

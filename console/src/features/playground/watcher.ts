@@ -6,6 +6,8 @@ export class Watcher {
   #shown: RunWatch = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new Set<() => void>();
+  /** Runs that were streamed to their end: a poll may still call them running. */
+  readonly ended = new Set<string>();
   /** The stream has told of the run's own failure, so its end is no accident of the line. */
   hasFailed = false;
 
@@ -15,7 +17,7 @@ export class Watcher {
     this.#set(applyFrame(this.#now, frame));
   };
 
-  readonly rest = (): void => this.#set(atRest(this.#now));
+  readonly rest = (): void => this.#set(atRest(this.#now, this.hasFailed));
   readonly clear = (): void => this.#set(NOTHING);
   readonly read = (): RunWatch => this.#shown;
 

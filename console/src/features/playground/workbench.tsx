@@ -72,8 +72,8 @@ export function Workbench(props: WorkbenchProps) {
   // the branch of the newest state is shown, until somebody chooses another
   const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
   useEffect(() => {
-    if (newest !== undefined && !stream.isLoading) stream.setBranch(branchOf(states, newest));
-  }, [newest, stream.isLoading]);
+    if (newest !== undefined) stream.setBranch(branchOf(states, newest));
+  }, [newest]);
 
   const asked = place.checkpoint;
   const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === asked);

@@ -181,7 +181,7 @@ function AnyField({ value, onChange, placeholder, ...common }: AnyFieldProps) {
       autosize
       minRows={1}
       maxRows={12}
-      ff="monospace"
+      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       placeholder={placeholder ?? "text or JSON"}
       value={shown}
       error={looksBroken(text) ? "This is no JSON yet; it would be sent as text." : undefined}

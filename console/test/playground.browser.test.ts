@@ -1,0 +1,306 @@
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+let client: Client;
+beforeAll(async () => {
+  platform = await startPlatform("dev", {}, "console/test/project/langgraph.json");
+  browser = await openBrowser();
+  client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
+  await until(async () => (await client.assistants.search()).length > 8);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+const playground = (query = "") => `${platform.url}/a/local/playground${query}`;
+const threadOf = (page: Page) => new URL(page.url()).searchParams.get("thread")!;
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const answer = (page: Page, text: string) => page.getByRole("article").filter({ hasText: text }).first().waitFor();
+const badge = (page: Page, status: string) =>
+  page.getByRole("group", { name: "Run", exact: true }).getByText(status, { exact: true }).waitFor();
+
+/** Each token takes this long, so that a run can be met while it writes. */
+async function writeSlowly(page: Page, delay: number): Promise<void> {
+  await page.getByRole("tab", { name: "Setup" }).click();
+  await page.getByRole("textbox", { name: "Config as JSON" }).fill(JSON.stringify({ configurable: { delay } }));
+  await page.getByRole("tab", { name: "Graph" }).click();
+}
+
+test("a chat: tokens, a tool's call with its answer, the graph lit, each step's state, the trace", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await writeSlowly(page, 250);
+  await say(page, "weather in Bonn");
+  await page.locator('[data-node="model"][data-state="active"]').waitFor();
+  await page.locator('[data-node="tools"][data-state="done"]').waitFor();
+  const call = page.getByRole("region", { name: "Call of get_weather" });
+  await call.getByText("sunny in Bonn").waitFor();
+  // token by token: the beginning is there before the end
+  await answer(page, "The tool");
+  expect(await page.getByText("The tool says: sunny in Bonn").count()).toBe(0);
+  await answer(page, "The tool says: sunny in Bonn");
+  await badge(page, "success");
+  await page.getByRole("tab", { name: "Steps" }).click();
+  await page.getByRole("region", { name: "Step 2: tools" }).getByText("State after it").click();
+  await page.getByRole("tree", { name: "State after it" }).getByText("messages").first().waitFor();
+  await until(async () => {
+    await page.getByRole("button", { name: "Trace", exact: true }).click();
+    return await page.waitForURL(/\/projects\/.+\/r\/.+/, { timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+  });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a message is edited and sent again; branches are switched; one goes on from an older step", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent&panel=steps"));
+  await say(page, "one");
+  await answer(page, "You said: one");
+  await badge(page, "success");
+  await page.getByRole("button", { name: "Edit and send again" }).click();
+  await page.getByLabel("Edited message").fill("two");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await answer(page, "You said: two");
+  const branches = page.getByRole("group", { name: "Branches" });
+  await branches.getByText("2 / 2").waitFor();
+  await branches.getByRole("button", { name: "Previous branch" }).click();
+  await answer(page, "You said: one");
+  expect(await page.getByText("You said: two").count()).toBe(0);
+  // what is said now goes on from the branch that is shown
+  await say(page, "three");
+  await answer(page, "You said: three");
+  await until(
+    async () => (await page.getByRole("article").filter({ hasText: "You said" }).allInnerTexts()).length === 2,
+  );
+  const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadOf(page));
+  expect(values.messages.map(({ content }) => content)).toEqual(["one", "You said: one", "three", "You said: three"]);
+
+  // time travel: an earlier state is looked at, and what is said there makes a branch
+  await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "Look at it" }).click();
+  await page.getByText("You are looking at an earlier state").waitFor();
+  await page.waitForURL(/checkpoint=/);
+  await say(page, "four");
+  await answer(page, "You said: four");
+  await badge(page, "success");
+  expect(page.url()).not.toContain("checkpoint=");
+  const history = await client.threads.getHistory(threadOf(page), { limit: 50 });
+  const parents = history.map(({ parent_checkpoint: parent }) => parent?.checkpoint_id).filter(Boolean);
+  expect(new Set(parents).size).toBeLessThan(parents.length);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a state is edited, and the run goes on from it", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "counter", { input: { add: 1 } });
+  await page.goto(playground(`?thread=${id}&panel=steps`));
+  const step = page.getByRole("region", { name: "Step 1: increment" });
+  await step.getByRole("button", { name: "Edit state" }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit the state" });
+  await dialog.getByRole("textbox", { name: "State" }).fill('{"total": 100}');
+  await dialog.getByRole("button", { name: "Save and run on" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  // 1 + 100 by the graph's reducer, doubled by the node that follows
+  await until(async () => {
+    const { values, next } = await client.threads.getState<{ total: number }>(id);
+    return next.length === 0 && values.total === 202;
+  });
+  await page.getByRole("region", { name: /edited by hand/ }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("an interrupt is answered in place, by text and by JSON; of two, one is answered first", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=approval"));
+  await page.getByLabel("topic").fill("bread");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const asked = page.getByRole("region", { name: "Waits for an answer" });
+  await asked.getByText("Publish bread?").waitFor();
+  await page.locator('[data-node="ask"][data-state="waiting"]').waitFor();
+  await asked.getByLabel("Answer", { exact: true }).fill('{"yes": true}');
+  await asked.getByRole("button", { name: "Answer", exact: true }).click();
+  await asked.waitFor({ state: "hidden" });
+  await badge(page, "success");
+  const state = await client.threads.getState<{ answer: unknown; log: string[] }>(threadOf(page));
+  expect(state.values).toMatchObject({ answer: { yes: true }, log: ["draft:bread", "asked", "published"] });
+
+  await page.goto(playground("?assistant=parallel"));
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await until(async () => (await asked.count()) === 2);
+  await asked.filter({ hasText: "right" }).getByRole("button", { name: "Approve (true)" }).click();
+  await until(async () => (await asked.count()) === 1);
+  await asked.filter({ hasText: "left" }).getByRole("button", { name: "Reject (false)" }).click();
+  await asked.waitFor({ state: "hidden" });
+  await until(async () => {
+    const { values } = await client.threads.getState<{ answers: object }>(threadOf(page));
+    return JSON.stringify(values.answers) === JSON.stringify({ left: false, right: true, merged: "left+right" });
+  });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a tool's call is edited before it is approved", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=mailer"));
+  await say(page, "write to Ada");
+  const asked = page.getByRole("region", { name: "Waits for an answer" });
+  await asked.getByText("Sends a mail to a person.").waitFor();
+  await asked.getByText("Edit", { exact: true }).click();
+  await asked.getByRole("textbox", { name: "New arguments of send_mail" }).fill('{"to": "grace@example.com"}');
+  await asked.getByRole("button", { name: "Edit", exact: true }).click();
+  await answer(page, "Done: sent to grace@example.com");
+  await badge(page, "success");
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("while a run is under way: enqueue and take back, reject, cancel", async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(playground("?assistant=slow"));
+  const fill = async (label: string, steps: number) => {
+    await page.getByLabel("steps", { exact: true }).fill(String(steps));
+    await page.getByLabel("ms", { exact: true }).fill("2000");
+    await page.getByLabel("label", { exact: true }).fill(label);
+  };
+  await fill("first", 20);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator('[data-node="wait"][data-state="active"]').waitFor();
+
+  await fill("second", 1);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("button", { name: "Take back waiting run 1" }).click();
+  await page.getByRole("button", { name: "Take back waiting run 1" }).waitFor({ state: "hidden" });
+
+  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("option", { name: /^Reject/ }).click();
+  await fill("third", 1);
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("The run was not accepted").waitFor();
+
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await badge(page, "interrupted");
+  const { values } = await client.threads.getState<{ log: string[] }>(threadOf(page));
+  expect(values.log[0]).toBe("first:begin");
+  expect(values.log.some((line) => /second|third/.test(line))).toBe(false);
+  await context.close();
+});
+
+test("a run that interrupts the one before takes its place", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await writeSlowly(page, 400);
+  await say(page, "a b c d e f g h i j k l m n o p");
+  await answer(page, "You said: a");
+  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("option", { name: /^Interrupt/ }).click();
+  await say(page, "stop");
+  await answer(page, "You said: stop");
+  await badge(page, "success");
+  const runs = await client.runs.list(threadOf(page));
+  expect(runs.map(({ status }) => status).toSorted()).toEqual(["interrupted", "success"]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a stream that is cut goes on where it ended, and a reload finds the run", async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await writeSlowly(page, 300);
+  const text = "the quick brown fox jumps over the lazy dog and then it sleeps for a long while in the sun";
+  await say(page, text);
+  await answer(page, "You said: the");
+  await context.setOffline(true);
+  await page.waitForTimeout(1_500);
+  await context.setOffline(false);
+  await answer(page, "jumps");
+  await page.reload();
+  // without a second run, and each word once
+  await answer(page, `You said: ${text}`);
+  await badge(page, "success");
+  expect(await client.runs.list(threadOf(page))).toHaveLength(1);
+  await context.close();
+});
+
+test("two browsers on one thread see the same run as it writes", async () => {
+  const [one, two] = await Promise.all([openPage(browser), openPage(browser)]);
+  await one.page.goto(playground("?assistant=agent"));
+  await say(one.page, "hello");
+  await answer(one.page, "You said: hello");
+  await badge(one.page, "success");
+  await two.page.goto(one.page.url());
+  await answer(two.page, "You said: hello");
+  await writeSlowly(one.page, 300);
+  await say(one.page, "a b c d e f g h i j k l m n o p q r s t u v w x y z");
+  await two.page.locator('[data-node="model"][data-state="active"]').waitFor();
+  await answer(two.page, "You said: a b");
+  expect(await one.page.getByRole("button", { name: "Cancel", exact: true }).count()).toBe(1);
+  // and the second one may stop it
+  await two.page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await badge(one.page, "interrupted");
+  await badge(two.page, "interrupted");
+  expect([...one.errors, ...two.errors]).toEqual([]);
+  await one.context.close();
+  await two.context.close();
+});
+
+test("a run that fails says why, and a graph without messages shows its state", async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(playground("?assistant=failing"));
+  await page.getByLabel("reason").fill("no bread");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "no bread" }).waitFor();
+  await page.locator('[data-node="fail"][data-state="failed"]').waitFor();
+  await page.goto(playground("?assistant=echo&panel=setup"));
+  await page.getByRole("group", { name: "Context" }).getByLabel("tone").fill("warm");
+  await page.getByLabel("input", { exact: true }).fill("[1, 2]");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await badge(page, "success");
+  const { values } = await client.threads.getState<{ seen: object }>(threadOf(page));
+  expect(values.seen).toMatchObject({ input: [1, 2], context: { tone: "warm" } });
+  await context.close();
+});
+
+test("looked at", async () => {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "agent", { input: { messages: [{ role: "user", content: "weather in Bonn" }] } });
+  const rich = "# Bread\n\n- rye\n- wheat\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nbake(400);\n```";
+  await client.runs.wait(id, "agent", { input: { messages: [{ role: "user", content: rich }] } });
+  const { thread_id: asked } = await client.threads.create();
+  await client.runs.wait(asked, "mailer", { input: { messages: [{ role: "user", content: "write to Ada" }] } });
+  const box = '[aria-label="Message"]';
+  const problems = [
+    ...(await lookAt(browser, playground("?assistant=agent"), "playground-empty", box)),
+    ...(await lookAt(browser, playground(`?thread=${id}&panel=steps`), "playground-chat", "text=The tool says")),
+    ...(await lookAt(browser, playground(`?thread=${asked}`), "playground-interrupt", "text=Sends a mail")),
+    ...(await lookAt(browser, playground("?assistant=slow&panel=setup"), "playground-form", "text=Stop before")),
+  ];
+  expect(problems).toEqual([]);
+}, 180_000);
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    if (await isSo()) return;
+    if (Date.now() > deadline) throw new Error(`not in time: ${isSo.toString()}`);
+    await new Promise((done) => setTimeout(done, 150));
+  }
+}
