@@ -23,10 +23,7 @@ import { insertRevision } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
 /** What can be checked of a change before anything is looked up. */
-export function checkRevisionBody(
-  deps: Pick<WorkDeps, "settings">,
-  body: RevisionBody,
-): { revision: RevisionInput } {
+export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: RevisionBody): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
   if (body.revision_source != null) checkFields(body.revision_source, revision);
   checkSecrets(body.secrets ?? [], deps.settings.installation);
