@@ -53,7 +53,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
               <Table.Tr key={rowKey(row)} role="row">
                 {columns.map(({ title, cell, align }) => (
                   <Table.Td key={title} ta={align} data-title={title} role="cell" style={{ overflowWrap: "anywhere" }}>
-                    {cell(row)}
+                    <div className={classes["content"]}>{cell(row)}</div>
                   </Table.Td>
                 ))}
               </Table.Tr>

@@ -182,7 +182,12 @@ const COLUMNS = [
   {
     title: "Result",
     cell: ({ status, http_response: { code } }: Activity) => (
-      <StatusBadge status={`${status.toLowerCase()}${code === null ? "" : ` ${code}`}`} />
+      <Group gap={6}>
+        <StatusBadge status={status === "Success" ? "success" : "error"} />
+        <Text size="xs" c="dimmed">
+          {code}
+        </Text>
+      </Group>
     ),
     width: 140,
   },
