@@ -111,7 +111,7 @@ export async function untilStatus(
   id: string,
   revision: string,
   wanted: string,
-  timeout = 30_000,
+  timeout = 60_000,
 ): Promise<void> {
   const final = /DEPLOYED|FAILED|SKIPPED/;
   const status = await vi.waitUntil(

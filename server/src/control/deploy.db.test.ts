@@ -59,4 +59,4 @@ test("a project is built, runs behind its address, is replaced, brought back and
     [],
   );
   expect(existsSync(dataDir)).toBe(true);
-}, 60_000);
+}, 200_000);

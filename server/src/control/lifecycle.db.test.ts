@@ -7,11 +7,11 @@ import { archiveOf, createDeployment, deployArchive, graphProject, logLines, unt
 const { call, url, sql } = await testControlPlane({
   HEDDLE_RESTART_MS: "50",
   HEDDLE_DRAIN_SECONDS: "20",
-  HEDDLE_DEPLOY_READY_SECONDS: "25",
+  HEDDLE_DEPLOY_READY_SECONDS: "90",
 });
 const id = await createDeployment(call, "alive");
 const first = await deployArchive(call, id, archiveOf(graphProject("first")));
-await untilStatus(call, id, first, "DEPLOYED", 50_000);
+await untilStatus(call, id, first, "DEPLOYED", 100_000);
 
 const post = (path: string, body: unknown, signal?: AbortSignal) =>
   fetch(`${url}/d/alive${path}`, {
@@ -44,7 +44,7 @@ test("a stream that began on a revision ends on it, while its successor takes ov
   const load = (async () => {
     while (!isOver) words.push((await run()).word);
   })();
-  await untilStatus(call, id, second, "DEPLOYED", 60_000);
+  await untilStatus(call, id, second, "DEPLOYED", 100_000);
   words.push((await run()).word);
   expect(words.at(-1)).toBe("second");
   isOver = true;
@@ -56,13 +56,13 @@ test("a stream that began on a revision ends on it, while its successor takes ov
   expect(text).not.toContain("second");
   const draining = () => sql`select 1 from instances where revision_id = ${first} and state <> 'ended'`;
   await vi.waitUntil(async () => (await draining()).length === 0, { timeout: 20_000 });
-}, 90_000);
+}, 150_000);
 
 test("a revision whose graph does not load is not deployed, and the one before goes on", async () => {
   const pid = await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id);
   const project = { ...graphProject("third"), "graph.mjs": "export const graph = nothing(;" };
   const third = await deployArchive(call, id, archiveOf(project));
-  await untilStatus(call, id, third, "DEPLOY_FAILED", 40_000);
+  await untilStatus(call, id, third, "DEPLOY_FAILED", 80_000);
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${third}`);
   expect(json.status_message).toContain("echo");
   expect((await logLines(call, id, third, "deploy")).join("\n")).toMatch(/does not load: SyntaxError/);
@@ -70,7 +70,7 @@ test("a revision whose graph does not load is not deployed, and the one before g
   expect(await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id)).toBe(pid);
   const left = () => sql`select 1 from instances where revision_id = ${third} and state <> 'ended'`;
   await vi.waitUntil(async () => (await left()).length === 0, { timeout: 10_000 });
-}, 60_000);
+}, 100_000);
 
 test("an instance that is killed comes back, and a request that comes meanwhile waits for it", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
