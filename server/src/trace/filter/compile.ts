@@ -14,9 +14,18 @@ import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";
 import type { Field, PartName } from "./fields.ts";
 
-/** Whose feedback a condition on feedback may see. */
 export interface FilterScope {
+  /** Whose feedback a condition on feedback may see. */
   tenantId: string;
+  /** Without them a run has the tier that it names itself. */
+  tiers?: Tiers | undefined;
+}
+
+/** What the tier of a run is that names none: the usual one, but in these projects the other. */
+export interface Tiers {
+  usual: string;
+  other: string;
+  projects: string[];
 }
 
 export function compileFilter(expression: Expression, scope: FilterScope): Fragment {
@@ -28,7 +37,7 @@ export function compileFilter(expression: Expression, scope: FilterScope): Fragm
     case "not":
       return ch`not (${compileFilter(expression.item, scope)})`;
     case "field":
-      return compileField(expression.field, expression.test);
+      return compileField(expression.field, expression.test, scope);
     case "some_tag":
       return someTag(raw("r.tags"), expression.test);
     case "metadata_contains":
@@ -59,7 +68,10 @@ const COLUMNS: Record<string, string> = {
 /** Printed as 0 where they are unknown (contract §1.9). */
 const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
 
-function compileField(field: Field, test: Test): Fragment {
+function compileField(field: Field, test: Test, { tiers }: FilterScope): Fragment {
+  if (field.name === "trace_tier" && tiers && test.op !== "is_null" && test.op !== "not_null") {
+    return compileTest({ sql: tierOf(tiers), type: "text", nullable: false }, test);
+  }
   if (COUNTS.has(field.name) && test.op !== "is_null" && test.op !== "not_null") {
     return compileTest({ sql: raw(`ifNull(r.${field.name}, 0)`), type: "number", nullable: false }, test);
   }
@@ -70,6 +82,10 @@ function compileField(field: Field, test: Test): Fragment {
   }
   return compileTest({ sql, type: SQL_TYPE[field.type], nullable: field.nullable }, test);
 }
+
+const tierOf = ({ usual, other, projects }: Tiers): Fragment =>
+  ch`ifNull(cast(r.trace_tier as Nullable(String)),
+    if(has(${bind("Array(UUID)", projects)}, r.project_id), ${bind("String", other)}, ${bind("String", usual)}))`;
 
 const SQL_TYPE: Record<Field["type"], Subject["type"]> = {
   text: "text",

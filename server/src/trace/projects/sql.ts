@@ -191,6 +191,13 @@ export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Prom
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** Those that have this tier of their own; a hundred thousand at most. */
+export async function projectsOfTier(sql: Sql, tenantId: string, tier: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select project_id as id from projects where tenant_id = ${tenantId} and trace_tier = ${tier} limit 100000`;
+  return rows.map((row) => row.id);
+}
+
 export async function hasProjects(sql: Sql, tenantId: string): Promise<boolean> {
   return (await sql`select 1 from projects where tenant_id = ${tenantId} limit 1`).length > 0;
 }

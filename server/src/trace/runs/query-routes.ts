@@ -10,6 +10,7 @@ import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./print-v1.ts";
 import { printContext } from "./print-context.ts";
 import { checkProjects, queryRuns, selectionOf } from "./query-runs.ts";
+import { knowTiers } from "./know-tiers.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { RunScope } from "./run-scope.ts";
@@ -68,7 +69,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        return c.json(await statsOfRuns(deps, scope, selectionOf(body), body));
+        const selection = selectionOf(body);
+        return c.json(await statsOfRuns(deps, await knowTiers(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -82,7 +84,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        return c.json(await timelineOfRuns(deps, scope, selectionOf(body), body));
+        const selection = selectionOf(body);
+        return c.json(await timelineOfRuns(deps, await knowTiers(deps, scope, selection), selection, body));
       },
     }),
     route({

@@ -4,6 +4,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import type { TraceDeps } from "../deps.ts";
 import { printCursor, readCursor } from "./cursor.ts";
 import type { PrintContext } from "./run-fields.ts";
+import { knowTiers } from "./know-tiers.ts";
 import { planV1, type PrintPlan } from "./print-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
@@ -59,6 +60,7 @@ export async function* queryRuns(
   body: QueryBody,
 ): AsyncGenerator<string> {
   const selection = selectionOf(body);
+  scope = await knowTiers(deps, scope, selection);
   // a trace is sent whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
   yield '{"runs":';

@@ -4,6 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../projects/sql.ts";
 import { printCursor, readCursor } from "./cursor.ts";
+import { knowTiers } from "./know-tiers.ts";
 import { planV2 } from "./print-v2.ts";
 import type { PrintPlan } from "./print-v1.ts";
 import { lookUp } from "./related.ts";
@@ -41,7 +42,8 @@ export async function printPage(
   plan: PrintPlan,
   page: Omit<PageRequest, "columns">,
 ): Promise<PrintedPage> {
-  const { rows, next } = await selectPage(deps.clickhouse, scope, selection, { ...page, columns: plan.columns });
+  const known = await knowTiers(deps, scope, selection);
+  const { rows, next } = await selectPage(deps.clickhouse, known, selection, { ...page, columns: plan.columns });
   const related = await lookUp(deps, scope, rows, plan.lookups);
   return { items: rows.map((row) => plan.print(row, related, context)), next: next && printCursor(next) };
 }
@@ -113,7 +115,7 @@ export async function queryTraces(
     filters: filtersOf(body.trace_filter),
     tree_filter: filtersOf(body.tree_filter)[0],
   };
-  const { rows, next } = await selectPage(deps.clickhouse, scope, selection, {
+  const { rows, next } = await selectPage(deps.clickhouse, await knowTiers(deps, scope, selection), selection, {
     columns: plan.columns,
     descending: true,
     limit: body.page_size,

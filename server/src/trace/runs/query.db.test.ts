@@ -152,6 +152,36 @@ test("each condition of a query selects", async () => {
   expect(await found({ search_filter: 'search("NO")', run_type: "chain", error: true })).toEqual([b.id]);
 });
 
+test("a filter sees the tier and the tokens that are printed, of runs that name none", async () => {
+  const ids: Record<string, string[]> = {};
+  for (const [session, trace_tier] of Object.entries({ "tier usual": undefined, "tier short": "shortlived" })) {
+    await call("POST", "/sessions", { name: session, ...(trace_tier && { trace_tier }) });
+    const run = sampleRun(session);
+    await sendRuns(call, [run]);
+    ids[session] = [run.id];
+  }
+  const [usual, short] = await Promise.all(
+    Object.keys(ids).map(async (name) => (await call("GET", `/sessions?name=${encodeURIComponent(name)}`)).json[0].id),
+  );
+  const found = async (filter: string, session = [usual, short]) => {
+    const { json } = await call("POST", "/runs/query", { session, filter });
+    return json.runs.map((one: { id: string }) => one.id).sort();
+  };
+  expect(await found('eq(trace_tier, "longlived")')).toEqual(ids["tier usual"]);
+  expect(await found('not(neq(trace_tier, "shortlived"))')).toEqual(ids["tier short"]);
+  expect(await found('in(trace_tier, ["longlived", "shortlived"])')).toHaveLength(2);
+  const { json } = await call("POST", "/runs/stats", {
+    session: [usual, short],
+    filter: 'eq(trace_tier, "longlived")',
+  });
+  expect(json.run_count).toBe(1);
+  const v2 = await call("POST", "/api/v2/runs/query", { project_ids: [short], filter: 'eq(trace_tier, "longlived")' });
+  expect(v2.json.items).toEqual([]);
+  expect(await found("gt(total_tokens, -1)")).toHaveLength(2);
+  expect(await found("eq(total_tokens, 0)", [usual])).toEqual(ids["tier usual"]);
+  expect(await found("neq(total_tokens, null)")).toEqual([]);
+});
+
 test("a trace is sent whole, however many runs it has", async () => {
   const root = sampleRun("long trace");
   const children = Array.from({ length: 1200 }, () => sampleRun("long trace", {}, { parent: root }));

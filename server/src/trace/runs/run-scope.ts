@@ -1,5 +1,6 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
+import type { Tiers } from "../filter/compile.ts";
 
 /**
  * Whose runs a statement is about. Everything that reads or deletes runs starts from one of these, and one of these
@@ -7,9 +8,12 @@ import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
  */
 export class RunScope {
   readonly tenantId: string;
+  /** Where filters ask for it (know-tiers.ts). */
+  readonly tiers: Tiers | undefined;
 
-  private constructor(tenantId: string) {
+  private constructor(tenantId: string, tiers?: Tiers) {
     this.tenantId = tenantId;
+    this.tiers = tiers;
   }
 
   /** The runs of the caller's workspace. */
@@ -20,6 +24,10 @@ export class RunScope {
   /** For what Heddle does by itself, and for holders of a share token, which names its tenant. */
   static ofTenant(tenantId: string): RunScope {
     return new RunScope(tenantId);
+  }
+
+  withTiers(tiers: Tiers): RunScope {
+    return new RunScope(this.tenantId, tiers);
   }
 
   /** The condition on `runs as r`. */

@@ -8,6 +8,7 @@ import { printContext } from "./print-context.ts";
 import { planV2 } from "./print-v2.ts";
 import { checkProjects, printRuns } from "./query-runs.ts";
 import { filtersOf, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
+import { knowTiers } from "./know-tiers.ts";
 import { RunScope } from "./run-scope.ts";
 import * as schema from "./v2-schema.ts";
 
@@ -94,7 +95,8 @@ export function runV2Routes(deps: TraceDeps): Route[] {
           filters: filtersOf(query.filter),
         };
         const context = printContext(deps.settings, scope, c);
-        const runs = printRuns(deps, scope, context, selection, planV2(query.selects), false);
+        const known = await knowTiers(deps, scope, selection);
+        const runs = printRuns(deps, known, context, selection, planV2(query.selects), false);
         return jsonFrom(around('{"items":', runs, "}"));
       },
     }),

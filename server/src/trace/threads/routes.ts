@@ -8,6 +8,7 @@ import { readCursor } from "../runs/cursor.ts";
 import { printContext } from "../runs/print-context.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { filtersOf, pageText, printPage } from "../runs/query-v2.ts";
+import { knowTiers } from "../runs/know-tiers.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { stats } from "../runs/stats-schema.ts";
 import { statsOfRuns } from "../runs/stats-runs.ts";
@@ -40,9 +41,10 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.groups },
       errors: [400, 404],
       async handler({ body, principal, c }) {
-        const scope = RunScope.of(principal);
+        const selection = groupSelection(body);
+        const scope = await knowTiers(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
-        return c.json(await groupByThread(deps, scope, groupSelection(body), body));
+        return c.json(await groupByThread(deps, scope, selection, body));
       },
     }),
     route({
@@ -54,9 +56,9 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       out: { 200: stats.extend({ group_count: z.int() }) },
       errors: [400, 404],
       async handler({ body, principal, c }) {
-        const scope = RunScope.of(principal);
-        await checkProjects(deps, scope, [body.session_id]);
         const selection = groupSelection(body);
+        const scope = await knowTiers(deps, RunScope.of(principal), selection);
+        await checkProjects(deps, scope, [body.session_id]);
         const [figures, group_count] = await Promise.all([
           statsOfRuns(deps, scope, { ...selection, is_root: true, has_thread: true }),
           countThreads(deps.clickhouse, scope, selection),
@@ -107,7 +109,8 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           filters: filtersOf(body.filter, body.thread_filter, body.trace_filter),
           tree_filter: filtersOf(body.tree_filter)[0],
         };
-        return c.json(await queryThreads(deps, scope, selection, { limit: body.page_size, cursor: body.cursor }));
+        const known = await knowTiers(deps, scope, selection);
+        return c.json(await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor }));
       },
     }),
     route({
@@ -151,7 +154,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           threads: [params.thread_id],
           filters: filtersOf(query.filter),
         };
-        return c.json(await statsOfThread(deps, scope, selection, query.selects));
+        return c.json(await statsOfThread(deps, await knowTiers(deps, scope, selection), selection, query.selects));
       },
     }),
   ];

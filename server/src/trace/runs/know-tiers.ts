@@ -1,0 +1,27 @@
+import type { TraceDeps } from "../deps.ts";
+import type { Expression } from "../filter/expression.ts";
+import { projectsOfTier } from "../projects/sql.ts";
+import type { RunScope } from "./run-scope.ts";
+import type { RunSelection } from "./selection.ts";
+
+/**
+ * A run that names no tier has its project's, else the installation's, and is printed so; projects are in Postgres. A
+ * scope for filters that speak of tiers knows which projects differ; for all others it is as it was, without a query.
+ */
+export async function knowTiers(
+  { sql, settings }: { sql: TraceDeps["sql"]; settings: { traceTier: string } },
+  scope: RunScope,
+  { filters = [], trace_filter, tree_filter }: RunSelection,
+): Promise<RunScope> {
+  const expressions = [...filters, trace_filter, tree_filter];
+  if (!expressions.some((one) => one !== undefined && speaksOfTier(one))) return scope;
+  const usual = settings.traceTier;
+  const other = usual === "longlived" ? "shortlived" : "longlived";
+  return scope.withTiers({ usual, other, projects: await projectsOfTier(sql, scope.tenantId, other) });
+}
+
+function speaksOfTier(expression: Expression): boolean {
+  if (expression.kind === "and" || expression.kind === "or") return expression.items.some(speaksOfTier);
+  if (expression.kind === "not") return speaksOfTier(expression.item);
+  return expression.kind === "field" && expression.field.name === "trace_tier";
+}
