@@ -10,7 +10,7 @@ import { testGitServer } from "../../../test/git-server.ts";
 
 const host = await testGitServer();
 afterAll(() => host.close());
-const { call, url, dataDir } = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "0" });
+const { call, sql, url, dataDir } = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "0" });
 
 const body = (name: string, config: object, ref: string, more: object = {}) => ({
   name,
@@ -125,6 +125,20 @@ test("a repository whose link leads out, or that has no project, fails in its bu
   expect(message).toContain("There is no langgraph.json");
   expect(log.join("\n")).toContain("submodules: they are not fetched");
 }, 60_000);
+
+test("one that was lost while its commit was looked up is looked up again", async () => {
+  const repository = host.create("public-lost");
+  const sha = repository.commit({ "readme.md": "" });
+  const { id } = await failing("lost", { repo_url: repository.url }, "main", "BUILD_FAILED");
+  const lost = crypto.randomUUID();
+  // as a control plane leaves it that is killed there, when another has noticed
+  await sql`insert into revisions (id, deployment_id, number, source, source_config, repo_ref, langgraph_config_path, status)
+    select ${lost}, deployment_id, 2, source, source_config, repo_ref, langgraph_config_path, 'INTERRUPTED'
+    from revisions where deployment_id = ${id}`;
+  await untilStatus(call, id, lost, "BUILD_FAILED");
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${lost}`);
+  expect(json.source_revision_config.repo_commit_sha).toBe(sha);
+});
 
 test("a redirect is not followed, and nobody else's host gets the token", async () => {
   const repository = host.create("private-three");
