@@ -23,7 +23,10 @@ export default defineConfig({
           ...shared,
           name: "pure",
           include: [`${CODE}/**/*.test.ts`, "test/crash/check-*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.db.test.ts", "**/*.redis.test.ts", "**/*.pgvector.test.ts"],
+          exclude: [
+            "**/node_modules/**",
+            ...["db", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+          ],
         },
       },
       {
@@ -40,11 +43,14 @@ export default defineConfig({
         },
       },
       {
-        // Needs programs beyond Node: redis-server, an S3 server, a Postgres with pgvector. `.ci/run` installs them.
+        // Needs programs beyond Node: redis-server, an S3 server, a Postgres with pgvector, Podman. `.ci/run` installs them.
         test: {
           ...shared,
           name: "services",
-          include: [`${CODE}/**/*.redis.test.ts`, `${CODE}/**/*.pgvector.test.ts`, "test/s3/**/*.s3.test.ts"],
+          include: [
+            ...["redis", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
+            "test/s3/**/*.s3.test.ts",
+          ],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

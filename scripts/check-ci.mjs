@@ -37,16 +37,18 @@ const programChecks = [
 ];
 const SKIPPED = 77;
 
-/** Programs that suites need beyond Node, by the Debian package that brings them. Missing ones are installed. */
+/** Programs that suites need beyond Node, by the Debian packages that bring them. Missing ones are installed. */
 const programs = {
   "redis-server": "redis-server",
   go: "golang-go",
   "chromium-headless-shell": "chromium-headless-shell",
+  podman: "podman netavark iptables",
+  runc: "runc",
 };
 
 function installPrograms() {
   const isMissing = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined;
-  const packages = Object.entries(programs).flatMap(([program, name]) => (isMissing(program) ? [name] : []));
+  const packages = Object.entries(programs).flatMap(([program, names]) => (isMissing(program) ? names.split(" ") : []));
   if (packages.length === 0) return;
   console.log(`installing ${packages.join(" ")}`);
   // Debian starts a service on installation; a test starts its own on a port of its own

@@ -1,0 +1,411 @@
+/** Deployments as containers, with a real engine, real images and real agent servers in them. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { afterAll, describe, expect, test, vi } from "vitest";
+
+import { ControlProcess } from "../../../../../test/crash/control-process.ts";
+import {
+  dropDeploymentDatabases,
+  type TestControlPlane,
+  testControlPlane,
+  testDataDirectory,
+} from "../../../../test/control-plane.ts";
+import { testDatabase } from "../../../../test/db.ts";
+import {
+  archiveOf,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  untilStatus,
+} from "../../../../test/deploy.ts";
+import { BRIDGE_ADDRESS, hasPodman, importImage, openToContainers, testPodman } from "../../../../test/podman.ts";
+import { collectGarbage } from "../../runtime/collect-garbage.ts";
+import { LABELS } from "./container-spec.ts";
+
+const SCRIPT = new URL("../../../../../scripts/agent-image.mjs", import.meta.url);
+const BASE = "localhost/heddle-agent:test";
+
+/** Tells what it may from inside, and prints at will. */
+const PROBE = `import { readFileSync, writeFileSync } from "node:fs";
+import { Annotation, StateGraph } from "@langchain/langgraph";
+const read = (file) => { try { return readFileSync(file, "utf8"); } catch (error) { return error.code; } };
+const write = (file) => { try { writeFileSync(file, "x"); return "written"; } catch (error) { return error.code; } };
+const State = Annotation.Root({ seen: Annotation() });
+const look = () => ({ seen: {
+  status: read("/proc/self/status"),
+  memory: [read("/sys/fs/cgroup/memory/memory.limit_in_bytes"), read("/sys/fs/cgroup/memory.max")],
+  pids: [read("/sys/fs/cgroup/pids/pids.max"), read("/sys/fs/cgroup/pids.max")],
+  cpu: [read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), read("/sys/fs/cgroup/cpu.max")],
+  root: write("/written"), project: write("/deps/project/written"), tmp: write("/tmp/written"),
+  env: process.env } });
+export const graph = new StateGraph(State).addNode("look", look)
+  .addEdge("__start__", "look").addEdge("look", "__end__").compile();
+`;
+
+interface Seen {
+  status: string;
+  memory: string[];
+  pids: string[];
+  cpu: string[];
+  env: Record<string, string>;
+}
+
+/** Everything is opened here, because what hooks declare inside of hooks is not run. */
+async function setUp() {
+  const db = await testDatabase();
+  const way = await openToContainers(Number(new URL(db.uri).port));
+  afterAll(() => way.close());
+  const reachable = (uri: string): string => {
+    const url = new URL(uri);
+    url.hostname = "127.0.0.1";
+    url.port = String(way.port);
+    return url.href;
+  };
+  const podman = testPodman();
+  const engine = { HEDDLE_CONTAINER_ENGINE: podman.address, HEDDLE_LOG_LEVEL: "fatal" };
+  const bridged = { ...engine, HEDDLE_CONTAINER_HOST_ADDRESS: BRIDGE_ADDRESS };
+  const control = await testControlPlane(
+    {
+      ...bridged,
+      HEDDLE_CONTROL_DRIVER: "container",
+      HEDDLE_CONTAINER_BASE_IMAGE: BASE,
+      HEDDLE_CONTAINER_PIDS: "300",
+      HEDDLE_DEPLOYMENT_DATABASE_URI: reachable(db.uri),
+      HEDDLE_DRAIN_SECONDS: "5",
+    },
+    { db },
+  );
+  // those of its registry, and no others, may come without TLS
+  podman.trust(new URL(control.url).host);
+  const archive = join(tmpdir(), `heddle-agent-${process.pid}.tar`);
+  await promisify(execFile)(process.execPath, [fileURLToPath(SCRIPT), archive]);
+  await podman.start();
+  await importImage(podman, archive, BASE, ['CMD ["heddle","serve","--role","agent","--config","langgraph.json"]']);
+  rmSync(archive);
+  const missing = { HEDDLE_CONTAINER_PULL: "missing" };
+  const host = await testControlPlane({ ...engine, ...missing, HEDDLE_CONTAINER_NETWORK: "host" });
+  const lonely = await testControlPlane({ ...engine, ...missing, HEDDLE_RESTART_MS: "10" });
+  const killed = await testDatabase();
+  const directory = testDataDirectory();
+  const process_ = await ControlProcess.create(directory, reachable(killed.uri));
+  afterAll(async () => {
+    await process_.end("SIGTERM");
+    await dropDeploymentDatabases(killed);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { podman, control, host, lonely, killed: process_, killedEnvironment: { ...bridged, ...missing } };
+}
+
+const world = hasPodman ? await setUp() : undefined;
+
+describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () => {
+  const { podman, control, host, lonely, killed, killedEnvironment } = world ?? ({} as never);
+
+  const ask = async (path: string, body: unknown) => {
+    const answer = await fetch(control.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+  };
+  const run = async (name: string, input: object = {}, graph = "echo") => {
+    const answer = await ask(`/d/${name}/runs/wait`, { assistant_id: graph, input });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.json;
+  };
+  const containers = async (of: TestControlPlane = control): Promise<string[]> => {
+    const filter = `label=${LABELS.place}=${of.control.deps.supervisor.place}`;
+    const names = await podman.run("ps", "-a", "--filter", filter, "--format", "{{.Names}}");
+    return names.split("\n").filter((name) => name !== "");
+  };
+  const ourImages = async (): Promise<string[]> =>
+    (await podman.run("images", "--format", "{{.Repository}}:{{.Tag}}"))
+      .split("\n")
+      .filter((name) => /deployments/.test(name));
+  const gone = async (id: string) => {
+    expect((await control.call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
+    await vi.waitUntil(async () => (await control.call("GET", `/v2/deployments/${id}`)).status === 404, {
+      timeout: 60_000,
+    });
+  };
+
+  test("a project becomes an image and runs, is replaced, brought back and deleted without a trace", async () => {
+    const { call, sql, dataDir } = control;
+    const id = await createDeployment(call, "boxed", [{ name: "GREETING", value: "hello" }]);
+    const project = graphProject("first", {
+      "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph", probe: "./probe.mjs:graph" } }),
+      "probe.mjs": PROBE,
+    });
+    const resources = { memory_mb: 400, memory_limit_mb: 700, cpu: 1, cpu_limit: 1.5 };
+    const first = await deployArchive(call, id, archiveOf(project), {
+      source_config: { resource_spec: resources, build_command: "node --version && ls" },
+    });
+    await untilStatus(call, id, first, "DEPLOYED", 120_000);
+    expect(await run("boxed", { text: "a" })).toMatchObject({
+      word: "first",
+      env: "hello",
+      steps: ["one:first", "two:first"],
+    });
+
+    const build = await logLines(call, id, first, "build");
+    expect(build).toContain("Unpacked 3 files.");
+    expect(build).toContain(process.version);
+    await vi.waitUntil(async () => (await logLines(call, id, first, "deploy")).includes("step two of first"));
+    const { seen } = (await run("boxed", {}, "probe")) as { seen: Seen };
+    expect(seen.status).toMatch(/CapEff:\t0+\n/);
+    expect(seen.status).toMatch(/CapBnd:\t0+\n/);
+    expect(seen.status).toMatch(/NoNewPrivs:\t1\n/);
+    expect(seen).toMatchObject({ root: "EROFS", project: "EROFS", tmp: "written" });
+    expect(seen.memory.map((text) => text.trim())).toContain(String(700 * 1024 * 1024));
+    expect(seen.pids.map((text) => text.trim())).toContain("300");
+    expect(seen.cpu.some((text) => text.startsWith("150000"))).toBe(true);
+    expect(seen.env).toMatchObject({ PORT: "8000", GREETING: "hello" });
+    expect(seen.env["TMPDIR"]).toBeUndefined();
+
+    const usage = async () => (await call("GET", `/v2/deployments/${id}/instances`)).json.resources[0];
+    expect((await usage()).memory_bytes).toBeGreaterThan(1e7);
+    await run("boxed");
+    expect((await usage()).cpu_percent).toBeGreaterThan(0);
+
+    const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+    await untilStatus(call, id, second, "DEPLOYED", 120_000);
+    expect(await run("boxed")).toMatchObject({ word: "second" });
+    await vi.waitUntil(async () => (await containers()).length === 1, { timeout: 60_000 });
+
+    const began = performance.now();
+    const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
+    await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED", 120_000);
+    console.log(`back in ${Math.round(performance.now() - began)} ms`);
+    expect(await run("boxed")).toMatchObject({ word: "first" });
+    expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
+    const said = await logLines(call, id, first, "deploy");
+    expect(said.filter((line) => line === "step one of first")).toHaveLength(2);
+
+    await gone(id);
+    expect(await containers()).toEqual([]);
+    expect(await ourImages()).toEqual([]);
+    expect(readdirSync(join(dataDir, "control", "images"))).toEqual([]);
+    expect(readdirSync(join(dataDir, "control", "image-builds"))).toEqual([]);
+    expect(await sql`select 1 from pg_database where datname = ${`heddle_d_${id.replaceAll("-", "")}`}`).toEqual([]);
+  });
+
+  test("a build that fails says why, ends nothing else, and leaves nothing", async () => {
+    const { call, dataDir } = control;
+    const id = await createDeployment(call, "broken");
+    const bad = await deployArchive(call, id, archiveOf(graphProject("bad")), {
+      source_config: { build_command: "node nowhere.mjs" },
+    });
+    await untilStatus(call, id, bad, "BUILD_FAILED", 120_000);
+    expect((await logLines(call, id, bad, "build")).join("\n")).toMatch(/Cannot find module '.*nowhere.mjs'/);
+    expect(readdirSync(join(dataDir, "control", "image-builds"))).toEqual([]);
+    await gone(id);
+    expect(await containers()).toEqual([]);
+  });
+
+  /** An image of a graph of its own, as somebody else would make it. */
+  async function buildImage(name: string, word: string): Promise<void> {
+    const home = mkdtempSync(join(tmpdir(), "heddle-context-"));
+    for (const [path, text] of Object.entries(graphProject(word))) writeFileSync(join(home, path), text);
+    writeFileSync(join(home, "Dockerfile"), `FROM ${BASE}\nADD . /deps/${word}\nWORKDIR /deps/${word}\n`);
+    await podman.run("build", "--network", "none", "-t", name, home);
+    rmSync(home, { recursive: true });
+  }
+
+  test("an image is pushed with a token of its deployment, and runs; a registry with a password is pulled from", async () => {
+    const { call, url, dataDir } = control;
+    const { host } = new URL(url);
+    const made = await call("POST", "/v2/deployments", {
+      name: "pushed",
+      source: "internal_docker",
+      source_config: { deployment_type: "prod" },
+      source_revision_config: {},
+      secrets: [{ name: "GREETING", value: "hi" }],
+    });
+    expect(`${made.status} ${made.text}`).toMatch(/^201/);
+    const id: string = made.json.id;
+    const { json: given } = await ask(`/v2/deployments/${id}/push-token`, {});
+    const { token, registry_url: registry } = given as { token: string; registry_url: string };
+    expect(new URL(registry).host).toBe(host);
+    const image = `${registry.replace(/^http:\/\//, "")}/agent`;
+    await buildImage("localhost/pushed:1", "pushed");
+    const push = (to: string, password: string) =>
+      podman.run(
+        "push",
+        "--quiet",
+        "--tls-verify=false",
+        "--creds",
+        `oauth2accesstoken:${password}`,
+        "localhost/pushed:1",
+        to,
+      );
+    await expect(push(`${image}:v1`, `${token}x`)).rejects.toThrow(/unauthorized|password has to be a push token/i);
+    await expect(push(`${host}/d/${crypto.randomUUID()}/agent:v1`, token)).rejects.toThrow(
+      /another deployment|denied|forbidden/i,
+    );
+    await push(`${image}:v1`, token);
+
+    const change = (uri: string) =>
+      call("PATCH", `/v2/deployments/${id}`, {
+        revision_source: "internal_docker",
+        source_revision_config: { image_uri: uri },
+      });
+    expect((await change("docker.io/library/other:1")).status).toBe(422);
+    expect((await change("NOT AN IMAGE")).status).toBe(422);
+    const first = (await change(`${image}:v1`)).json.latest_revision_id;
+    await untilStatus(call, id, first, "DEPLOYED", 120_000);
+    expect(await run("pushed", {})).toMatchObject({ word: "pushed", env: "hi" });
+    // what Podman says the digest is, which the registry has never seen
+    const unknown = (await change(`${image}@sha256:${"1".repeat(64)}`)).json.latest_revision_id;
+    await untilStatus(call, id, unknown, "DEPLOYED", 120_000);
+    expect((await logLines(call, id, unknown, "deploy")).join("\n")).toMatch(
+      /no such digest; what was pushed last is taken/,
+    );
+    const events = await control.sql<{ status: string }[]>`
+      select status from revision_events where revision_id = ${first} order by id`;
+    expect(events.map((one) => one.status)).toEqual([
+      "CREATING",
+      "CREATING",
+      "QUEUED",
+      "AWAITING_DEPLOY",
+      "DEPLOYING",
+      "DEPLOYED",
+    ]);
+    const missing = (await change(`${image}:v9`)).json.latest_revision_id;
+    await untilStatus(call, id, missing, "CREATE_FAILED", 60_000);
+
+    // the same registry, for a deployment that only knows it as somebody's
+    const login = (password: string) =>
+      JSON.stringify({ auths: { [host]: { username: "oauth2accesstoken", password } } });
+    const outside = await call("POST", "/v2/deployments", {
+      name: "pulled",
+      source: "external_docker",
+      source_config: { resource_spec: { image_pull_secrets: [{ name: "REGISTRY_LOGIN" }] } },
+      source_revision_config: { image_uri: `${image}:v1` },
+      secrets: [{ name: "REGISTRY_LOGIN", value: login("wrong") }],
+    });
+    expect(`${outside.status} ${outside.text}`).toMatch(/^201/);
+    const { id: other, latest_revision_id: refused } = outside.json;
+    await untilStatus(call, other, refused, "CREATE_FAILED", 60_000);
+    const why = (await call("GET", `/v2/deployments/${other}/revisions/${refused}`)).json.status_message;
+    expect(why).toMatch(/cannot be pulled: .*(unauthorized|authentication|push token)/i);
+    const allowed = await call("PATCH", `/v2/deployments/${other}`, {
+      secrets: [{ name: "REGISTRY_LOGIN", value: login(token) }],
+    });
+    await untilStatus(call, other, allowed.json.latest_revision_id, "DEPLOYED", 120_000);
+    const answer = await run("pulled", {});
+    expect(answer).toMatchObject({ word: "pushed", env: null });
+    const inspected = await podman.run("inspect", ...(await containers()));
+    expect(inspected).not.toContain("REGISTRY_LOGIN");
+
+    await gone(id);
+    await gone(other);
+    expect(await containers()).toEqual([]);
+    expect((await podman.run("images", "--format", "{{.Repository}}")).split("\n")).not.toContain(image);
+    expect(await ourImages()).toEqual([]);
+    expect(readdirSync(join(dataDir, "control", "registry"))).toEqual([]);
+  });
+
+  test("a container without a row is removed, and one whose engine is away goes on", async () => {
+    const place = control.control.deps.supervisor.place;
+    const stray = ["--label", `${LABELS.place}=${place}`, "--label", `${LABELS.instance}=${crypto.randomUUID()}`];
+    await podman.run("run", "-d", ...stray, BASE, "/bin/sh", "-c", "while true; do cat /etc/passwd > /dev/null; done");
+    expect(await containers()).toHaveLength(1);
+    await collectGarbage(control.control.deps);
+    expect(await containers()).toEqual([]);
+
+    await buildImage("localhost/lasting:1", "lasting");
+    const made = await host.call("POST", "/v2/deployments", {
+      name: "lasting",
+      source: "external_docker",
+      source_config: { resource_spec: {} },
+      source_revision_config: { image_uri: "localhost/lasting:1" },
+      secrets: [],
+    });
+    const { id, latest_revision_id: revision } = made.json;
+    await untilStatus(host.call, id, revision, "DEPLOYED", 120_000);
+    const ask = async () => {
+      const answer = await fetch(`${host.url}/d/lasting/runs/wait`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ assistant_id: "echo", input: {} }),
+      });
+      return ((await answer.json()) as { word: string }).word;
+    };
+    expect(await ask()).toBe("lasting");
+    await podman.stop();
+    await sleep(1500);
+    expect(await ask()).toBe("lasting");
+    const change = (uri: string) =>
+      host.call("PATCH", `/v2/deployments/${id}`, { source_revision_config: { image_uri: uri } });
+    const away = (await change("localhost/lasting:1")).json.latest_revision_id;
+    await untilStatus(host.call, id, away, "CREATE_FAILED", 120_000);
+    const { json } = await host.call("GET", `/v2/deployments/${id}/revisions/${away}`);
+    expect(json.status_message).toMatch(/container engine at unix:.* does not answer/);
+    await podman.start();
+    const again = (await change("localhost/lasting:1")).json.latest_revision_id;
+    await untilStatus(host.call, id, again, "DEPLOYED", 120_000);
+    expect(await ask()).toBe("lasting");
+    expect(await containers(host)).toHaveLength(1);
+    await host.stop();
+    expect(await containers(host)).toEqual([]);
+  });
+
+  test("containers that could not reach the database are not started, and the reason is told", async () => {
+    const made = await lonely.call("POST", "/v2/deployments", {
+      name: "lonely",
+      source: "external_docker",
+      source_config: { resource_spec: {} },
+      source_revision_config: { image_uri: BASE },
+      secrets: [],
+    });
+    const { id, latest_revision_id: revision } = made.json;
+    await untilStatus(lonely.call, id, revision, "DEPLOY_FAILED", 60_000);
+    const lines = await logLines(lonely.call, id, revision, "deploy");
+    expect(lines.join("\n")).toMatch(/cannot reach .*DATABASE_URI\. Set HEDDLE_CONTAINER_HOST_ADDRESS/);
+    expect(await containers(lonely)).toEqual([]);
+  });
+
+  test("containers outlive a control plane that is killed, are adopted, and each of their lines is read once", async () => {
+    const { call } = killed;
+    await buildImage("localhost/adopted:1", "adopted");
+    await killed.start(killedEnvironment);
+    const { json } = await call("POST", "/v2/deployments", {
+      name: "adopted",
+      source: "external_docker",
+      source_config: { resource_spec: {} },
+      source_revision_config: { image_uri: "localhost/adopted:1" },
+      secrets: [],
+    });
+    const { id, latest_revision_id: revision } = json;
+    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    // a long wait begins with line feeds
+    const asked = async () => {
+      const { text } = await call("POST", "/d/adopted/runs/wait", { assistant_id: "echo", input: {} });
+      return JSON.parse(text) as { word?: string };
+    };
+    // the way there is known a moment after the state is
+    await vi.waitUntil(async () => (await asked()).word === "adopted", { timeout: 10_000 });
+    const lines = async () =>
+      (await logLines(call, id, revision, "deploy")).filter((line) => line === "step one of adopted");
+    await vi.waitUntil(async () => (await lines()).length === 1);
+    const running = () => podman.run("ps", "--filter", `label=${LABELS.deployment}=${id}`, "--format", "{{.ID}}");
+    const before = await running();
+    await killed.end("SIGKILL");
+    expect(await running()).toBe(before);
+    await killed.start(killedEnvironment);
+    expect(await asked()).toMatchObject({ word: "adopted" });
+    await vi.waitUntil(async () => (await lines()).length === 2, { timeout: 30_000 });
+    expect(await running()).toBe(before);
+    expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
+    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 60_000 });
+    expect(await running()).toBe("");
+  });
+});

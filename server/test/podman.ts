@@ -1,0 +1,127 @@
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { createReadStream, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, connect, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import { afterAll } from "vitest";
+
+import { Engine, readProgress } from "../src/control/drivers/container/engine.ts";
+
+/** Whether Podman is here, and what it needs to run a container; `.ci/run` installs both. */
+export const hasPodman = ["podman", "runc"].every(
+  (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0,
+);
+
+/** Where containers of the network `bridge` reach this machine. */
+export const BRIDGE_ADDRESS = "10.88.0.1";
+
+export interface TestPodman {
+  /** For HEDDLE_CONTAINER_ENGINE. */
+  address: string;
+  engine: Engine;
+  /** Starts to answer. */
+  start(): Promise<void>;
+  /** Stops to answer; containers go on. */
+  stop(): Promise<void>;
+  /** `podman …` on the same containers and images. Throws with what it said. */
+  run(...args: string[]): Promise<string>;
+  /** Lets it speak HTTP to a registry. */
+  trust(registry: string): void;
+}
+
+/** A Podman service of a test's own: images, containers and socket in a directory that goes with it. */
+export function testPodman(): TestPodman {
+  const home = mkdtempSync(join(tmpdir(), "heddle-podman-"));
+  const file = (name: string) => join(home, name);
+  // of machines that may not raise limits, and have no systemd
+  writeFileSync(
+    file("containers.conf"),
+    '[containers]\ndefault_ulimits=["nofile=4096:4096","nproc=4096:4096"]\n' +
+      '[engine]\nruntime="runc"\ncgroup_manager="cgroupfs"\nevents_logger="file"\n',
+  );
+  writeFileSync(file("registries.conf"), "");
+  const env = {
+    ...process.env,
+    CONTAINERS_CONF: file("containers.conf"),
+    CONTAINERS_REGISTRIES_CONF: file("registries.conf"),
+  };
+  const place = ["--root", file("root"), "--runroot", file("run")];
+  const socket = file("podman.sock");
+  const address = `unix://${socket}`;
+  const engine = new Engine(address);
+  let child: ReturnType<typeof spawn> | undefined;
+  const podman: TestPodman = {
+    address,
+    engine,
+    async start() {
+      rmSync(socket, { force: true });
+      child = spawn("podman", [...place, "system", "service", "-t", "0", address], { env, stdio: "ignore" });
+      for (const deadline = Date.now() + 20_000; !existsSync(socket); await sleep(50)) {
+        if (Date.now() > deadline) throw new Error("podman does not answer");
+      }
+    },
+    async stop() {
+      const ended = child && new Promise((done) => child!.once("exit", done));
+      // asked to end it would wait for those who read logs
+      child?.kill("SIGKILL");
+      await ended;
+      child = undefined;
+    },
+    async run(...args) {
+      const { stdout } = await promisify(execFile)("podman", [...place, ...args], { env, maxBuffer: 1 << 24 });
+      return stdout.trim();
+    },
+    trust(registry) {
+      writeFileSync(file("registries.conf"), `[[registry]]\nlocation="${registry}"\ninsecure=true\n`);
+    },
+  };
+  afterAll(async () => {
+    await podman.run("rm", "--all", "--force", "--time", "0").catch(() => {});
+    await podman.run("rmi", "--all", "--force").catch(() => {});
+    await podman.stop();
+    engine.close();
+    spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
+    rmSync(home, { recursive: true, force: true });
+  }, 60_000);
+  return podman;
+}
+
+/** An image of the root of a file system. `changes`: lines of a Dockerfile. */
+export async function importImage(podman: TestPodman, archive: string, name: string, changes: string[]): Promise<void> {
+  const [repo, tag] = name.split(/:(?=[^/]*$)/) as [string, string];
+  const query = new URLSearchParams({ fromSrc: "-", repo, tag });
+  for (const change of changes) query.append("changes", change);
+  const answer = await podman.engine.open("POST", `/images/create?${query.toString()}`, {
+    body: createReadStream(archive),
+    idleMs: 120_000,
+  });
+  await readProgress(answer, () => {});
+  await podman.run("tag", `${repo}:latest`, name).catch(() => {});
+}
+
+/** A way from all of this machine's addresses to one on loopback, for containers; nobody else is let in. */
+export async function openToContainers(port: number): Promise<{ port: number; close(): void }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const server: Server = createServer((from) => {
+    const peer = from.remoteAddress?.replace(/^::ffff:/, "") ?? "";
+    if (!/^(127\.|10\.88\.)/.test(peer)) return void from.destroy();
+    const to = connect(port, "127.0.0.1");
+    for (const one of [from, to]) {
+      sockets.add(one);
+      one.on("error", () => {});
+      one.on("close", () => (from.destroy(), to.destroy(), sockets.delete(one)));
+    }
+    from.pipe(to).pipe(from);
+  });
+  await new Promise<void>((done) => server.listen(0, done));
+  return {
+    port: (server.address() as { port: number }).port,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
