@@ -27,7 +27,7 @@ export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
   if (interrupts.length === 0) {
     return (
       <Group gap="xs">
-        <Text size="sm">It stopped at a breakpoint and asks nothing.</Text>
+        <Text size="sm">It was stopped on its way and asks nothing.</Text>
         <Button size="compact-sm" loading={answer.isPending} onClick={() => answer.mutate(undefined)}>
           Continue
         </Button>

@@ -12,15 +12,9 @@ import { type Feedback, FeedbackList } from "../traces/run-feedback.tsx";
 import { RunPane } from "../traces/run-pane.tsx";
 import { sharedRunQuery, sharedTraceQuery } from "../traces/trace-api.ts";
 import classes from "../traces/trace-page.module.css";
-import { readTraceSearch, type View } from "../traces/trace-search.ts";
+import { type View } from "../traces/trace-search.ts";
 import { TraceTreeView } from "../traces/trace-tree-view.tsx";
 import { SharedFrame } from "./shared-frame.tsx";
-
-/** The run that is looked at; without one it is the root. */
-export const readSharedSearch = (given: { run?: unknown; view?: unknown }): { run?: string; view?: View } => ({
-  ...(typeof given.run === "string" && { run: given.run }),
-  ...(given.view !== undefined && readTraceSearch(given)),
-});
 
 /** A trace by its link, without an account. */
 export function SharedTracePage() {

@@ -147,7 +147,7 @@ export function ThreadList() {
 
 function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleColumn<ThreadLine>[] {
   return [
-    { title: "Status", width: 120, cell: ({ status }) => <StatusBadge status={status} /> },
+    { title: "Status", width: 150, cell: ({ status }) => <StatusBadge status={status} /> },
     {
       title: "Thread",
       cell: (thread) => (

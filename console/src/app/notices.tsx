@@ -1,0 +1,8 @@
+import { Notifications } from "@mantine/notifications";
+
+import "@mantine/notifications/styles.css";
+
+/** Load it lazily: the first page has none. */
+export function Notices() {
+  return <Notifications position="bottom-right" />;
+}

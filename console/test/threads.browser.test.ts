@@ -1,0 +1,195 @@
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+let client: Client;
+beforeAll(async () => {
+  platform = await startPlatform("dev", {}, "console/test/project/langgraph.json");
+  browser = await openBrowser();
+  client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
+  await until(async () => (await client.assistants.search()).length > 8);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+const at = (path: string) => `${platform.url}/a/local/${path}`;
+const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+
+async function talked(text: string, metadata: Record<string, unknown> = {}): Promise<string> {
+  const { thread_id: id } = await client.threads.create({ metadata });
+  await client.runs.wait(id, "agent", say(text));
+  return id;
+}
+
+async function asked(): Promise<string> {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "approval", { input: { topic: `topic ${id.slice(-4)}` } });
+  return id;
+}
+
+test("threads are listed with counts, filtered by status, metadata and id, each in the address", async () => {
+  const [ada, bob, waits] = await Promise.all([
+    talked("hello", { user: "ada" }),
+    talked("hi", { user: "bob" }),
+    asked(),
+  ]);
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("threads"));
+  const row = (id: string) => page.getByRole("link", { name: id });
+  await Promise.all([ada, bob, waits].map((id) => row(id).waitFor()));
+  await page.getByRole("row").filter({ hasText: ada }).getByText("You said: hello").waitFor();
+
+  await page.getByRole("group", { name: "Status" }).getByText("interrupted").click();
+  await row(ada).waitFor({ state: "hidden" });
+  await row(waits).waitFor();
+  await page.getByRole("radio", { name: /^interrupted 1$/ }).waitFor({ state: "attached" });
+  expect(page.url()).toContain("status=interrupted");
+
+  await page.goto(at("threads"));
+  await page.getByLabel("Metadata").fill("user=ada");
+  await row(bob).waitFor({ state: "hidden" });
+  await row(ada).waitFor();
+  await page.waitForURL(/meta=user/);
+  await page.reload();
+  await row(ada).waitFor();
+  expect(await row(bob).count()).toBe(0);
+
+  await page.goto(at(`threads?id=${bob}`));
+  await row(bob).waitFor();
+  expect(await row(ada).count()).toBe(0);
+  await page.goto(at("threads?meta=user%3Dnobody"));
+  await page.getByText("No thread is like that").waitFor();
+  await page.getByRole("link", { name: "Show all threads" }).click();
+  // a thread that begins somewhere else comes by itself
+  const late = await talked("late");
+  await row(late).click();
+  await page.waitForURL(new RegExp(late));
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a thread: its state, its runs, two checkpoints compared, a fork, a copy, its end", async () => {
+  const id = await talked("weather in Bonn");
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`threads/${id}`));
+  await page.getByRole("article").filter({ hasText: "The tool says: sunny in Bonn" }).waitFor();
+
+  await page.getByRole("tab", { name: "Runs" }).click();
+  const [run] = await client.runs.list(id);
+  await page.getByRole("row").filter({ hasText: run!.run_id }).getByText("success").waitFor();
+
+  await page.getByRole("tab", { name: "History" }).click();
+  const checkpoints = page.getByRole("list", { name: "Checkpoints" }).getByRole("checkbox");
+  await until(async () => (await checkpoints.count()) === 5);
+  await checkpoints.nth(0).check();
+  await page.waitForURL(/checkpoint=/);
+  await page.getByRole("tree", { name: "values" }).waitFor();
+  await checkpoints.nth(1).check();
+  await page.getByText("What changed from the older to the newer").waitFor();
+  await page.getByText("The tool says: sunny in Bonn").first().waitFor();
+  const compared = page.url();
+  await page.reload();
+  await page.getByText("What changed from the older to the newer").waitFor();
+  expect(page.url()).toBe(compared);
+
+  // a branch is drawn as one
+  const history = await client.threads.getHistory(id);
+  await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
+  await page.getByText("· branch").first().waitFor();
+
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await until(() => Promise.resolve(!page.url().includes(id)));
+  const copy = new URL(page.url()).pathname.split("/").at(-1)!;
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete this thread?" });
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(/\/threads$/);
+  await expect(client.threads.get(copy)).rejects.toThrow(/404/);
+  await client.threads.get(id);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a run is cancelled on its thread's page, live", async () => {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.create(id, "slow", { input: { steps: 20, ms: 2_000, label: "x" } });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`threads/${id}?tab=runs`));
+  await page.getByText("running", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("cell").getByText("interrupted", { exact: true }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the inbox: what waits for a human is answered there", async () => {
+  const id = await asked();
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("inbox"));
+  const card = page.getByRole("article", { name: `Thread ${id}` });
+  await card.getByText(`Publish topic ${id.slice(-4)}?`).waitFor();
+  await card.getByLabel("Answer", { exact: true }).fill("no");
+  await card.getByRole("button", { name: "Answer", exact: true }).click();
+  await card.waitFor({ state: "hidden" });
+  await until(async () => {
+    const { values } = await client.threads.getState<{ log: string[] }>(id);
+    return values.log.includes("dropped");
+  });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("feedback on a thread's runs is shown", async () => {
+  const id = await talked("hello");
+  const [run] = await client.runs.list(id);
+  const given = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
+  const answer = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(given),
+  });
+  expect(answer.status).toBe(200);
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`threads/${id}?tab=feedback`));
+  await page.getByRole("row").filter({ hasText: "helpful" }).getByText("well said").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("looked at", async () => {
+  const id = await talked("weather in Rome");
+  const history = await client.threads.getHistory(id);
+  const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);
+  await client.runs.wait(id, "agent", { input: null, checkpointId: ids[2]! });
+  await asked();
+  const { thread_id: mail } = await client.threads.create();
+  await client.runs.wait(mail, "mailer", say("write to Ada"));
+  const problems = [
+    ...(await lookAt(browser, at("threads"), "threads", `text=${id}`)),
+    ...(await lookAt(browser, at(`threads/${id}`), "thread-state", "text=The tool says")),
+    ...(await lookAt(browser, at(`threads/${id}?tab=runs`), "thread-runs", "td")),
+    ...(await lookAt(
+      browser,
+      at(`threads/${id}?checkpoint=${ids[0]}&with=${ids[2]}`),
+      "thread-diff",
+      "text=What changed",
+    )),
+    ...(await lookAt(browser, at("inbox"), "inbox", "text=Sends a mail")),
+  ];
+  expect(problems).toEqual([]);
+}, 180_000);
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    if (await isSo()) return;
+    if (Date.now() > deadline) throw new Error(`not in time: ${isSo.toString()}`);
+    await new Promise((done) => setTimeout(done, 150));
+  }
+}
