@@ -10,7 +10,7 @@ export interface ImageReference {
 
 const PART = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const REFERENCE = new RegExp(
-  `^((?:[a-zA-Z0-9.-]+|\\[[0-9a-fA-F:]+\\])(?::\\d{1,5})?/)?(${PART}(?:/${PART})*)(?::([\\w][\\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
+  `^((?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\\[[0-9a-fA-F:]+\\])(?::\\d{1,5})?/)?(${PART}(?:/${PART})*)(?::([\\w][\\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
 );
 
 /** Null for what is no reference. */
