@@ -71,20 +71,14 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   const runs: Placement[] = [];
   for (let n = 0; n < 60; n++) runs.push(...smallTrace(n, now - 90_000 - n * 240_000));
   const agent = agentTrace(now - 60_000);
-  await send(client, projectName, [...runs, ...agent]);
-  const [root] = agent;
-  await client.multipartIngestRuns({
-    runUpdates: [
-      {
-        ...root!,
-        session_name: projectName,
-        attachments: {
-          receipt: ["image/png", Buffer.from(PICTURE, "base64")],
-          notes: ["text/plain", Buffer.from("paid")],
-        },
-      } as never,
-    ],
-  });
+  const [root, ...below] = agent;
+  await send(client, projectName, [...runs, ...below]);
+  // the client sends attachments with new runs, in parts
+  const attachments = {
+    receipt: ["image/png", Buffer.from(PICTURE, "base64")],
+    notes: ["text/plain", Buffer.from("paid")],
+  };
+  await client.multipartIngestRuns({ runCreates: [{ ...root!, session_name: projectName, attachments } as never] });
   const roots = runs.filter(({ parent_run_id }) => parent_run_id === undefined);
   for (const [at, { id }] of roots.slice(0, 20).entries()) {
     await client.createFeedback(id, "helpful", { score: at % 3 === 0 ? 0 : 1 });

@@ -35,7 +35,7 @@ export const ONE_DATASET_SEARCH: OneDatasetSearch = { tab: "examples", text: "",
 export function readOneDatasetSearch(
   given: Partial<Record<keyof OneDatasetSearch, unknown>>,
 ): Partial<OneDatasetSearch> {
-  const ids = experimentIds(String(given.selectedSessions ?? ""));
+  const ids = experimentIds(given.selectedSessions);
   return {
     tab: DATASET_TABS.includes(given.tab as DatasetTab) ? (given.tab as DatasetTab) : "examples",
     text: typeof given.text === "string" ? given.text : "",
@@ -44,5 +44,7 @@ export function readOneDatasetSearch(
 }
 
 /** At most as many as the server compares at once. */
-export const experimentIds = (text: string): string[] =>
-  [...new Set(text.split(",").map((id) => id.trim().toLowerCase()))].filter((id) => UUID.test(id)).slice(0, 50);
+export const experimentIds = (text: unknown): string[] =>
+  [...new Set((typeof text === "string" ? text : "").split(",").map((id) => id.trim().toLowerCase()))]
+    .filter((id) => UUID.test(id))
+    .slice(0, 50);

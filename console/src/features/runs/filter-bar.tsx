@@ -31,7 +31,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
   const addable = (Object.keys(MORE) as More[]).filter((one) => hasMore && !shown.includes(one));
   const noun = search.tab === "threads" ? "Turns where" : search.tab === "traces" ? "Traces where" : "Runs where";
   return (
-    <Stack gap="xs" mb="sm">
+    <Stack gap="xs" my="sm">
       <Group gap="xs">
         <TextSearch value={search.text} onChange={(text) => onChange({ text })} />
         <TimeRangePicker

@@ -30,7 +30,7 @@ export function ProjectPage() {
   const navigate = useNavigate({ from: "/projects/$projectId/" });
   const project = useQuery(projectQuery(projectId));
   const change = (changes: Partial<RunSearch>) =>
-    void navigate({ search: { ...search, ...changes }, replace: !("tab" in changes) });
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: !("tab" in changes) });
   if (project.error) return <Problem error={project.error} onRetry={project.refetch} />;
   return (
     <Page title={project.data?.name ?? "Project"} actions={<Actions projectId={projectId} />}>
@@ -47,19 +47,15 @@ export function ProjectPage() {
             </Tabs.Tab>
           ))}
         </Tabs.List>
+        <FilterBar projectId={projectId} search={search} onChange={change} />
         {NAMES.map(([tab]) => (
-          <Tabs.Panel key={tab} value={tab} pt="sm">
+          <Tabs.Panel key={tab} value={tab}>
             {project.isPending ? (
               <Loading rows={12} />
+            ) : tab === "threads" ? (
+              <ThreadsTable projectId={projectId} search={search} onChange={change} />
             ) : (
-              <>
-                <FilterBar projectId={projectId} search={search} onChange={change} />
-                {tab === "threads" ? (
-                  <ThreadsTable projectId={projectId} search={search} onChange={change} />
-                ) : (
-                  <RunsTable projectId={projectId} search={search} onChange={change} />
-                )}
-              </>
+              <RunsTable projectId={projectId} search={search} onChange={change} />
             )}
           </Tabs.Panel>
         ))}

@@ -1,4 +1,4 @@
-import { boundsOf, isPreset, PRESETS, type TimeRange } from "../../ui/time-range.ts";
+import { boundsOf, isPreset, type PRESETS, type TimeRange } from "../../ui/time-range.ts";
 
 /** What the address says of a project's page. */
 export const TABS = ["traces", "llm", "all", "threads"] as const;

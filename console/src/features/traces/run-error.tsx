@@ -9,7 +9,7 @@ export function RunError({ error }: { error: string }) {
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title="It failed" role="region" aria-label="Error">
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} title="It failed" role="region">
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap={4}>
         <Text size="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
           {first}

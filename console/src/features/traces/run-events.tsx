@@ -27,7 +27,7 @@ export function RunEvents({ events, start }: { events: unknown; start: string })
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
                 <Text size="sm" span>
-                  {String(event?.name ?? "")}
+                  {typeof event?.name === "string" ? event.name : ""}
                 </Text>{" "}
                 {event?.kwargs != null && Object.keys(event.kwargs).length > 0 && (
                   <Text size="xs" span c="dimmed" ff="monospace">

@@ -7,7 +7,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, firstTokenOf, latencyOf, metadataOf, utc } from "../runs/run-record.ts";
+import { type AnyRun, firstTokenOf, latencyOf, utc } from "../runs/run-record.ts";
 import { attachmentsOf, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
@@ -28,9 +28,8 @@ interface RunPaneProps {
 
 /** All that is known of one run. */
 export function RunPane({ run, view, onView, actions, origin, feedback, feedbackCount }: RunPaneProps) {
-  const metadata = metadataOf(run);
   const attachments = attachmentsOf(run);
-  const { metadata: _, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
+  const { metadata, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
   return (
     <article aria-label={`Run ${run.name}`}>
       <Group gap={8} mb={6} wrap="nowrap" align="flex-start">

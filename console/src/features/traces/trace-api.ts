@@ -27,9 +27,7 @@ const TREE = [
 
 export function asTreeRun(run: V2Run): TreeRun {
   const { id, name, run_type, status, start_time, end_time, dotted_order, total_tokens, error_preview } = run;
-  const above = String(dotted_order ?? "")
-    .split(".")
-    .at(-2);
+  const above = typeof dotted_order === "string" ? dotted_order.split(".").at(-2) : undefined;
   return {
     id: id!,
     name: name ?? "",
@@ -38,7 +36,7 @@ export function asTreeRun(run: V2Run): TreeRun {
     start: timeOf(start_time!),
     end: end_time == null ? null : timeOf(end_time),
     tokens: total_tokens ?? null,
-    error: error_preview == null ? null : String(error_preview),
+    error: typeof error_preview === "string" ? error_preview : null,
     // a place is a time and a UUID
     parentId: above === undefined ? null : above.slice(-36),
   };

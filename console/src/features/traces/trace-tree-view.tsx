@@ -1,7 +1,8 @@
 import { ActionIcon, Group, Text, TextInput, Tooltip } from "@mantine/core";
 import { IconFold, IconFoldDown, IconSearch } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
 import { count, duration } from "../../ui/format.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -21,7 +22,8 @@ interface TraceTreeViewProps {
  * The runs of a trace, each with its bar in the time of the whole. Up and Down go from run to run, Left and Right
  * close and open, as in every tree.
  */
-export function TraceTreeView({ tree, selectedId, onSelect }: TraceTreeViewProps) {
+export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceTreeViewProps) {
+  const [selectedId, onSelect] = useQuickSelection(told, tell);
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const now = useNow();
@@ -44,18 +46,20 @@ export function TraceTreeView({ tree, selectedId, onSelect }: TraceTreeViewProps
     count: nodes.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
-    overscan: 12,
+    overscan: 8,
   });
   useEffect(() => {
     if (selectedAt >= 0) virtual.scrollToIndex(selectedAt);
     // when something else is selected, not when rows come in
   }, [selectedId]);
 
-  const toggle = (node: TraceNode) => {
-    const next = new Set(closed);
-    if (!next.delete(node.id)) next.add(node.id);
-    setClosed(next);
-  };
+  const toggle = useCallback((node: TraceNode) => {
+    setClosed((before) => {
+      const next = new Set(before);
+      if (!next.delete(node.id)) next.add(node.id);
+      return next;
+    });
+  }, []);
   const goTo = (at: number) => {
     const node = nodes[Math.max(0, Math.min(nodes.length - 1, at))];
     if (node) onSelect(node.id);
@@ -162,4 +166,30 @@ export function TraceTreeView({ tree, selectedId, onSelect }: TraceTreeViewProps
       </div>
     </div>
   );
+}
+
+/**
+ * Shown at once and told afterwards: addresses change later than keys are pressed, and what comes back late must not
+ * take the selection back.
+ */
+function useQuickSelection(told: string, tell: (id: string) => void): [string, (id: string) => void] {
+  const [selected, setSelected] = useState(told);
+  const under = useRef({ way: new Set<string>(), last: told, tell });
+  under.current.tell = tell;
+  useEffect(() => {
+    const { way, last } = under.current;
+    if (told === last) way.clear();
+    else if (!way.has(told)) {
+      under.current.last = told;
+      setSelected(told);
+    }
+  }, [told]);
+  const select = useCallback((id: string) => {
+    under.current.way.add(id);
+    under.current.last = id;
+    // keys that are pressed meanwhile begin from here
+    flushSync(() => setSelected(id));
+    under.current.tell(id);
+  }, []);
+  return [selected, select];
 }

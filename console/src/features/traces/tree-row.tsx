@@ -1,3 +1,5 @@
+import { memo } from "react";
+
 import { duration } from "../../ui/format.ts";
 import { colorOfType, RunIcon } from "../runs/run-icon.tsx";
 import { StatusDot } from "../runs/status-dot.tsx";
@@ -22,7 +24,7 @@ interface TreeRowProps {
 /** Indentation ends where names would have no room. */
 const DEEPEST = 14;
 
-export function TreeRow({
+export const TreeRow = memo(function TreeRow({
   domId,
   node,
   tree,
@@ -86,4 +88,4 @@ export function TreeRow({
       </span>
     </div>
   );
-}
+});

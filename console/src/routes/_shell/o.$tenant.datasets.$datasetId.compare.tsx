@@ -5,7 +5,7 @@ import { experimentIds } from "../../features/datasets/dataset-search.ts";
 /** An address that LangSmith's clients print (contract trace-platform §8). */
 export const Route = createFileRoute("/_shell/o/$tenant/datasets/$datasetId/compare")({
   validateSearch: ({ selectedSessions }: { selectedSessions?: unknown }): { selectedSessions?: string } => ({
-    selectedSessions: experimentIds(String(selectedSessions ?? "")).join(","),
+    selectedSessions: experimentIds(selectedSessions).join(","),
   }),
   beforeLoad: ({ params: { datasetId }, search: { selectedSessions = "" } }) => {
     throw redirect({

@@ -1,0 +1,73 @@
+/** What is shared is read without an account, on a platform that wants keys for everything else. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { type Seeded, seedTraces } from "./seed-traces.ts";
+
+let platform: Platform;
+let browser: Browser;
+let seeded: Seeded;
+let key: string;
+beforeAll(async () => {
+  platform = await startPlatform("dev", { HEDDLE_AUTH: "required" });
+  browser = await openBrowser();
+  // the one key that a first start prints
+  key = await vi.waitUntil(
+    async () => /lsv2_\w+/.exec(await readFile(join(platform.directory, "server.log"), "utf8"))?.[0],
+    { timeout: 30_000 },
+  );
+  seeded = await seedTraces(platform.traceUrl, key);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+test("a trace is shared, read in a browser without a key, and no more when sharing ends", async () => {
+  const { page, context } = await openPage(browser);
+  await page.goto(`${platform.url}/projects/${seeded.projectId}/r/${seeded.agentRunId}`);
+  // who has no key is asked for one, and comes back to where they wanted to go
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByRole("treeitem", { name: /find_shoes/ }).waitFor();
+  await page.getByRole("button", { name: "Share the trace" }).click();
+  await page.getByRole("button", { name: "Make a link" }).click();
+  const link = await page.getByRole("textbox", { name: "Link to the shared trace" }).inputValue();
+
+  const stranger = await openPage(browser);
+  await stranger.page.goto(link);
+  await stranger.page.getByRole("treeitem", { name: /find_shoes/ }).waitFor();
+  await stranger.page.getByText("two pairs").waitFor();
+  const picture = stranger.page.getByRole("img", { name: "receipt" });
+  await vi.waitUntil(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
+  await stranger.page.getByRole("tab", { name: /Feedback/ }).click();
+  await stranger.page.getByText("Found the right pair at once.").waitFor();
+  expect(await stranger.page.getByRole("button", { name: "Give feedback" }).count()).toBe(0);
+  await stranger.page
+    .getByRole("treeitem", { name: /warehouse/ })
+    .first()
+    .click();
+  await stranger.page.getByRole("tab", { name: "Run", exact: true }).click();
+  await stranger.page.getByRole("region", { name: "It failed" }).getByText("ECONNREFUSED").waitFor();
+  expect(stranger.errors).toEqual([]);
+  expect(await lookAt(browser, link, "shared-trace", "text=find_shoes")).toEqual([]);
+
+  await page.getByRole("button", { name: "Stop sharing" }).click();
+  await page.getByRole("button", { name: "Make a link" }).waitFor();
+  await stranger.page.goto(link);
+  await stranger.page.getByText("Nothing is shared by this link").waitFor();
+  await stranger.context.close();
+  await context.close();
+});
+
+test("a dataset is shared by the SDK and read by its link", async () => {
+  const { url } = await seeded.client.shareDataset(seeded.datasetId);
+  const { pathname } = new URL(url);
+  expect(pathname).toMatch(/^\/public\/[^/]+\/d$/);
+  const problems = await lookAt(browser, platform.url + pathname, "shared-dataset", "[data-row]");
+  expect(problems).toEqual([]);
+});
