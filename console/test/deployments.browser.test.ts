@@ -96,7 +96,7 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runIt()).toMatchObject({ word: "first" });
 
-  const revisions = page.getByRole("list", { name: "Revisions" }).or(page.getByLabel("Revisions")).getByRole("button");
+  const revisions = page.getByRole("navigation", { name: "All revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
   await revisions.nth(2).click();
   await page.getByRole("button", { name: "Roll back to it" }).click();

@@ -139,11 +139,14 @@ const columns = (server: string) => [
   },
   {
     title: "Description",
-    cell: ({ description }: Assistant) => (
-      <Text size="sm" c="dimmed" lineClamp={2}>
-        {description}
-      </Text>
-    ),
+    cell: ({ description }: Assistant) =>
+      description === null ? (
+        ""
+      ) : (
+        <Text size="sm" c="dimmed" lineClamp={2}>
+          {description}
+        </Text>
+      ),
     width: "30%",
   },
   { title: "Changed", cell: ({ updated_at: at }: Assistant) => <TimeText at={at} />, width: 110 },

@@ -1,3 +1,4 @@
+import { Box } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { GraphView } from "../../ui/graph-view/graph-view.tsx";
@@ -15,5 +16,9 @@ export function GraphDrawing({ server, assistantId }: GraphDrawingProps) {
   const { data: drawing, error, refetch } = useQuery(drawingQuery(server, assistantId));
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!drawing) return <Loading />;
-  return <GraphView drawing={drawing as unknown as Drawing} />;
+  return (
+    <Box h="max(360px, calc(100vh - 260px))">
+      <GraphView drawing={drawing as unknown as Drawing} />
+    </Box>
+  );
 }

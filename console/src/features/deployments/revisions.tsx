@@ -36,36 +36,38 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   }
   return (
     <div className={classes["columns"]}>
-      <Timeline active={-1} bulletSize={14} lineWidth={2} aria-label="Revisions">
-        {revisions.map((one) => (
-          <Timeline.Item key={one.id}>
-            <UnstyledButton
-              onClick={() => void navigate({ search: (before) => ({ ...before, revision: one.id }) })}
-              aria-current={one === chosen || undefined}
-              p={6}
-              mt={-8}
-              w="100%"
-              style={{
-                borderRadius: 4,
-                background: one === chosen ? "var(--mantine-color-default-hover)" : undefined,
-              }}
-            >
-              <Group gap="xs">
-                <StatusBadge status={one.status} />
-                {one.id === deployment.active_revision_id && (
-                  <Text size="xs" fw={700}>
-                    serves
-                  </Text>
-                )}
-                <TimeText at={one.created_at} c="dimmed" />
-              </Group>
-              <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                {describe(one)}
-              </Text>
-            </UnstyledButton>
-          </Timeline.Item>
-        ))}
-      </Timeline>
+      <nav aria-label="All revisions">
+        <Timeline active={-1} bulletSize={14} lineWidth={2}>
+          {revisions.map((one) => (
+            <Timeline.Item key={one.id}>
+              <UnstyledButton
+                onClick={() => void navigate({ search: (before) => ({ ...before, revision: one.id }) })}
+                aria-current={one === chosen || undefined}
+                p={6}
+                mt={-8}
+                w="100%"
+                style={{
+                  borderRadius: 4,
+                  background: one === chosen ? "var(--mantine-color-default-hover)" : undefined,
+                }}
+              >
+                <Group gap="xs">
+                  <StatusBadge status={one.status} />
+                  {one.id === deployment.active_revision_id && (
+                    <Text size="xs" fw={700}>
+                      serves
+                    </Text>
+                  )}
+                  <TimeText at={one.created_at} c="dimmed" />
+                </Group>
+                <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+                  {describe(one)}
+                </Text>
+              </UnstyledButton>
+            </Timeline.Item>
+          ))}
+        </Timeline>
+      </nav>
       <RevisionDetails key={chosen.id} deployment={deployment} revision={chosen} />
     </div>
   );

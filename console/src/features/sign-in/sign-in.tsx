@@ -49,7 +49,11 @@ export function SignIn() {
           {methods?.password && (
             <form
               onSubmit={byPassword.onSubmit(({ email, password }) =>
-                attempt(() => traceApi.POST("/api/v1/login", { body: { email, password, cookie: true } }))(),
+                attempt(() => {
+                  // a key that is kept would speak for this tab instead, also one that was revoked
+                  keepKey(null);
+                  return traceApi.POST("/api/v1/login", { body: { email, password, cookie: true } });
+                })(),
               )}
             >
               <Stack gap="sm">
@@ -71,7 +75,10 @@ export function SignIn() {
             </form>
           )}
           {methods?.oidc && (
-            <Anchor href={`/api/trace${methods.oidc.path}?return_to=${encodeURIComponent(next)}`}>
+            <Anchor
+              href={`/api/trace${methods.oidc.path}?return_to=${encodeURIComponent(next)}`}
+              onClick={() => keepKey(null)}
+            >
               Sign in at {new URL(methods.oidc.issuer).host}
             </Anchor>
           )}

@@ -1,0 +1,232 @@
+/** Assistants, crons, the store and webhooks, as somebody uses them who looks after an agent. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+let client: Client;
+let receiver: Server;
+let answer = 500;
+const received: { id: string; body: Record<string, unknown> }[] = [];
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      received.push({
+        id: String(request.headers["webhook-id"]),
+        body: JSON.parse(text) as Record<string, unknown>,
+      });
+      response.writeHead(answer).end();
+    });
+  });
+  await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+  platform = await startPlatform("dev");
+  browser = await openBrowser();
+  client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+  receiver?.close();
+});
+
+const at = (path: string) => `${platform.url}/a/local${path}`;
+
+test("an assistant is made, changed, its versions compared, an older one used again, and deleted", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("/assistants"));
+  await page.getByRole("button", { name: "New assistant" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Friendly");
+  await page.getByRole("dialog").getByRole("combobox", { name: "Graph" }).fill("echo");
+  await page.getByRole("option", { name: "echo", exact: true }).click();
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "Friendly" }).waitFor();
+
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Description").fill("Says hello");
+  const config = page.getByRole("textbox", { name: "Config", exact: true });
+  await config.fill('{"configurable": {"tone": "warm"}');
+  await page.getByRole("button", { name: "Save as a new version" }).click();
+  await page.getByRole("alert").filter({ hasText: "Config is not valid JSON" }).waitFor();
+  await config.fill('{"configurable": {"tone": "warm"}}');
+  await page.getByRole("button", { name: "Save as a new version" }).click();
+  await page.getByText("Says hello").waitFor();
+
+  await page.getByRole("tab", { name: "Versions" }).click();
+  await page.getByLabel("Version 1: Friendly").check();
+  await page.getByText("config.configurable").first().waitFor();
+  expect(page.url()).toContain("tab=versions");
+  await page.getByRole("button", { name: "Use this version" }).click();
+  await vi.waitUntil(async () => {
+    const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
+    return one?.version === 1 && one.name === "Friendly";
+  });
+  await page.getByText("Says hello").waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.waitForURL(/\/assistants$/);
+  await page.getByRole("link", { name: "echo" }).first().waitFor();
+  expect(await page.getByRole("link", { name: "Friendly" }).count()).toBe(0);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a graph and its schemas are shown", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const [one] = await client.assistants.search({ graphId: "nested" });
+  await page.goto(at(`/assistants/${one!.assistant_id}?tab=graph`));
+  await page.locator(".react-flow__node").first().waitFor();
+  await page.getByRole("tab", { name: "Schemas" }).click();
+  await page.getByText("input schema").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a cron is made with its next times in its zone, paused, changed and deleted", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("/crons"));
+  await page.getByText("No crons yet").waitFor();
+  await page.getByRole("button", { name: "New cron" }).click();
+  const schedule = page.getByLabel("Schedule");
+  await schedule.fill("0 25 * * *");
+  await page.getByRole("alert").filter({ hasText: /hour/i }).waitFor();
+  await schedule.fill("30 7 * * 1-5");
+  await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
+  await page.getByRole("option", { name: "Asia/Tokyo" }).click();
+  expect(await page.getByRole("list", { name: "Next times" }).getByText("07:30").count()).toBe(5);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.waitForURL(/cron=/);
+  await page.getByRole("dialog", { name: "Cron", exact: true }).waitFor();
+  const [made] = await client.crons.search({});
+  expect(made).toMatchObject({ schedule: "30 7 * * 1-5" });
+  expect((made as unknown as { timezone: string }).timezone).toBe("Asia/Tokyo");
+
+  await page
+    .getByRole("dialog")
+    .getByRole("switch", { name: /Enabled/ })
+    .click({ force: true });
+  await page.getByText("Paused: it starts nothing").waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Schedule").fill("*/5 * * * *");
+  await page.getByRole("button", { name: "Save" }).click();
+  await vi.waitUntil(async () => (await client.crons.search({}))[0]?.schedule === "*/5 * * * *");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete this cron?" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No crons yet").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the last runs of a cron are linked", async () => {
+  const thread = await client.threads.create();
+  // every minute; its first run is at most a minute away, so one with the cron's id stands for it
+  const cron = await client.crons.createForThread(thread.thread_id, "echo", { schedule: "0 0 1 1 *", input: {} });
+  const id = (cron as unknown as { cron_id: string }).cron_id;
+  await client.runs.wait(thread.thread_id, "echo", { input: { text: "x" }, metadata: { cron_id: id } });
+  const { page, context } = await openPage(browser);
+  await page.goto(at(`/crons?cron=${id}`));
+  const dialog = page.getByRole("dialog", { name: "Cron", exact: true });
+  await dialog.getByText("success").waitFor();
+  const link = dialog.getByRole("link").first();
+  expect(await link.getAttribute("href")).toContain(`/threads/${thread.thread_id}`);
+  await context.close();
+});
+
+test("the store is walked by namespace, searched, changed and cleared", async () => {
+  await client.store.putItem(["memories", "ada"], "tea", { kind: "drink", text: "likes green tea" });
+  await client.store.putItem(["memories", "ada"], "cat", { kind: "pet", text: "has a cat" });
+  await client.store.putItem(["memories", "bob"], "dog", { kind: "pet", text: "has a dog" });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("/store"));
+  const tree = page.getByRole("navigation", { name: "Namespaces" });
+  await tree.getByRole("button", { name: "Open memories" }).click();
+  await tree.getByRole("button", { name: "ada", exact: true }).click();
+  await page.getByRole("link", { name: "tea" }).waitFor();
+  await page.getByRole("link", { name: "dog" }).waitFor({ state: "detached" });
+  await tree.getByRole("button", { name: "All namespaces" }).click();
+  await page.getByLabel("Filter by value").fill('{"kind": "pet"}');
+  await page.getByRole("link", { name: "tea" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "dog" }).waitFor();
+  await page.getByLabel("Filter by value").fill("");
+  await page.getByLabel("Search by meaning").fill("likes green tea");
+  await page.getByText("Likeness").waitFor();
+  await page.getByLabel("Search by meaning").fill("");
+  await page.getByText("Likeness").waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: "dog" }).click();
+  await page.getByRole("dialog", { name: "dog" }).getByText("has a dog").waitFor();
+  await page.reload();
+  await page.getByRole("dialog", { name: "dog" }).getByText("has a dog").waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Value", exact: true }).fill('{"kind": "pet", "text": "has two dogs"}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("has two dogs").first().waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog", { name: "Delete dog?" }).getByRole("button", { name: "Delete" }).click();
+  await vi.waitUntil(async () => (await client.store.getItem(["memories", "bob"], "dog").catch(() => null)) === null);
+
+  await page.getByRole("button", { name: "New item" }).click();
+  await page.getByRole("textbox", { name: "Namespace" }).fill("notes.team");
+  await page.getByRole("textbox", { name: "Key", exact: true }).fill("plan");
+  await page.getByRole("textbox", { name: "Value", exact: true }).fill('{"text": "ship it"}');
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog", { name: "plan" }).getByText("ship it").waitFor();
+  expect((await client.store.getItem(["notes", "team"], "plan"))?.value).toEqual({ text: "ship it" });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a delivery that failed shows the receiver's answer and is sent again", async () => {
+  const { port } = receiver.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/hook`;
+  const thread = await client.threads.create();
+  await client.runs.wait(thread.thread_id, "echo", { input: { text: "x" }, webhook: url });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("/webhooks"));
+  await page.getByRole("link", { name: url }).click();
+  const dialog = page.getByRole("dialog", { name: "Delivery" });
+  await dialog.getByText("HTTP 500").first().waitFor();
+  answer = 200;
+  await dialog.getByText("delivered").first().waitFor({ timeout: 30_000 });
+  const before = received.length;
+  await dialog.getByRole("button", { name: "Send again" }).click();
+  await vi.waitUntil(() => received.length > before, { timeout: 15_000 });
+  expect(new Set(received.map(({ id }) => id)).size).toBe(1);
+  expect(received.at(-1)!.body).toMatchObject({ thread_id: thread.thread_id, status: "success" });
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
+
+test("every page fits, light and dark", async () => {
+  await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
+  const [crons, assistants] = [await client.crons.search({}), await client.assistants.search({ graphId: "agent" })];
+  const problems = [
+    ...(await lookAt(browser, at("/assistants"), "assistants", "text=parallel")),
+    ...(await lookAt(
+      browser,
+      at(`/assistants/${assistants[0]!.assistant_id}?tab=versions`),
+      "versions",
+      "text=in use",
+    )),
+    ...(await lookAt(
+      browser,
+      at(`/assistants/${assistants[0]!.assistant_id}?tab=graph`),
+      "graph",
+      ".react-flow__node",
+    )),
+    ...(await lookAt(browser, at("/crons"), "crons", "text=0 9 * * 1-5")),
+    ...(await lookAt(browser, at(`/crons?cron=${crons[0]!.cron_id}`), "cron", "text=Last runs")),
+    ...(await lookAt(browser, at("/store?ns=%5B%22memories%22%5D"), "store", "text=likes green tea")),
+    ...(await lookAt(browser, at("/webhooks"), "webhooks", "text=delivered")),
+  ];
+  expect(problems).toEqual([]);
+}, 300_000);

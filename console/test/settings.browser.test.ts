@@ -1,0 +1,172 @@
+/** Who gets in and what they may, on a platform that nobody enters without a credential. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { openBrowser, openPage, type Platform, seriousFindings, startPlatform } from "./browser.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const EMAIL = "ada@example.com";
+const PASSWORD = "a long enough password";
+
+let platform: Platform;
+let browser: Browser;
+
+/** As an operator does on the machine. */
+function heddle(args: string[], input = ""): Promise<string> {
+  const data = ["--data-dir", join(platform.directory, "data")];
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, "cli/bin/heddle.js"), ...args, ...data],
+      { timeout: 60_000 },
+      (error, out, err) => (error ? reject(new Error(`${error.message}\n${out}${err}`)) : resolve(out)),
+    );
+    child.stdin!.end(input);
+  });
+}
+
+beforeAll(async () => {
+  platform = await startPlatform("up", { HEDDLE_AUTH: "required", HEDDLE_RATE_LIMITS: "on" });
+  browser = await openBrowser();
+  await heddle(["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+}, 60_000);
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByLabel(/^Password/).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+test("whoever is nobody is sent to the sign-in page, and back to where they were, also in the middle of work", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=roles`);
+  await page.waitForURL(/\/sign-in\?next=/);
+  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByLabel(/^Password/).fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  await signIn(page);
+  await page.waitForURL(/\/settings\?tab=roles$/);
+  await page.getByText("Organization Admin").waitFor();
+  // a session is good for the control plane too
+  await page.goto(`${platform.url}/deployments`);
+  await page.getByText("No deployments yet").waitFor();
+
+  await page.goto(`${platform.url}/settings?tab=members`);
+  await page.getByText("Ada", { exact: true }).waitFor();
+  const ended = await page.request.post(`${platform.url}/api/trace/api/v1/logout`, {
+    headers: { "x-heddle-csrf": "1" },
+    data: { everywhere: true },
+  });
+  expect(ended.status()).toBe(204);
+  await page.getByRole("tab", { name: "API keys" }).click();
+  await page.waitForURL(/\/sign-in\?next=/);
+  await signIn(page);
+  await page.waitForURL(/\/settings\?tab=keys$/);
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
+
+test("a key is shown once, gets its tab in, and nobody any more once it is revoked", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=keys`);
+  await signIn(page);
+  const service = page.getByRole("region", { name: "Service keys" }).first();
+  await service.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("What it is for").fill("nightly job");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = await page.getByLabel("Key", { exact: true }).textContent();
+  expect(key).toMatch(/^lsv2_/);
+  await page.getByRole("button", { name: "I have it" }).click();
+  await service.getByText("nightly job").waitFor();
+  expect(await page.content()).not.toContain(key!);
+
+  const other = await openPage(browser);
+  await other.page.goto(`${platform.url}/settings?tab=limits`);
+  await other.page.getByLabel("API key").fill(key!);
+  await other.page.getByRole("button", { name: "Use this key" }).click();
+  await other.page.waitForURL(/\/settings\?tab=limits$/);
+  await other.page.getByLabel("Only what you have used just now").click({ force: true });
+  await other.page.getByText("default.key").waitFor();
+  expect(Number(await other.page.getByRole("progressbar").first().getAttribute("aria-valuenow"))).toBeGreaterThan(0);
+
+  await service.getByRole("row").filter({ hasText: "nightly job" }).getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await service.getByText("nightly job").waitFor({ state: "detached" });
+  await other.page.waitForURL(/\/sign-in/, { timeout: 20_000 });
+  expect([errors, other.errors]).toEqual([[], []]);
+  await other.context.close();
+  await context.close();
+}, 60_000);
+
+test("workspaces, roles and people are made, changed and removed, and the audit log tells of it", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=workspaces`);
+  await signIn(page);
+  await page.getByRole("button", { name: "New workspace" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("Research");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("row").filter({ hasText: "Research" }).waitFor();
+
+  await page.getByRole("tab", { name: "Roles" }).click();
+  await page.getByRole("button", { name: "New role" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("Watcher");
+  await page.getByRole("checkbox", { name: "runs:read", exact: true }).check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /Watcher/ }).click();
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+
+  await page.getByRole("tab", { name: "Members" }).click();
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("textbox", { name: "E-mail" }).fill("bob@example.com");
+  await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
+  const bob = page.getByRole("row").filter({ hasText: "bob@example.com" });
+  await bob.getByText("invited").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await bob.getByRole("button", { name: "Take back" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await bob.waitFor({ state: "detached" });
+
+  await page.getByRole("tab", { name: "Audit log" }).click();
+  await page.getByText("create_role").first().waitFor();
+  await page.getByLabel("What").fill("create_role");
+  await page.getByLabel("What").press("Enter");
+  await page.waitForURL(/operation=create_role/);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "CSV" }).click();
+  expect((await saved).suggestedFilename()).toBe("audit-log.csv");
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
+
+test("a password is changed by whoever knows it, and all sessions are ended", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=account`);
+  await signIn(page);
+  await page.getByText(EMAIL).waitFor();
+  const fill = async (current: string, next: string) => {
+    await page.getByLabel("Current password").fill(current);
+    await page.getByLabel(/^New password \*?$|^New password$/).fill(next);
+    await page.getByLabel("New password again").fill(next);
+    await page.getByRole("button", { name: "Change the password" }).click();
+  };
+  await fill("wrong", "another long password");
+  await page.getByRole("alert").waitFor();
+  await fill(PASSWORD, "another long password");
+  await page.getByText("The password is changed").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.waitForURL(/\/sign-in/);
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
