@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
@@ -7,14 +7,23 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 const db = await testDatabase();
 const guard = await testGuard(db);
 const { a, b, unknown } = await testTenants(db);
-const limited = (env: Record<string, string> = {}) =>
-  testTracePlatform({ HEDDLE_RATE_LIMITS: "on", ...env }, { db, guard });
+const started: (() => Promise<void>)[] = [];
+/** Ended before the database goes: what is registered inside a test is not run. */
+afterAll(async () => {
+  for (const stop of started) await stop();
+});
+const platformWith = async (env: Record<string, string>) => {
+  const made = await testTracePlatform(env, { db, guard });
+  started.push(made.stop);
+  return made;
+};
+const limited = (env: Record<string, string> = {}) => platformWith({ HEDDLE_RATE_LIMITS: "on", ...env });
 const key = (text: string) => ({ "x-api-key": text });
 
 test("limits are off on loopback, on behind a proxy, and say so in metrics", async () => {
-  const { call } = await testTracePlatform({}, { db, guard });
+  const { call } = await platformWith({});
   expect((await call("GET", "/nothing")).headers.has("ratelimit")).toBe(false);
-  const behind = await testTracePlatform({ HEDDLE_TRUSTED_PROXIES: "127.0.0.1" }, { db, guard });
+  const behind = await platformWith({ HEDDLE_TRUSTED_PROXIES: "127.0.0.1" });
   const answer = await behind.call("GET", "/nothing", undefined, { "X-Forwarded-For": "192.0.2.1" });
   expect(answer.headers.get("ratelimit")).toBe('"public";r=99;t=60');
   const metrics = await behind.platform.deps.metrics.registry.metrics();
