@@ -19,6 +19,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
+import { pruneStyles } from "./unused-styles.mjs";
+
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CONSOLE = join(ROOT, "console");
 const STAMP = "sources.sha256";
@@ -34,6 +36,7 @@ export async function buildConsole(directory) {
     // beside, and then in one step: a server may be reading the old ones
     const fresh = `${directory}.${process.pid}`;
     await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } }));
+    pruneStyles(fresh);
     for (const file of files(fresh)) compress(file);
     writeFileSync(join(fresh, STAMP), stamp);
     rmSync(directory, { recursive: true, force: true });
@@ -76,7 +79,12 @@ function readStamp(directory) {
 function sourcesHash() {
   const hash = createHash("sha256");
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
-  for (const file of [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src"))]) {
+  for (const file of [
+    join(ROOT, "package-lock.json"),
+    join(ROOT, "scripts", "unused-styles.mjs"),
+    ...own,
+    ...files(join(CONSOLE, "src")),
+  ]) {
     if (file.endsWith("route-tree.gen.ts")) continue;
     hash.update(file.slice(ROOT.length)).update(readFileSync(file));
   }
