@@ -53,6 +53,8 @@ export function testPodman(): TestPodman {
   const address = `unix://${socket}`;
   const engine = new Engine(address);
   let child: ReturnType<typeof spawn> | undefined;
+  // hooks do not run where the file itself fails
+  process.once("exit", () => child?.kill("SIGKILL"));
   const podman: TestPodman = {
     address,
     engine,
