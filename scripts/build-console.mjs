@@ -19,8 +19,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-import { pruneStyles } from "./unused-styles.mjs";
-
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CONSOLE = join(ROOT, "console");
 const STAMP = "sources.sha256";
@@ -36,7 +34,6 @@ export async function buildConsole(directory) {
     // beside, and then in one step: a server may be reading the old ones
     const fresh = `${directory}.${process.pid}`;
     await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } }));
-    pruneStyles(fresh);
     for (const file of files(fresh)) compress(file);
     writeFileSync(join(fresh, STAMP), stamp);
     rmSync(directory, { recursive: true, force: true });
