@@ -104,7 +104,7 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await vi.waitUntil(async () => (await runIt())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
 
   const problems = [
-    ...(await lookAt(browser, `${platform.url}/deployments`, "deployments", "text=shop-agent")),
+    ...(await lookAt(browser, `${platform.url}/deployments`, "deployments", "main a:has-text('shop-agent')")),
     ...(await lookAt(browser, page.url(), "deployment", "role=log")),
     ...(await lookAt(browser, `${platform.url}/deployments?create=true`, "deployment-new", "text=Choose a folder")),
     ...(await lookAt(browser, `${page.url().split("?")[0]}?tab=environment`, "environment", "text=Add a variable")),
