@@ -78,7 +78,6 @@ function sourcesHash() {
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
   for (const file of [
     join(ROOT, "package-lock.json"),
-    join(ROOT, "scripts", "unused-styles.mjs"),
     ...own,
     ...files(join(CONSOLE, "src")),
   ]) {
