@@ -76,11 +76,7 @@ function readStamp(directory) {
 function sourcesHash() {
   const hash = createHash("sha256");
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
-  for (const file of [
-    join(ROOT, "package-lock.json"),
-    ...own,
-    ...files(join(CONSOLE, "src")),
-  ]) {
+  for (const file of [join(ROOT, "package-lock.json"), ...own, ...files(join(CONSOLE, "src"))]) {
     if (file.endsWith("route-tree.gen.ts")) continue;
     hash.update(file.slice(ROOT.length)).update(readFileSync(file));
   }
