@@ -8,11 +8,13 @@ import "@mantine/core/styles.css";
 import "./app/app.css";
 
 import { queryClient } from "./app/query-client.ts";
+import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
 import { theme } from "./app/theme.ts";
 
 const Notices = lazy(async () => ({ default: (await import("./app/notices.tsx")).Notices }));
 
+reloadWhenReplaced();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">

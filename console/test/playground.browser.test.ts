@@ -66,6 +66,33 @@ test("a chat: tokens, a tool's call with its answer, the graph lit, each step's 
   await context.close();
 });
 
+test("the first page leads here; without what comes lazily it is small", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const sizes = new Map<string, number>();
+  const session = await context.newCDPSession(page);
+  await session.send("Network.enable");
+  const urls = new Map<string, string>();
+  session.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, response.url));
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) =>
+    sizes.set(new URL(urls.get(requestId) ?? "http://none").pathname, encodedDataLength),
+  );
+  await page.goto(platform.url);
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  const usable = await page.evaluate(() => performance.now());
+  await page.locator('[data-node="model"]').waitFor();
+  const sum = (match: (path: string) => boolean) =>
+    [...sizes].filter(([path]) => match(path)).reduce((total, [, bytes]) => total + bytes, 0);
+  const isLazy = (path: string) => /\/(workbench|subagents|graph-view|json-view|markdown)-/.test(path);
+  const first = sum((path) => !isLazy(path));
+  console.log(
+    `playground: ${first / 1000} kB and lazily ${sum(isLazy) / 1000} kB; usable after ${usable.toFixed(0)} ms`,
+  );
+  expect(first).toBeGreaterThan(50_000);
+  expect(first).toBeLessThan(300_000);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("a message is edited and sent again; branches are switched; one goes on from an older step", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent&panel=steps"));

@@ -14,6 +14,8 @@ import { Watcher } from "./watcher.ts";
 import type { Place } from "./workbench.tsx";
 
 const Workbench = lazy(async () => ({ default: (await import("./workbench.tsx")).Workbench }));
+// asked for beside the assistants, not after them
+void import("./workbench.tsx").catch(() => {});
 const route = getRouteApi("/_shell/a/$server/playground");
 
 /** Which assistant and which thread; all that is looked at stands in the address. */

@@ -59,7 +59,7 @@ export function ThreadList() {
         <Group gap="xs" align="flex-start">
           <Select
             size="xs"
-            w={180}
+            w={{ base: "100%", xs: 180 }}
             aria-label="Assistant"
             placeholder="any assistant"
             clearable
@@ -84,7 +84,7 @@ export function ThreadList() {
           />
           <Select
             size="xs"
-            w={160}
+            w={{ base: "100%", xs: 160 }}
             aria-label="Order"
             allowDeselect={false}
             data={SORTS}
@@ -200,7 +200,7 @@ function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
   return (
     <TextInput
       size="xs"
-      w={200}
+      w={{ base: "100%", xs: 200 }}
       aria-label={label}
       placeholder={placeholder}
       value={text}
