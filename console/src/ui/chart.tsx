@@ -1,33 +1,11 @@
 import { Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 
+import { type ChartProps, SERIES_COLORS } from "./chart-props.ts";
 import { fullTime } from "./format.ts";
-
-export interface ChartSeries {
-  label: string;
-  /** One for each time; null where there is nothing. */
-  values: (number | null)[];
-}
-
-export interface ChartProps {
-  title: string;
-  /** Seconds since 1970, rising. */
-  times: number[];
-  series: ChartSeries[];
-  /** Of a value on the axis and in the legend. */
-  format: (value: number) => string;
-  kind?: "line" | "bars";
-  /** Somebody picked a moment: the time's index. */
-  onPick?: ((index: number) => void) | undefined;
-  /** Beside the title. */
-  note?: string;
-}
 
 const Plot = lazy(() => import("./plot.tsx"));
 const HEIGHT = 180;
-
-/** In an order in which neighbours differ for people who see few colours. */
-export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
 
 /** A chart over time with the values of the moment that is pointed at; as a table for whoever would rather read. */
 export function Chart(props: ChartProps) {

@@ -6,7 +6,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
-import { type ChartProps, SERIES_COLORS } from "./chart.tsx";
+import { type ChartProps, SERIES_COLORS } from "./chart-props.ts";
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 

@@ -122,7 +122,9 @@ test("a stream comes piece by piece and ends behind when the browser leaves; oth
       if (heard.endsWith("ping")) socket.end();
     });
     socket.on("close", () => resolve(heard));
-    socket.write("GET /api/agent/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    socket.write(
+      "GET /api/agent/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
   });
   expect(text).toContain("101 Switching Protocols");
   expect(text).toMatch(/ping$/);

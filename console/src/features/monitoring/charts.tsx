@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 
-import { Chart, type ChartProps, type ChartSeries } from "../../ui/chart.tsx";
+import { Chart } from "../../ui/chart.tsx";
+import { type ChartProps, type ChartSeries } from "../../ui/chart-props.ts";
 import { compact, duration, money, percent } from "../../ui/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";

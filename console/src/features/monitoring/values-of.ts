@@ -1,4 +1,4 @@
-import type { ChartSeries } from "../../ui/chart.tsx";
+import type { ChartSeries } from "../../ui/chart-props.ts";
 import type { Point, TimelineInRange } from "./timeline-query.ts";
 
 type Figure = (point: Point) => number | null | undefined;

@@ -1,4 +1,4 @@
-import type { TraceDeps } from "../deps.ts";
+import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
 import { projectsOfTier } from "../projects/sql.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -9,7 +9,7 @@ import type { RunSelection } from "./selection.ts";
  * scope for filters that speak of tiers knows which projects differ; for all others it is as it was, without a query.
  */
 export async function knowTiers(
-  { sql, settings }: { sql: TraceDeps["sql"]; settings: { traceTier: string } },
+  { sql, settings }: { sql: Sql; settings: { traceTier: string } },
   scope: RunScope,
   { filters = [], trace_filter, tree_filter }: RunSelection,
 ): Promise<RunScope> {
