@@ -122,7 +122,7 @@ test("workspaces, roles and people are made, changed and removed, and the audit 
   await page.getByRole("checkbox", { name: "runs:read", exact: true }).check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: /Watcher/ }).click();
-  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
 
   await page.getByRole("tab", { name: "Members" }).click();
   await page.getByRole("button", { name: "Invite" }).click();

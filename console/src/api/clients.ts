@@ -18,9 +18,10 @@ const manners: Middleware = {
     request.headers.set("x-heddle-csrf", "1");
     return request;
   },
-  async onResponse({ response }) {
+  async onResponse({ response, schemaPath }) {
     if (response.ok) return response;
-    if (response.status === 401) onUnauthorized();
+    // of a password that was typed wrong the form tells
+    if (response.status === 401 && !/\/(login|auth\/password)$/.test(schemaPath)) onUnauthorized();
     throw await ApiError.from(response);
   },
   onError({ error }) {
