@@ -137,8 +137,8 @@ test("workspaces, roles and people are made, changed and removed, and the audit 
 
   await page.getByRole("tab", { name: "Audit log" }).click();
   await page.getByText("create_role").first().waitFor();
-  await page.getByLabel("What").fill("create_role");
-  await page.getByLabel("What").press("Enter");
+  await page.getByLabel("What", { exact: true }).fill("create_role");
+  await page.getByLabel("What", { exact: true }).press("Enter");
   await page.waitForURL(/operation=create_role/);
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV" }).click();

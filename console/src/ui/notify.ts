@@ -6,10 +6,12 @@ async function show(notification: NotificationData): Promise<void> {
   notifications.show(notification);
 }
 
+const CLOSE = { "aria-label": "Close" };
+
 /** `onError: tellFailure("The cron was not saved")`; stays until it is closed, because it says what went wrong. */
 export const tellFailure =
   (what: string) =>
   (error: Error): void =>
-    void show({ title: what, message: error.message, color: "red", autoClose: false });
+    void show({ title: what, message: error.message, color: "red", autoClose: false, closeButtonProps: CLOSE });
 
 export const tellDone = (message: string): void => void show({ message, color: "teal" });
