@@ -21,6 +21,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
+      // what several pages use is one file: ninety small ones cost more in headers than in content
+      output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 6 }] } },
       treeshake: {
         // do nothing when they are loaded and do not say so; the SDK would bring all of langsmith along
         moduleSideEffects: (id) => !/node_modules\/(@langchain\/(core|langgraph-sdk)|langsmith)\//.test(id),

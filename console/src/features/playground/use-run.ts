@@ -160,6 +160,7 @@ export function useRun({
       return;
     }
     if (isLoading && watcher.runId !== null) watcher.ended.add(watcher.runId);
+    watcher.clear();
     await stream.submit(input ?? null, {
       ...shared,
       checkpoint: from && { ...from },

@@ -6,7 +6,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { tellFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-import { drawingQuery, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
+import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
 import { branchOf } from "./branches.ts";
 import { messagesKeyOf } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
@@ -93,16 +93,24 @@ export function Workbench(props: WorkbenchProps) {
   if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="The graph did not load" />;
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;
-  const current = runs.find(({ run_id: id }) => id === watch.runId) ?? runs.find(({ status }) => status !== "pending");
+  const listed = runs.find(({ run_id: id }) => id === watch.runId);
+  // its stream knows it before the list of runs does
+  const begun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
+  const current = listed ?? (isRunning ? begun : runs.find(({ status }) => status !== "pending"));
   const waiting = runs.filter((one) => one.status === "pending" && one.run_id !== watch.runId).toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   const nodeStates = new Map(watch.nodes);
-  if (!isRunning) for (const name of head?.next ?? []) nodeStates.set(name, "waiting");
+  if (!isRunning) {
+    for (const name of head?.next ?? []) {
+      const hasFailed = head?.tasks.some((task) => task.name === name && (task.error ?? null) !== null);
+      if (nodeStates.get(name) !== "failed") nodeStates.set(name, hasFailed ? "failed" : "waiting");
+    }
+  }
   return (
     <div className={classes.grid}>
       <section className={classes.main} aria-label="Conversation and input">
         <RunBar
-          run={isRunning && watch.runId !== current?.run_id ? undefined : current}
+          run={current}
           waiting={waiting}
           isRunning={isRunning}
           isLost={run.isLost}
