@@ -90,7 +90,7 @@ export function ExamplesTable({ examples, onEnd, onDelete }: ExamplesTableProps)
   if (examples.length === 0) {
     return (
       <Empty title="No examples">
-        <Text size="sm">Add some below, from traces, or with the SDK.</Text>
+        {onDelete && <Text size="sm">Add one by the button above, from a trace, or with the SDK.</Text>}
       </Empty>
     );
   }
