@@ -100,15 +100,29 @@ export async function unpack(
       done(new BuildError(`The archive unpacks to more than ${Math.round(limits.maxBytes / 1048576)} MiB.`));
     },
   });
+  let ended = false;
+  parser.on("eof", () => (ended = true));
   const parsed = new Promise<void>((resolve, reject) => {
     parser.on("end", resolve);
     parser.on("error", reject);
   });
-  parsed.catch(() => {});
+  // a parser that gave up takes nothing more, and never says that it drained
+  parsed.catch(fail);
   try {
     const feed = async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
+      let head = Buffer.alloc(0);
+      for await (const next of chunks) {
         if (failure !== undefined) throw failure;
+        // the parser would keep what follows the end, and copy all of it for each chunk
+        if (ended) continue;
+        let chunk = next;
+        if (head.length < 4) {
+          head = chunk = Buffer.concat([head, next]);
+          if (head.length < 4) continue;
+          // the parser would unpack that too, past the limit
+          if (PACKED.has(head.toString("hex", 0, 2))) fail(new BuildError("The archive is packed twice."));
+          if (failure !== undefined) throw failure;
+        }
         if (!parser.write(chunk)) await new Promise<void>((go) => waitForDrain(parser, stop.signal, go));
       }
       parser.end();
@@ -129,6 +143,9 @@ export async function unpack(
     throw explain(first);
   }
 }
+
+/** How gzip and zstd begin. */
+const PACKED: ReadonlySet<string> = new Set(["1f8b", "28b5"]);
 
 const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]);
 

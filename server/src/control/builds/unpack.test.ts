@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { unpack } from "./unpack.ts";
+
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "heddle-unpack-"));
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+const MIB = 1_048_576;
+
+function unpackBytes(content: Buffer) {
+  const archive = join(place, "archive");
+  writeFileSync(archive, gzipSync(content));
+  return unpack(archive, place, { maxBytes: 64 * MIB, maxEntries: 10 }, new AbortController().signal);
+}
+
+test.each([
+  ["zeros", Buffer.alloc(48 * MIB)],
+  ["text", Buffer.alloc(8 * MIB, "no archive at all\n")],
+])("%s of many chunks end a build with the reason, and not never", async (_, content) => {
+  await expect(unpackBytes(content)).rejects.toThrow(/The archive cannot be read/);
+});
+
+test("what is packed twice is not unpacked: its size is not known", async () => {
+  await expect(unpackBytes(gzipSync(randomBytes(8 * MIB)))).rejects.toThrow(/packed twice/);
+});
