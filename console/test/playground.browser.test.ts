@@ -66,7 +66,7 @@ test("a chat: tokens, a tool's call with its answer, the graph lit, each step's 
   await context.close();
 });
 
-test("the first page leads here; without what comes lazily it is small", async () => {
+test("the playground is small without what comes lazily", async () => {
   const { page, context, errors } = await openPage(browser);
   const sizes = new Map<string, number>();
   const session = await context.newCDPSession(page);
@@ -76,7 +76,7 @@ test("the first page leads here; without what comes lazily it is small", async (
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) =>
     sizes.set(new URL(urls.get(requestId) ?? "http://none").pathname, encodedDataLength),
   );
-  await page.goto(platform.url);
+  await page.goto(`${platform.url}/a/local/playground`);
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   const usable = await page.evaluate(() => performance.now());
   await page.locator('[data-node="model"]').waitFor();

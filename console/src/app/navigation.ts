@@ -7,6 +7,7 @@ import {
   IconDatabase,
   IconDatabaseExport,
   IconHierarchy,
+  IconHome,
   IconMessages,
   IconPlayerPlay,
   IconSettings,
@@ -24,6 +25,8 @@ export interface Place {
   label: string;
   icon: ComponentType<{ size?: number | string; "aria-hidden"?: boolean }>;
 }
+
+export const OVERVIEW: Place = { to: "/", label: "Overview", icon: IconHome };
 
 /** Pages of one agent server, below `/a/$server`. */
 export const AGENT_PLACES: Place[] = [

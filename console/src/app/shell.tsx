@@ -8,7 +8,7 @@ import { useEffect } from "react";
 
 import { Problem } from "../ui/problem.tsx";
 import { AccountMenu } from "./account-menu.tsx";
-import { AGENT_PLACES, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
+import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
 /** What is around every page: where one is, where one can go. */
@@ -59,6 +59,7 @@ function Navigation() {
   if (!about) return <Loader size="sm" m="md" aria-label="Loading" />;
   return (
     <Stack gap={2} component="nav" aria-label="Pages">
+      <PlaceLink place={OVERVIEW} />
       <AgentPlaces />
       {platformPlaces(about.spaces).map((place) => (
         <PlaceLink key={place.label} place={place} />
@@ -102,7 +103,7 @@ function PlaceLink({ place, params }: { place: Place; params?: { server: string 
   const { icon: Icon, label, to } = place;
   const path = useRouterState({ select: (state) => state.location.pathname });
   const target = params ? to!.replace("$server", encodeURIComponent(params.server)) : to!;
-  const isActive = path === target || path.startsWith(`${target}/`);
+  const isActive = path === target || (target !== "/" && path.startsWith(`${target}/`));
   return (
     <NavLink
       component={Link}

@@ -1,36 +1,61 @@
-import { Code, Text } from "@mantine/core";
+import { Code, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Navigate } from "@tanstack/react-router";
 
 import { spacesQuery, useAgentServers } from "../../app/spaces.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AgentCard } from "./agent-card.tsx";
+import { DeploymentsCard, ProjectsCard } from "./platform-cards.tsx";
 
-/** The first page: where most want to go from there, which depends on what stands behind the console. */
+/** The first page: what is there, how it is, and where to go from here. */
 export function Home() {
   const { data: about, error, refetch } = useQuery(spacesQuery);
-  const { servers, isPending } = useAgentServers();
-  if (error) return <Problem error={error} onRetry={refetch} />;
-  if (!about || isPending) {
-    return (
-      <Page title="Heddle">
-        <Loading />
-      </Page>
-    );
-  }
-  const [first] = servers;
-  if (about.spaces.agent && first) return <Navigate to="/a/$server/playground" params={{ server: first.id }} replace />;
-  if (about.spaces.control) return <Navigate to="/deployments" replace />;
-  if (about.spaces.trace) return <Navigate to="/projects" replace />;
+  const { servers, isPending, error: serversError } = useAgentServers();
+  const failure = error ?? serversError;
+  if (failure) return <Problem error={failure} onRetry={refetch} />;
   return (
-    <Page title="Heddle">
-      <Empty title="Nothing runs behind this console">
-        <Text size="sm">
-          Start <Code>heddle dev</Code> in a graph project, or <Code>heddle up</Code> for the whole platform.
-        </Text>
-      </Empty>
+    <Page title="Overview">
+      {!about || isPending ? (
+        <Loading rows={4} />
+      ) : Object.values(about.spaces).every((isThere) => !isThere) ? (
+        <Empty title="Nothing runs behind this console">
+          <Text size="sm">
+            Start <Code>heddle dev</Code> in a graph project, or <Code>heddle up</Code> for the whole platform.
+          </Text>
+        </Empty>
+      ) : (
+        <Stack gap="lg">
+          {servers.length > 0 && (
+            <section aria-label="Agent servers">
+              <Title order={2} size="h5" mb="xs">
+                Agent servers
+              </Title>
+              <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+                {servers.slice(0, MOST).map((server) => (
+                  <AgentCard key={server.id} server={server} />
+                ))}
+              </SimpleGrid>
+            </section>
+          )}
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm">
+            {about.spaces.control && (
+              <Paper withBorder p="md" component="section" aria-label="Deployments">
+                <DeploymentsCard />
+              </Paper>
+            )}
+            {about.spaces.trace && (
+              <Paper withBorder p="md" component="section" aria-label="Traces">
+                <ProjectsCard />
+              </Paper>
+            )}
+          </SimpleGrid>
+        </Stack>
+      )}
     </Page>
   );
 }
+
+/** Each asks its server; more are in the list of deployments. */
+const MOST = 12;

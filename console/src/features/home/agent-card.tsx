@@ -1,0 +1,70 @@
+import { Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { agentApi, data } from "../../api/clients.ts";
+import type { AgentServer } from "../../app/spaces.ts";
+import { count } from "../../ui/format.ts";
+import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+
+/** How one server is: what runs and waits, and who is waited for. */
+export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {
+  const { data: queue, error } = useQuery({
+    queryKey: ["queue", server, "figures"],
+    queryFn: ({ signal }) => data(agentApi(server).GET("/queue", { params: { query: { limit: "1" } }, signal })),
+    refetchInterval: 5_000,
+  });
+  const { data: waiting } = useQuery({
+    queryKey: ["agent", server, "interrupted"],
+    queryFn: () => data(agentApi(server).POST("/threads/count", { body: { status: "interrupted" } })),
+    refetchInterval: 10_000,
+  });
+  const params = { server };
+  return (
+    <Paper withBorder p="md" component="article" aria-label={name}>
+      <Group justify="space-between" mb="xs" wrap="nowrap">
+        <Title order={3} size="h6" lineClamp={1}>
+          {name}
+        </Title>
+        <ButtonLink to="/a/$server/playground" params={params} size="xs">
+          Playground
+        </ButtonLink>
+      </Group>
+      {error ? (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {error.message}
+        </Text>
+      ) : (
+        <SimpleGrid cols={3} spacing="xs">
+          <Figure label="Running" value={queue?.counts.running} />
+          <Figure label="Waiting" value={queue?.counts.pending} />
+          <Figure label="For a human" value={waiting} />
+        </SimpleGrid>
+      )}
+      <Group gap="md" mt="sm">
+        <AnchorLink to="/a/$server/threads" params={params} size="sm">
+          Threads
+        </AnchorLink>
+        <AnchorLink to="/a/$server/inbox" params={params} size="sm">
+          Inbox
+        </AnchorLink>
+        <AnchorLink to="/a/$server/assistants" params={params} size="sm">
+          Assistants
+        </AnchorLink>
+        <AnchorLink to="/a/$server/queue" params={params} size="sm">
+          Queue
+        </AnchorLink>
+      </Group>
+    </Paper>
+  );
+}
+
+const Figure = ({ label, value }: { label: string; value: number | undefined }) => (
+  <div>
+    <Text size="xs" c="dimmed">
+      {label}
+    </Text>
+    <Text fz="lg" fw={700} className="numbers">
+      {count(value)}
+    </Text>
+  </div>
+);
