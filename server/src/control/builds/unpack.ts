@@ -120,8 +120,7 @@ export async function unpack(
           head = chunk = Buffer.concat([head, next]);
           if (head.length < 4) continue;
           // the parser would unpack that too, past the limit
-          if (PACKED.has(head.toString("hex", 0, 2))) fail(new BuildError("The archive is packed twice."));
-          if (failure !== undefined) throw failure;
+          if (PACKED.has(head.toString("hex", 0, 2))) throw new BuildError("The archive is packed twice.");
         }
         if (!parser.write(chunk)) await new Promise<void>((go) => waitForDrain(parser, stop.signal, go));
       }
