@@ -120,7 +120,11 @@ export async function unpack(
           head = chunk = Buffer.concat([head, next]);
           if (head.length < 4) continue;
           // the parser would unpack that too, past the limit
-          if (PACKED.has(head.toString("hex", 0, 2))) throw new BuildError("The archive is packed twice.");
+          if (PACKED.has(head.toString("hex", 0, 2))) {
+            const twice = new BuildError("The archive is packed twice.");
+            fail(twice);
+            throw twice;
+          }
         }
         if (!parser.write(chunk)) await new Promise<void>((go) => waitForDrain(parser, stop.signal, go));
       }
