@@ -92,8 +92,8 @@ export function deploymentName(text: string): string {
   const name = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, 63);
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, "");
   return name === "" ? "app" : name;
 }
 

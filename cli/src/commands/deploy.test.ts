@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+
+import { deploymentName } from "./deploy.ts";
+
+test("a deployment's name is made of its directory's, and can be part of a host's", () => {
+  expect(deploymentName("My Project (2)")).toBe("my-project-2");
+  expect(deploymentName("---")).toBe("app");
+  expect(deploymentName(`${"a".repeat(62)} b`)).toBe("a".repeat(62));
+  expect(deploymentName("x".repeat(100))).toHaveLength(63);
+});
