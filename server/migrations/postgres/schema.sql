@@ -1062,7 +1062,7 @@ CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at)
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
 CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
 CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
-CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = 'DEPLOYING'::text);
+CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = ANY (ARRAY['DEPLOYING'::text, 'UNKNOWN'::text]));
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));
 CREATE UNIQUE INDEX roles_by_name ON public.roles USING btree (organization_id, lower(display_name)) WHERE (organization_id IS NOT NULL);
 CREATE INDEX run_streams_by_end ON public.run_streams USING btree (ended_at);

@@ -81,6 +81,8 @@ export interface Driver {
   discard(instanceId: string): Promise<void>;
   /** What there is of instances, alive or not, by their ids. */
   listInstances(): Promise<string[]>;
+  /** Since when nobody can tell how instances of a build are, in ms since 1970; null while one can. */
+  unseenSince?(artifactId: string): number | null;
   /** Digests of a deployment's pushed images that may run again. */
   imageDigests?(deploymentId: string): Promise<string[]>;
   /** Lets go of what it holds; what it runs goes on. */

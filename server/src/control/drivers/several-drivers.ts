@@ -51,6 +51,10 @@ export class SeveralDrivers implements Driver {
     return [...new Set([...(await this.#processes.listBuilds()), ...(await this.#containers.listBuilds())])];
   }
 
+  unseenSince(artifactId: string): number | null {
+    return this.#containers.hasBuild(artifactId) ? this.#containers.unseenSince() : null;
+  }
+
   imageDigests(deploymentId: string): Promise<string[]> {
     return this.#containers.imageDigests(deploymentId);
   }

@@ -100,7 +100,7 @@ async function step(
       return waitForTurn(deps, held, signal);
     case "DEPLOYING":
       faultPoint("control-deploying");
-      return deployRevision(deps, held, signal);
+      return deployRevision(deps, held, signal, now);
     default:
       throw new Error(`nobody works on a revision that is ${status}`);
   }

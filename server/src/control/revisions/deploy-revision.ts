@@ -22,16 +22,19 @@ export async function deployRevision(
   deps: WorkDeps,
   held: queue.ClaimedRevision,
   signal: AbortSignal,
+  now: (status: Status) => void,
 ): Promise<Status> {
   const { sql, supervisor, settings, table, faultPoint } = deps;
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
   const replicas = replicasOf(held);
   const seconds = settings.deployReadySeconds;
   const since = new Date();
+  let deadline = Date.now() + seconds * 1000;
   supervisor.wake();
   try {
-    for (const deadline = Date.now() + seconds * 1000; ; await sleep(LOOK_MS, undefined, { signal })) {
+    for (; ; await sleep(LOOK_MS, undefined, { signal })) {
       signal.throwIfAborted();
+      if (await wasUnseen(deps, held, signal, now)) deadline = Date.now() + seconds * 1000;
       const instances = supervisor.of(held.id);
       const broken = instances.flatMap((one) => one.broken);
       if (broken.length > 0) {
@@ -63,6 +66,26 @@ export async function deployRevision(
   await log.flush();
   supervisor.wake();
   return "DEPLOYED";
+}
+
+/**
+ * While nobody can tell how its instances are, for longer than is usual, the revision is UNKNOWN; it waits here until
+ * somebody can. @returns whether that was so
+ */
+async function wasUnseen(
+  { sql, driver, settings }: WorkDeps,
+  held: queue.ClaimedRevision,
+  signal: AbortSignal,
+  now: (status: Status) => void,
+): Promise<boolean> {
+  const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
+  const began = since();
+  if (began === null || Date.now() - began < settings.deployUnseenSeconds * 1000) return false;
+  const message = "The container engine does not answer, so nobody can tell how its instances are. It is looked for.";
+  now(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
+  while (since() !== null) await sleep(LOOK_MS, undefined, { signal });
+  now(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));
+  return true;
 }
 
 async function crashesOf(sql: Sql, revisionId: string, since: Date): Promise<{ count: number }> {

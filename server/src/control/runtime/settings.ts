@@ -10,6 +10,13 @@ export const runtimeOptions = {
     description:
       "How long a revision may take until it is healthy, in seconds. Below 300, which is when clients give up.",
   }),
+  deployUnseenSeconds: integer({
+    env: ["HEDDLE_DEPLOY_UNSEEN_SECONDS"],
+    default: 60,
+    min: 1,
+    max: 3600,
+    description: "How long a container engine may be silent until a revision that is being deployed is UNKNOWN.",
+  }),
   minHealthyMs: integer({
     env: ["HEDDLE_MIN_HEALTHY_MS"],
     default: 500,

@@ -88,7 +88,7 @@ export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
     where i.deployment_id = d.id and i.revision_id = r.id and i.crashed
       and i.ended_at > now() - ${sql.unsafe(`interval '${FORGET}'`)}) c on true
   where d.status = 'READY' and r.artifact_id is not null
-    and (r.id = d.active_revision_id or r.status = 'DEPLOYING')
+    and (r.id = d.active_revision_id or r.status in ('DEPLOYING', 'UNKNOWN'))
   limit 10000`;
 
 /** Instances of revisions that neither serve nor are about to. `hurry`: nobody is served any more. */

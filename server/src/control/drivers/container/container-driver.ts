@@ -110,6 +110,10 @@ export class ContainerDriver implements Driver {
     return this.#records.list();
   }
 
+  unseenSince(): number | null {
+    return this.#states.awaySince ?? null;
+  }
+
   async imageDigests(deploymentId: string): Promise<string[]> {
     const records = (await this.#records.all()).filter((one) => one.deploymentId === deploymentId);
     return records.flatMap((one) => one.digest ?? []);

@@ -90,7 +90,12 @@ async function setUp() {
   await importImage(podman, archive, BASE, ['CMD ["heddle","serve","--role","agent","--config","langgraph.json"]']);
   rmSync(archive);
   const missing = { HEDDLE_CONTAINER_PULL: "missing" };
-  const host = await testControlPlane({ ...engine, ...missing, HEDDLE_CONTAINER_NETWORK: "host" });
+  const host = await testControlPlane({
+    ...engine,
+    ...missing,
+    HEDDLE_CONTAINER_NETWORK: "host",
+    HEDDLE_DEPLOY_UNSEEN_SECONDS: "1",
+  });
   const lonely = await testControlPlane({ ...engine, ...missing, HEDDLE_RESTART_MS: "10" });
   const killed = await testDatabase();
   const directory = testDataDirectory();
@@ -350,10 +355,21 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { json } = await host.call("GET", `/v2/deployments/${id}/revisions/${away}`);
     expect(json.status_message).toMatch(/container engine at unix:.* does not answer/);
     await podman.start();
+
+    // one that goes away while a revision is deployed
+    const unseen = (await change("localhost/lasting:1")).json.latest_revision_id;
+    await vi.waitUntil(async () => (await containers(host)).length === 2, { timeout: 60_000, interval: 100 });
+    await podman.stop();
+    await untilStatus(host.call, id, unseen, "UNKNOWN", 60_000);
+    const told = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
+    expect(told.json.status_message).toContain("nobody can tell");
+    expect(await ask()).toBe("lasting");
+    await podman.start();
+    await untilStatus(host.call, id, unseen, "DEPLOYED", 120_000);
     const again = (await change("localhost/lasting:1")).json.latest_revision_id;
     await untilStatus(host.call, id, again, "DEPLOYED", 120_000);
     expect(await ask()).toBe("lasting");
-    expect(await containers(host)).toHaveLength(1);
+    await vi.waitUntil(async () => (await containers(host)).length === 1, { timeout: 60_000, interval: 200 });
     await host.stop();
     expect(await containers(host)).toEqual([]);
   });
