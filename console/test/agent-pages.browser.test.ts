@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 
 import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
 
 let platform: Platform;
 let browser: Browser;
@@ -65,7 +65,7 @@ test("an assistant is made, changed, its versions compared, an older one used ag
   await page.getByText("config.configurable").first().waitFor();
   expect(page.url()).toContain("tab=versions");
   await page.getByRole("button", { name: "Use this version" }).click();
-  await vi.waitUntil(async () => {
+  await until(async () => {
     const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
     return one?.version === 1 && one.name === "Friendly";
   });
@@ -118,7 +118,7 @@ test("a cron is made with its next times in its zone, paused, changed and delete
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Schedule").fill("*/5 * * * *");
   await page.getByRole("button", { name: "Save" }).click();
-  await vi.waitUntil(async () => (await client.crons.search({}))[0]?.schedule === "*/5 * * * *");
+  await until(async () => (await client.crons.search({}))[0]?.schedule === "*/5 * * * *");
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete this cron?" }).getByRole("button", { name: "Delete" }).click();
   await page.getByText("No crons yet").waitFor();
@@ -172,7 +172,7 @@ test("the store is walked by namespace, searched, changed and cleared", async ()
   await page.getByText("has two dogs").first().waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog", { name: "Delete dog?" }).getByRole("button", { name: "Delete" }).click();
-  await vi.waitUntil(async () => (await client.store.getItem(["memories", "bob"], "dog").catch(() => null)) === null);
+  await until(async () => (await client.store.getItem(["memories", "bob"], "dog").catch(() => null)) === null);
 
   await page.getByRole("button", { name: "New item" }).click();
   await page.getByRole("textbox", { name: "Namespace" }).fill("notes.team");
@@ -199,7 +199,7 @@ test("a delivery that failed shows the receiver's answer and is sent again", asy
   await dialog.getByText("delivered").first().waitFor({ timeout: 30_000 });
   const before = received.length;
   await dialog.getByRole("button", { name: "Send again" }).click();
-  await vi.waitUntil(() => received.length > before, { timeout: 15_000 });
+  await until(() => received.length > before, { timeout: 15_000 });
   expect(new Set(received.map(({ id }) => id)).size).toBe(1);
   expect(received.at(-1)!.body).toMatchObject({ thread_id: thread.thread_id, status: "success" });
   expect(errors).toEqual([]);

@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { vi } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const START_MS = 120_000;
@@ -135,6 +136,10 @@ export async function lookAt(browser: Browser, url: string, name: string, ready:
   }
   return problems;
 }
+
+/** What a browser shows a moment later; on a busy machine a moment is long. */
+export const until: typeof vi.waitUntil = (what, options = { timeout: 15_000, interval: 50 }) =>
+  vi.waitUntil(what, options);
 
 async function untilServed(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_MS;

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
 import { type Seeded, seedTraces } from "./seed-traces.ts";
 
 let platform: Platform;
@@ -16,10 +16,9 @@ beforeAll(async () => {
   platform = await startPlatform("dev", { HEDDLE_AUTH: "required" });
   browser = await openBrowser();
   // the one key that a first start prints
-  key = await vi.waitUntil(
-    async () => /lsv2_\w+/.exec(await readFile(join(platform.directory, "server.log"), "utf8"))?.[0],
-    { timeout: 30_000 },
-  );
+  key = await until(async () => /lsv2_\w+/.exec(await readFile(join(platform.directory, "server.log"), "utf8"))?.[0], {
+    timeout: 30_000,
+  });
   seeded = await seedTraces(platform.traceUrl, key);
 }, 180_000);
 afterAll(async () => {
@@ -43,7 +42,7 @@ test("a trace is shared, read in a browser without a key, and no more when shari
   await stranger.page.getByRole("treeitem", { name: /find_shoes/ }).waitFor();
   await stranger.page.getByText("two pairs").waitFor();
   const picture = stranger.page.getByRole("img", { name: "receipt" });
-  await vi.waitUntil(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
+  await until(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
   await stranger.page.getByRole("tab", { name: /Feedback/ }).click();
   await stranger.page.getByText("Found the right pair at once.").waitFor();
   expect(await stranger.page.getByRole("button", { name: "Give feedback" }).count()).toBe(0);

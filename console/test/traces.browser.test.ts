@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 
 import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, seedTraces, send } from "./seed-traces.ts";
 
 let platform: Platform;
@@ -49,7 +49,7 @@ test("projects are listed with their figures, made, renamed, searched and delete
 
   await page.getByRole("textbox", { name: "Search projects by name" }).fill("renam");
   await page.waitForURL(/text=renam/);
-  await vi.waitUntil(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
+  await until(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
   await page.getByRole("button", { name: "Actions of Renamed" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   const go = page.getByRole("dialog").getByRole("button", { name: "Delete" });
@@ -83,7 +83,7 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   await filterEditor(page).press("Enter");
   await page.waitForURL(/filter=/);
   await page.getByLabel("Figures").getByText("9 traces").waitFor();
-  await vi.waitUntil(async () => (await rowsOf(page).count()) === 9, 10_000);
+  await until(async () => (await rowsOf(page).count()) === 9, 10_000);
 
   // the same address in another tab, then joined with a quick filter
   const shared = await openPage(browser);
@@ -92,7 +92,7 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   await shared.page.getByRole("button", { name: "Quick filters" }).click();
   await shared.page.getByRole("button", { name: /^returns/ }).click();
   await shared.page.waitForURL(/returns/);
-  await vi.waitUntil(async () => (await rowsOf(shared.page).count()) === 3, 10_000);
+  await until(async () => (await rowsOf(shared.page).count()) === 3, 10_000);
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await shared.page.keyboard.press("Escape");
   await shared.page.getByRole("button", { name: "Saved filters" }).click();
@@ -129,11 +129,11 @@ test("columns are chosen and kept, text is searched, and the keyboard walks the 
   await rowsOf(page).first().focus();
   await page.keyboard.press("End");
   // the last of the first page, then what has come since
-  await vi.waitUntil(async () => Number(await page.getByRole("table").getAttribute("aria-rowcount")) === 62, 10_000);
+  await until(async () => Number(await page.getByRole("table").getAttribute("aria-rowcount")) === 62, 10_000);
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowUp");
-  await vi.waitUntil(() => page.evaluate(() => document.activeElement?.getAttribute("aria-rowindex") === "2"));
+  await until(() => page.evaluate(() => document.activeElement?.getAttribute("aria-rowindex") === "2"));
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/r/${seeded.agentRunId}`));
   expect(errors).toEqual([]);
@@ -163,7 +163,7 @@ test("new runs appear above without moving what one reads, and a run's end is se
   const start = Date.now();
   const running = place({ id, name: "just begun", run_type: "chain", start, end: null, more: { inputs: { q: 1 } } });
   await send(seeded.client, seeded.projectName, [running]);
-  await vi.waitUntil(async () => Number(await table.getAttribute("aria-rowcount")) >= 52, 15_000);
+  await until(async () => Number(await table.getAttribute("aria-rowcount")) >= 52, 15_000);
   const after = await read.boundingBox();
   expect(Math.abs(after!.y - before!.y)).toBeLessThan(3);
   await table.evaluate((element) => element.scrollTo({ top: 0 }));
@@ -191,7 +191,7 @@ test("a trace tells of each run: messages, error with its stack, pictures, metad
   await page.getByLabel("Call of find_shoes").getByText("in_stock").waitFor();
   const picture = page.getByRole("img", { name: "receipt" });
   await picture.waitFor();
-  await vi.waitUntil(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
+  await until(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: /notes/ }).click(),
@@ -211,7 +211,7 @@ test("a trace tells of each run: messages, error with its stack, pictures, metad
   expect(await page.getByLabel("Stack").innerText()).toContain("warehouse.ts:41:11");
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
-  await vi.waitUntil(async () => (await tree.getByRole("treeitem").count()) === 4);
+  await until(async () => (await tree.getByRole("treeitem").count()) === 4);
   await page.getByRole("textbox", { name: "Search in this trace" }).fill("econnrefused");
   await page.getByText("1 found").waitFor();
   expect(errors).toEqual([]);
@@ -281,7 +281,7 @@ test("from an agent's run to its trace, and from the trace to the checkpoint", a
   const input = { messages: [{ role: "user", content: "What is the weather in Berlin?" }] };
   await agents.runs.wait(thread.thread_id, "agent", { input });
   const [run] = await agents.runs.list(thread.thread_id);
-  await vi.waitUntil(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok, 20_000);
+  await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok, 20_000);
   const { session_id: project } = (await (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).json()) as {
     session_id: string;
   };
@@ -308,7 +308,7 @@ test("a dataset's experiments are compared by the address that evaluate() prints
   expect(await row.innerText()).toMatch(/correct 1[\s\S]*"double":7[\s\S]*correct 0/);
   await page.getByRole("tab", { name: "Examples" }).click();
   await page.getByRole("textbox", { name: "Search the text of examples" }).fill("twice 6");
-  await vi.waitUntil(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
+  await until(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
   await page.getByRole("button", { name: "Add an example" }).click();
   await page.getByRole("textbox", { name: "Inputs", exact: true }).fill('{"n": 99}');
   await page.getByRole("button", { name: "Add", exact: true }).click();
@@ -331,7 +331,7 @@ test("a trace of 10,000 runs is opened and scrolled without long tasks", async (
     await page.goto(at(`/projects/${projectId}/r/${rootId}`));
     await page.getByText("10,000 runs").waitFor();
     await page.getByRole("button", { name: "Open all" }).click();
-    await vi.waitUntil(() => tree.evaluate((element) => element.scrollHeight > 270_000), 10_000);
+    await until(() => tree.evaluate((element) => element.scrollHeight > 270_000), 10_000);
   });
   let drawn = { frames: 0, filled: 0, rows: 0 };
   const scrolled = await longestTask(page, async () => {

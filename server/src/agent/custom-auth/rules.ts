@@ -133,6 +133,7 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   ],
 
   // of a delivery the metadata of its run's thread counts, as it was at the run's end
+  "GET /queue": [search("threads:search", [])],
   "GET /webhooks/deliveries": ASKS_ITSELF,
   "GET /webhooks/deliveries/:delivery_id": ASKS_ITSELF,
   "POST /webhooks/deliveries/:delivery_id/replay": ASKS_ITSELF,

@@ -1,4 +1,5 @@
 import { route, type Route } from "../../base/http/route.ts";
+import { ALL } from "../custom-auth/conditions.ts";
 import type { AgentDeps } from "../deps.ts";
 import * as schema from "./schema.ts";
 import { selectCounts, selectRunning, selectServers, selectWaiting } from "./sql.ts";
@@ -15,12 +16,13 @@ export function queueRoutes(deps: AgentDeps): Route[] {
       summary: "Runs that wait, and why; runs that are executed; servers that execute them",
       query: schema.queueQuery,
       out: { 200: schema.queue },
-      async handler({ query: { limit }, c }) {
+      async handler({ query: { limit }, c, principal: { sees = ALL } }) {
         const [counts, servers, waiting, running] = await Promise.all([
-          selectCounts(sql),
-          selectServers(sql, deps.serverId, settings.leaseMs / 1000),
-          selectWaiting(sql, limit),
-          selectRunning(sql, limit),
+          selectCounts(sql, sees),
+          // who works is the operator's business
+          sees.length > 0 ? [] : selectServers(sql, deps.serverId, settings.leaseMs / 1000),
+          selectWaiting(sql, limit, sees),
+          selectRunning(sql, limit, sees),
         ]);
         return c.json({ at: new Date().toISOString(), slots: settings.jobs, ...counts, servers, waiting, running });
       },

@@ -1,12 +1,18 @@
+import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { permits } from "../custom-auth/conditions.ts";
 import type { Queue } from "./schema.ts";
 
+/** What the runs' threads must bear for whoever asks. */
+type Sees = readonly AccessCondition[];
+
 /** Reasons stand in the order in which `claim_runs` asks them; what none of them holds up waits for a slot. */
-export function selectWaiting(sql: Sql, limit: number): Promise<Queue["waiting"]> {
+export function selectWaiting(sql: Sql, limit: number, sees: Sees): Promise<Queue["waiting"]> {
   return sql<Queue["waiting"]>`
     with waiting as (
       select r.run_id, r.thread_id, r.assistant_id, r.created_at, r.available_at, r.attempt, r.seq
-      from runs r where r.status = 'pending' order by r.seq limit ${limit}
+      from runs r join threads t on t.thread_id = r.thread_id
+      where r.status = 'pending' and ${permits(sql, "t.metadata", sees)} order by r.seq limit ${limit}
     ), judged as (
       select w.*, a.graph_id,
         case when t.running_run_id is distinct from w.run_id then t.running_run_id end as runs_now,
@@ -30,20 +36,22 @@ export function selectWaiting(sql: Sql, limit: number): Promise<Queue["waiting"]
     from judged order by seq`;
 }
 
-export function selectRunning(sql: Sql, limit: number): Promise<Queue["running"]> {
+export function selectRunning(sql: Sql, limit: number, sees: Sees): Promise<Queue["running"]> {
   return sql<Queue["running"]>`
     select r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.server_id, r.started_at, r.attempt, r.failures,
       r.cancel_action is not null as cancelling
-    from runs r left join assistants a on a.assistant_id = r.assistant_id
-    where r.status = 'running' order by r.started_at limit ${limit}`;
+    from runs r join threads t on t.thread_id = r.thread_id
+    left join assistants a on a.assistant_id = r.assistant_id
+    where r.status = 'running' and ${permits(sql, "t.metadata", sees)} order by r.started_at limit ${limit}`;
 }
 
-export async function selectCounts(sql: Sql): Promise<Pick<Queue, "counts" | "oldest_pending_at">> {
+export async function selectCounts(sql: Sql, sees: Sees): Promise<Pick<Queue, "counts" | "oldest_pending_at">> {
   const [row] = await sql<{ pending: number; running: number; oldest: string | null }[]>`
-    select count(*) filter (where status = 'pending')::int as pending,
-      count(*) filter (where status = 'running')::int as running,
-      min(created_at) filter (where status = 'pending' and available_at <= now()) as oldest
-    from runs where status in ('pending', 'running')`;
+    select count(*) filter (where r.status = 'pending')::int as pending,
+      count(*) filter (where r.status = 'running')::int as running,
+      min(r.created_at) filter (where r.status = 'pending' and r.available_at <= now()) as oldest
+    from runs r join threads t on t.thread_id = r.thread_id
+    where r.status in ('pending', 'running') and ${permits(sql, "t.metadata", sees)}`;
   return { counts: { pending: row!.pending, running: row!.running }, oldest_pending_at: row!.oldest };
 }
 
