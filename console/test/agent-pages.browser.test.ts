@@ -69,7 +69,8 @@ test("an assistant is made, changed, its versions compared, an older one used ag
     const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
     return one?.version === 1 && one.name === "Friendly";
   });
-  await page.getByText("Says hello").waitFor({ state: "detached" });
+  // the difference between the versions still tells of it
+  await page.getByRole("paragraph").filter({ hasText: "Says hello" }).waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
@@ -59,7 +59,9 @@ const readRuns = (id: string, signal: AbortSignal) =>
 
 export const exportRunsQuery = (id: string, moves: boolean) =>
   queryOptions({
-    queryKey: ["exports", id, "runs"],
+    // asked anew at once when the export has come to its end
+    queryKey: ["exports", id, "runs", moves],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readRuns(id, signal),
     refetchInterval: often(moves),
   });
