@@ -76,7 +76,7 @@ test("an assistant is made, changed, its versions compared, an older one used ag
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/assistants$/);
   await page.getByRole("link", { name: "echo" }).first().waitFor();
-  expect(await page.getByRole("link", { name: "Friendly" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Friendly" }).waitFor({ state: "detached" });
   expect(errors).toEqual([]);
   await context.close();
 });
