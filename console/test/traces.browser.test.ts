@@ -165,7 +165,8 @@ test("new runs appear above without moving what one reads, and a run's end is se
   await send(seeded.client, seeded.projectName, [running]);
   await until(async () => Number(await table.getAttribute("aria-rowcount")) >= 52, 15_000);
   // the row's place is kept in the frame that shows the new one; what is asked may fall between
-  await until(async () => Math.abs((await read.boundingBox())!.y - before!.y) < 3, 1_000);
+  const moved = async () => Math.abs((await read.boundingBox())!.y - before!.y);
+  await expect.poll(moved, { timeout: 1_000 }).toBeLessThan(3);
   await table.evaluate((element) => element.scrollTo({ top: 0 }));
   const row = rowsOf(page).filter({ hasText: "just begun" });
   await row.getByRole("img", { name: "pending" }).waitFor();
