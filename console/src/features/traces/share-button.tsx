@@ -1,10 +1,9 @@
-import { ActionIcon, Alert, Button, Group, Popover, Stack, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Popover } from "@mantine/core";
 import { IconShare } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { ShareLink } from "../sharing/share-link.tsx";
 
 /** A link by which anybody may read the run's whole trace, and its end. */
 export function ShareButton({ runId }: { runId: string }) {
@@ -24,52 +23,18 @@ export function ShareButton({ runId }: { runId: string }) {
 }
 
 function Sharing({ runId }: { runId: string }) {
-  const client = useQueryClient();
   const params = { path: { run_id: runId } };
-  const key = ["share", runId];
-  const share = useQuery({
-    queryKey: key,
-    // null, and no answer, is "not shared"
-    queryFn: async () => (await traceApi.GET("/api/v1/runs/{run_id}/share", { params })).data?.share_token ?? null,
-  });
-  const refresh = () => client.invalidateQueries({ queryKey: key });
-  const begin = useMutation({
-    mutationFn: () => data(traceApi.PUT("/api/v1/runs/{run_id}/share", { params, body: { run_id: runId } })),
-    onSuccess: refresh,
-  });
-  const end = useMutation({
-    mutationFn: () => traceApi.DELETE("/api/v1/runs/{run_id}/share", { params }),
-    onSuccess: refresh,
-  });
-  const error = share.error ?? begin.error ?? end.error;
-  const link = share.data == null ? null : `${location.origin}/public/${share.data}/r`;
+  const path = "/api/v1/runs/{run_id}/share";
   return (
-    <Stack gap="xs">
-      {error && (
-        <Alert color="red" role="alert">
-          {error.message}
-        </Alert>
-      )}
-      {link === null ? (
-        <>
-          <Text size="sm">
-            Whoever has the link may read the whole trace with its feedback, without signing in, until you stop sharing.
-          </Text>
-          <Button size="xs" loading={share.isPending || begin.isPending} onClick={() => begin.mutate()}>
-            Make a link
-          </Button>
-        </>
-      ) : (
-        <>
-          <Group gap={4} wrap="nowrap">
-            <TextInput size="xs" readOnly value={link} aria-label="Link to the shared trace" style={{ flex: 1 }} />
-            <CopyButton value={link} label="Copy the link" />
-          </Group>
-          <Button size="xs" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
-            Stop sharing
-          </Button>
-        </>
-      )}
-    </Stack>
+    <ShareLink
+      queryKey={["share", runId]}
+      noun="trace"
+      covers="the whole trace with its feedback"
+      kind="r"
+      // null, and no answer, is "not shared"
+      read={async () => (await traceApi.GET(path, { params })).data?.share_token ?? null}
+      begin={() => data(traceApi.PUT(path, { params, body: { run_id: runId } }))}
+      end={() => traceApi.DELETE(path, { params })}
+    />
   );
 }

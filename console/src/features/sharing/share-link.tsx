@@ -1,0 +1,56 @@
+import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { CopyButton } from "../../ui/copy-button.tsx";
+
+interface ShareLinkProps {
+  queryKey: readonly unknown[];
+  /** What is shared: `trace`. */
+  noun: string;
+  /** What whoever has the link may read. */
+  covers: string;
+  /** Last part of the link's path. */
+  kind: "r" | "d";
+  /** The token; null while it is not shared. */
+  read: () => Promise<string | null>;
+  begin: () => Promise<unknown>;
+  end: () => Promise<unknown>;
+}
+
+/** A link by which anybody may read something, and its end. */
+export function ShareLink({ queryKey, noun, covers, kind, ...calls }: ShareLinkProps) {
+  const client = useQueryClient();
+  const share = useQuery({ queryKey, queryFn: calls.read });
+  const onSuccess = () => client.invalidateQueries({ queryKey });
+  const begin = useMutation({ mutationFn: calls.begin, onSuccess });
+  const end = useMutation({ mutationFn: calls.end, onSuccess });
+  const error = share.error ?? begin.error ?? end.error;
+  const link = share.data == null ? null : `${location.origin}/public/${share.data}/${kind}`;
+  return (
+    <Stack gap="xs">
+      {error && (
+        <Alert color="red" role="alert">
+          {error.message}
+        </Alert>
+      )}
+      {link === null ? (
+        <>
+          <Text size="sm">Whoever has the link may read {covers}, without signing in, until you stop sharing.</Text>
+          <Button size="xs" loading={share.isPending || begin.isPending} onClick={() => begin.mutate()}>
+            Make a link
+          </Button>
+        </>
+      ) : (
+        <>
+          <Group gap={4} wrap="nowrap">
+            <TextInput size="xs" readOnly value={link} aria-label={`Link to the shared ${noun}`} style={{ flex: 1 }} />
+            <CopyButton value={link} label="Copy the link" />
+          </Group>
+          <Button size="xs" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
+            Stop sharing
+          </Button>
+        </>
+      )}
+    </Stack>
+  );
+}
