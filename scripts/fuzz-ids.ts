@@ -9,6 +9,15 @@ interface Document {
 /** By the name of a parameter or property: `thread_id` → ids of threads. */
 export type RealIds = Record<string, string[]>;
 
+/** The fuzzer cannot write archives; what it sends instead is bytes. */
+const sendable = (content: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, body]) => [
+      type === "application/gzip" ? "application/octet-stream" : type,
+      body,
+    ]),
+  );
+
 /** The same document, in which parameters and properties of these names are offered the ids beside what they allow. */
 export function withRealIds(document: Document, ids: RealIds): Document {
   const copy = structuredClone(document);
@@ -19,7 +28,9 @@ export function withRealIds(document: Document, ids: RealIds): Document {
   for (const operations of Object.values(copy.paths)) {
     for (const operation of Object.values(operations)) {
       for (const parameter of operation.parameters ?? []) parameter.schema = offered(parameter.name, parameter.schema);
-      walk((operation as Json)["requestBody"]);
+      const { requestBody } = operation as { requestBody?: { content?: Record<string, unknown> } };
+      if (requestBody?.content) requestBody.content = sendable(requestBody.content);
+      walk(requestBody);
     }
   }
   walk(copy.components.schemas);

@@ -3,7 +3,10 @@
  * documents say, valid ones and others. Every answer must be documented: its status, its content type, its schema;
  * and none may be a server error.
  *
- *     node --import tsx scripts/fuzz.ts [--seconds N for each space] [--space agent|trace|control] [--seed N]
+ *     node --import tsx scripts/fuzz.ts [--seconds N for each space] [--space agent|trace|control] [--seed N|random]
+ *
+ * The seed is always the same unless one is given, so that a change is judged by what it changed; to look for what
+ * nobody has found yet: `--seed random`, and longer than usual.
  *
  * Prints the number of requests and what was wrong; exits with 1 when something was, with 77 when schemathesis
  * cannot be had (no Python, no package index). The fuzzer gets ids of things that are there, or most of its
@@ -29,6 +32,7 @@ const CHECKS = [
 ];
 /** Beyond its time for one last answer; then it is interrupted, and reports what it has. */
 const PATIENCE_SECONDS = 60;
+const USUAL_SEED = "8";
 const REQUIREMENTS = fileURLToPath(new URL("fuzz-requirements.txt", import.meta.url));
 
 const { values: given } = parseArgs({
@@ -89,7 +93,7 @@ async function fuzz(program: string, target: FuzzTarget) {
   const args = ["run", schema, "--url", url, "--header", `x-api-key: ${key}`, "--checks", CHECKS.join(",")];
   args.push("--max-time", String(time), "--request-timeout", "20", "--continue-on-failure", "--no-color");
   args.push(...endless, "--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
-  if (given.seed !== undefined) args.push("--seed", given.seed);
+  if (given.seed !== "random") args.push("--seed", given.seed ?? USUAL_SEED);
   const cancelling = target.name === "agent" ? setInterval(() => void cancelPending(target), 3000) : undefined;
   const stdout = await outputOf(program, args).finally(() => clearInterval(cancelling));
   const told = JSON.parse(readFileSync(report, "utf8")) as {

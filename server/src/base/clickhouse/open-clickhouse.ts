@@ -43,13 +43,17 @@ const CLUSTER_SETTINGS = {
   insert_quorum_parallel: 1,
 } as const;
 
+/** chDB gets parameters as part of the statement: 10,000 ids take 400 kB, and the engine allows 256 KiB by default. */
+const CHDB_MAX_STATEMENT_BYTES = 256 * 1024 * 1024;
+
 /** Opens chDB, or the server that the URL names. Throws when neither answers. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if (options.url !== "") return connectServer(options);
   const { directory, database = "default", connections } = options;
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
   // parsing with several threads takes 10 MB a thread, and inserts are too small to gain by it
-  const settings = { ...SETTINGS, max_insert_threads: 1, input_format_parallel_parsing: 0 };
+  const cheapInserts = { max_insert_threads: 1, input_format_parallel_parsing: 0 };
+  const settings = { ...SETTINGS, ...cheapInserts, max_query_size: CHDB_MAX_STATEMENT_BYTES };
   const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory });
   const client = createClient({
     connection: new ChdbConnection(sessions),
