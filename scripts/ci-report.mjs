@@ -1,0 +1,49 @@
+// What vitest's JSON reports say of a suite, file by file, and the sum of two tries.
+import { readFileSync } from "node:fs";
+
+/**
+ * @typedef {{ file: string, passed: number, failed: number, skipped: number, isFailed: boolean, failures: string[] }} FileResult
+ *   `isFailed` without `failed`: an import or a hook. `failures`: each with its reason in a line.
+ */
+
+/** @returns {FileResult[] | undefined} nothing where there is no report */
+export function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).testResults.map(fileResult);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One entry of a report's `testResults`. @returns {FileResult} */
+export function fileResult({ name: file, status, message, assertionResults }) {
+  const count = (...statuses) => assertionResults.filter((one) => statuses.includes(one.status)).length;
+  const failed = assertionResults.filter((one) => one.status === "failed");
+  const told = failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0] ?? ""}`);
+  const failures = status === "failed" && told.length === 0 ? [message || "failed beyond its tests"] : told;
+  return {
+    file,
+    passed: count("passed"),
+    failed: failed.length,
+    skipped: count("pending", "skipped", "todo", "disabled"),
+    isFailed: status === "failed",
+    failures: failures.map((text) => text.replaceAll(/\s+/g, " ").slice(0, 600)),
+  };
+}
+
+/** The first try, in which the files of the second count as they went then. @returns {FileResult[]} */
+export function withSecondTry(first, second) {
+  const again = new Map(second.map((result) => [result.file, result]));
+  return first.map((result) => again.get(result.file) ?? result);
+}
+
+/** A file that failed beyond its tests counts as one failure. */
+export function sum(results) {
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { passed, failed, skipped, isFailed } of results) {
+    total.passed += passed;
+    total.failed += isFailed ? Math.max(1, failed) : failed;
+    total.skipped += skipped;
+  }
+  return total;
+}

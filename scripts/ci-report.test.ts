@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+
+// @ts-expect-error -- a script, without types
+import { fileResult, sum, withSecondTry } from "./ci-report.mjs";
+
+const assertion = (status: string, fullName = "a") => ({
+  status,
+  fullName,
+  failureMessages: status === "failed" ? ["Error: no\n  at x"] : [],
+});
+const file = (name: string, status: string, ...assertionResults: unknown[]) =>
+  fileResult({ name, status, message: "cannot import it", assertionResults });
+
+test("tests are counted by how they ended, and failures are told in a line", () => {
+  const results = [
+    file("a", "failed", assertion("passed"), assertion("failed", "holds"), assertion("pending")),
+    file("b", "passed", assertion("passed"), assertion("todo")),
+  ];
+  expect(sum(results)).toEqual({ passed: 2, failed: 1, skipped: 2 });
+  expect(results[0].failures).toEqual(["holds: Error: no at x"]);
+});
+
+test("a file that fails beyond its tests is a failure", () => {
+  const result = file("a", "failed", assertion("pending"));
+  expect(result.failures).toEqual(["cannot import it"]);
+  expect(sum([result])).toEqual({ passed: 0, failed: 1, skipped: 1 });
+});
+
+test("a second try replaces the first of the same file, well or ill", () => {
+  const first = [file("a", "failed", assertion("failed")), file("b", "failed", assertion("failed"))];
+  const second = [file("a", "passed", assertion("passed"))];
+  expect(sum(withSecondTry(first, second))).toEqual({ passed: 1, failed: 1, skipped: 0 });
+  const worse = [file("b", "failed", assertion("failed"), assertion("failed"))];
+  expect(sum(withSecondTry(first, worse))).toEqual({ passed: 0, failed: 3, skipped: 0 });
+});
