@@ -27,7 +27,12 @@ export function fileResult({ name: file, status, message, assertionResults }) {
     failed: failed.length,
     skipped: count("pending", "skipped", "todo", "disabled"),
     isFailed: status === "failed",
-    failures: failures.map((text) => text.replaceAll(/\s+/g, " ").slice(0, 600)),
+    failures: failures.map((text) =>
+      text
+        .replace(/\n\s+at .*/s, "")
+        .replaceAll(/\s+/g, " ")
+        .slice(0, 600),
+    ),
   };
 }
 
