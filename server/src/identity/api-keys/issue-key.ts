@@ -1,6 +1,7 @@
 /**
  * Who may make which key. A key never may more than whoever makes it: its role is one that they may give away
- * (roles/may-grant.ts), and a key that is narrower than its person cannot make a wider one.
+ * (roles/may-grant.ts), a key that is narrower than its person cannot make a wider one, and no key makes one that
+ * outlives it or enters more workspaces.
  */
 import type { Principal } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
@@ -11,7 +12,7 @@ import { grantableRole } from "../roles/may-grant.ts";
 import { selectWorkspaceIds, selectWorkspaceIdsOfUser } from "../workspaces/sql.ts";
 import { createKey, type KeyRequest, type MadeKey } from "./create-key.ts";
 import type { ApiKeyRequest } from "./schema.ts";
-import { selectKeyLimits } from "./sql.ts";
+import { type KeyLimits, selectKeyLimits } from "./sql.ts";
 
 /** A program's key to the caller's workspace. */
 export async function issueWorkspaceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
@@ -31,6 +32,7 @@ export async function issueOrganizationKey(sql: Sql, principal: Principal, reque
   const named = [...(workspaceIds ?? []), ...(defaultWorkspaceId ? [defaultWorkspaceId] : [])];
   if (named.length > 0) checkWorkspaces(named, await selectWorkspaceIds(sql, principal.organizationId));
   checkDefault(workspaceIds, defaultWorkspaceId);
+  checkEntry(await limitsOf(sql, principal), workspaceIds);
   const key = await serviceKey(sql, principal, request);
   // who may enter all workspaces may see which there are
   const organizationRoleId =
@@ -46,7 +48,7 @@ async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest
     ? await grantableRole(sql, principal, request.org_role_id, "organization")
     : null;
   return {
-    ...commonFields(principal, request),
+    ...commonFields(principal, request, await limitsOf(sql, principal)),
     kind: "service",
     userId: null,
     roleId: role.id,
@@ -60,7 +62,8 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
   if (actor.userId === null) {
     throw forbidden("Forbidden: a personal key belongs to a person; sign in, or make a service key.");
   }
-  if (actor.kind !== "session" && (await selectKeyLimits(sql, actor.id))?.narrowed !== false) {
+  const limits = await limitsOf(sql, principal);
+  if (limits?.narrowed) {
     throw forbidden("Forbidden: a key that may less than its person cannot make another one.");
   }
   if (request.org_role_id) throw unprocessable("org_role_id: a personal key has its person's role");
@@ -73,7 +76,7 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
   if (named.length > 0) checkWorkspaces(named, await selectWorkspaceIdsOfUser(sql, organizationId, actor.userId));
   checkDefault(workspaceIds, defaultWorkspaceId);
   return createKey(sql, {
-    ...commonFields(principal, request),
+    ...commonFields(principal, request, limits),
     kind: "personal",
     userId: actor.userId,
     roleId: role?.id ?? null,
@@ -83,18 +86,38 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
   });
 }
 
-const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest) => ({
+/** Of the key that asks; null for people who signed in, and for whoever needs no key. */
+async function limitsOf(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
+  if (actor.kind !== "api_key" && actor.kind !== "service_key") return null;
+  const limits = await selectKeyLimits(sql, actor.id);
+  if (!limits) throw forbidden("Forbidden: this key cannot make another one.");
+  return limits;
+}
+
+const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, limits: KeyLimits | null) => ({
   organizationId,
   description: request.description,
   readOnly: request.read_only,
-  expiresAt: expiryOf(request),
+  expiresAt: expiryOf(request, limits?.expires_at ?? null),
 });
 
-function expiryOf({ expires_at: text }: ApiKeyRequest): Date | null {
-  if (!text) return null;
+/** `latest`: when the key that asks ends. A new one ends with it unless it says that it ends before. */
+function expiryOf({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
+  if (!text) return latest;
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: there is no such day");
+  if (latest && date > latest) {
+    throw forbidden(
+      `Forbidden: a key cannot make one that outlives it; expires_at is ${latest.toISOString()} at most.`,
+    );
+  }
   return date;
+}
+
+function checkEntry(limits: KeyLimits | null, workspaceIds: string[] | null): void {
+  const own = limits?.workspace_ids;
+  if (!own || workspaceIds?.every((id) => own.includes(id))) return;
+  throw forbidden("Forbidden: a key makes keys to workspaces that it may enter itself; name them in workspaces.");
 }
 
 function checkWorkspaces(named: string[], known: string[]): void {

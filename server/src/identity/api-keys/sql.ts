@@ -161,14 +161,22 @@ export async function revokePersonalKeys(
     where user_id = ${userId} and organization_id = ${organizationId} and revoked_at is null`;
 }
 
-/** Whether the key may do less than its person or its roles may. */
-export async function selectKeyLimits(
-  sql: Sql,
-  id: string,
-): Promise<{ narrowed: boolean; expires_at: Date | null } | undefined> {
-  const [row] = await sql<{ narrowed: boolean; expires_at: Date | null }[]>`
-    select read_only or not all_workspaces or (kind = 'personal' and role_id is not null) as narrowed, expires_at
-    from api_keys where id = ${id}`;
+/** What a key that asks for another one must not give away, for it has it not. */
+export interface KeyLimits {
+  /** Whether the key may do less than its person or its roles may. */
+  narrowed: boolean;
+  expires_at: Date | null;
+  /** Null: all that there are and will be, or that its person has. */
+  workspace_ids: string[] | null;
+}
+
+export async function selectKeyLimits(sql: Sql, id: string): Promise<KeyLimits | undefined> {
+  const [row] = await sql<KeyLimits[]>`
+    select k.read_only or not k.all_workspaces or (k.kind = 'personal' and k.role_id is not null) as narrowed,
+      k.expires_at,
+      case when not k.all_workspaces then coalesce((
+        select jsonb_agg(b.workspace_id) from api_key_workspaces b where b.key_id = k.id), '[]') end as workspace_ids
+    from api_keys k where k.id = ${id}`;
   return row;
 }
 
