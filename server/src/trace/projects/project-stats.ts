@@ -4,6 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";
+import { knowTiers } from "../runs/know-tiers.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
@@ -39,7 +40,7 @@ const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens
 
 /** Figures over the traces of each project, as TracerSession has them (contract §4.3). */
 export async function projectStats(
-  { sql, clickhouse }: Pick<TraceDeps, "sql" | "clickhouse">,
+  { sql, clickhouse, settings }: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
   scope: RunScope,
   ids: string[],
   { stats_start_time, stats_filter, stats_select, facets: wantsFacets }: ProjectStatsRequest,
@@ -50,8 +51,9 @@ export async function projectStats(
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
   const selection = { projects: ids, is_root: true, since, filters };
+  const known = await knowTiers({ sql, settings }, scope, selection);
   const [figures, feedback, ownFeedback, facets] = await Promise.all([
-    computeStats(clickhouse, scope, {
+    computeStats(clickhouse, known, {
       selection,
       metrics,
       grouping: { attribute: "project" },
@@ -59,7 +61,7 @@ export async function projectStats(
     }),
     wants("feedback_stats") ? feedbackStats(sql, scope.tenantId, "projects", ids) : undefined,
     wants("session_feedback_stats") ? feedbackStats(sql, scope.tenantId, "project_level", ids) : undefined,
-    wantsFacets ? findFacets(clickhouse, scope, selection, "project") : undefined,
+    wantsFacets ? findFacets(clickhouse, known, selection, "project") : undefined,
   ]);
   return new Map(
     ids.map((id) => {

@@ -177,6 +177,13 @@ test("a filter sees the tier and the tokens that are printed, of runs that name 
   expect(json.run_count).toBe(1);
   const v2 = await call("POST", "/api/v2/runs/query", { project_ids: [short], filter: 'eq(trace_tier, "longlived")' });
   expect(v2.json.items).toEqual([]);
+  for (const [id, count] of [
+    [usual, 1],
+    [short, 0],
+  ]) {
+    const query = new URLSearchParams({ include_stats: "true", stats_filter: 'eq(trace_tier, "longlived")', id });
+    expect((await call("GET", `/sessions?${query}`)).json[0]).toMatchObject({ id, run_count: count });
+  }
   expect(await found("gt(total_tokens, -1)")).toHaveLength(2);
   expect(await found("eq(total_tokens, 0)", [usual])).toEqual(ids["tier usual"]);
   expect(await found("neq(total_tokens, null)")).toEqual([]);
