@@ -73,9 +73,9 @@ export default defineConfig({
           include: ["console/test/**/*.browser.test.ts"],
           // a browser on a busy machine misses a moment now and then; what is wrong fails twice
           retry: 1,
-          fileParallelism: false,
+          // two files at once: half of a file is waiting for its platform to start
           testTimeout: 120_000,
-          hookTimeout: 180_000,
+          hookTimeout: 240_000,
         },
       },
       {

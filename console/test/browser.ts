@@ -95,7 +95,7 @@ export async function openPage(
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
@@ -114,31 +114,69 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
 }
 
-/** The same page at three widths, light and dark, into HEDDLE_SCREENSHOTS; and whether it can be scrolled sideways. */
+const WIDTHS = [1280, 390, 2560];
+
+/** A page of its own at that address, looked at as {@link lookAtOpen} does. */
 export async function lookAt(browser: Browser, url: string, name: string, ready: string): Promise<string[]> {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(url);
+  const problems = await lookAtOpen(page, name, ready);
+  await context.close();
+  return [...problems, ...errors.map((text) => `${name}: ${text}`)];
+}
+
+/**
+ * The page that is open, at three widths, light and dark: what is wrong with it, a line each, and pictures into
+ * HEDDLE_SCREENSHOTS. It is resized and told another scheme, as users do it; opened anew each time it would take six
+ * times as long. It is left light and 1280 pixels wide.
+ * @param ready selects what is there when the page is
+ */
+export async function lookAtOpen(page: Page, name: string, ready: string): Promise<string[]> {
   const problems: string[] = [];
   const directory = process.env["HEDDLE_SCREENSHOTS"];
+  if (directory) await mkdir(directory, { recursive: true });
   for (const scheme of ["light", "dark"] as const) {
-    for (const width of [390, 1280, 2560]) {
-      const { page, context, errors } = await openPage(browser, { width, scheme });
-      await page.goto(url);
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: width < 600 ? 844 : 900 });
       await page.locator(ready).first().waitFor();
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      if (overflow > 0) problems.push(`${name} at ${width}: ${overflow} px too wide`);
+      await settled(page, scheme);
       if (width === 1280) problems.push(...(await seriousFindings(page)).map((text) => `${name} ${scheme}: ${text}`));
-      if (directory) {
-        await mkdir(directory, { recursive: true });
-        await page.screenshot({ path: join(directory, `${name}-${width}-${scheme}.png`) });
-      }
-      problems.push(...errors.map((text) => `${name} ${scheme} ${width}: ${text}`));
-      await context.close();
+      const tooWide = await untilItFits(page);
+      if (tooWide > 0) problems.push(`${name} at ${width}: ${tooWide} px too wide`);
+      if (directory) await page.screenshot({ path: join(directory, `${name}-${width}-${scheme}.png`) });
     }
   }
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await page.setViewportSize({ width: 1280, height: 900 });
   return problems;
 }
 
+/** Shown in that scheme, and nothing fades any more: colours on the way are those of neither. */
+async function settled(page: Page, scheme: "light" | "dark"): Promise<void> {
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: "attached" });
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => {
+      const isEndless = effect?.getComputedTiming().iterations === Number.POSITIVE_INFINITY;
+      return playState !== "running" || isEndless;
+    }),
+  );
+}
+
+/** Pixels by which the page can be scrolled sideways; charts and tables follow a new width a moment later. */
+async function untilItFits(page: Page): Promise<number> {
+  const measure = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  // two frames, in which what watches its size has been told of it
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  for (const deadline = Date.now() + 3_000; ;) {
+    const tooWide = await measure();
+    if (tooWide <= 0 || Date.now() > deadline) return tooWide;
+    await sleep(50);
+  }
+}
+
 /** What a browser shows a moment later; on a busy machine a moment is long. */
-export const until: typeof vi.waitUntil = (what, options = { timeout: 15_000, interval: 50 }) =>
+export const until: typeof vi.waitUntil = (what, options = { timeout: 30_000, interval: 50 }) =>
   vi.waitUntil(what, options);
 
 async function untilServed(url: string, child: ChildProcess): Promise<void> {
