@@ -342,6 +342,7 @@ create table deployments (
   git_ref text,
   git_config_path text,
   force_delete boolean not null default false,
+  scale integer,
   constraint deployments_source_check CHECK ((source = ANY (ARRAY['github'::text, 'external_docker'::text, 'internal_docker'::text, 'internal_source'::text, 'internal_template'::text]))),
   constraint deployments_status_check CHECK ((status = ANY (ARRAY['AWAITING_DATABASE'::text, 'READY'::text, 'UNUSED'::text, 'AWAITING_DELETE'::text, 'UNKNOWN'::text]))),
   constraint deployments_pkey PRIMARY KEY (id),

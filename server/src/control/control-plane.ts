@@ -24,6 +24,7 @@ import { openPushTokens } from "./registry/push-token.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import { Worker } from "./revisions/worker.ts";
 import { DeploymentDatabases } from "./runtime/deployment-database.ts";
+import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
@@ -118,6 +119,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     worker.start();
     started.add(() => pushes.stop());
     pushes.start();
+    const scaler = new Scaler({ sql, log, supervisor, settings });
+    started.add(() => scaler.stop());
+    scaler.start();
     return { deps, stop: () => started.stop() };
   });
 }

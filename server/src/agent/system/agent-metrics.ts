@@ -21,7 +21,7 @@ export function runDurations(registry: Registry): (graphId: string, outcome: str
 /** Gauges that are read when somebody asks; between scrapes they cost nothing. */
 export function registerAgentMetrics(
   registry: Registry,
-  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons">,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons" | "settings">,
 ): void {
   const registers = [registry];
 
@@ -56,6 +56,11 @@ export function registerAgentMetrics(
       this.set(deps.queue.activeCount);
     },
   });
+  new Gauge({
+    name: "heddle_server_slots",
+    help: "Runs that this server executes at once.",
+    registers,
+  }).set(deps.settings.jobs);
   void new Counter({
     name: "heddle_server_runs_total",
     help: "What became of the runs of this server since it started.",

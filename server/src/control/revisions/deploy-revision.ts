@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { replicasOf } from "../runtime/supervisor.ts";
+import { minScale } from "../runtime/wanted-replicas.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
@@ -15,7 +15,7 @@ const LOOK_MS = 50;
 const MAX_CRASHES = 3;
 
 /**
- * Waits until all replicas are healthy, and lets the revision serve. The supervisor starts them, because the revision
+ * Waits until as many replicas as there have to be are healthy, and lets the revision serve. The supervisor starts them, because the revision
  * is DEPLOYING; when it is so no more, whatever the reason, the supervisor ends what does not serve.
  */
 export async function deployRevision(
@@ -26,7 +26,7 @@ export async function deployRevision(
 ): Promise<Status> {
   const { sql, supervisor, settings, table, faultPoint } = deps;
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
-  const replicas = replicasOf(held);
+  const replicas = minScale(held);
   const seconds = settings.deployReadySeconds;
   const since = new Date();
   let deadline = Date.now() + seconds * 1000;

@@ -29,6 +29,25 @@ export const runtimeOptions = {
     min: 10,
     description: "Pause before a crashed instance is started again, in ms. Each is twice the one before, at most 60 s.",
   }),
+  scaleSeconds: integer({
+    env: ["HEDDLE_SCALE_SECONDS"],
+    default: 5,
+    max: 3600,
+    description:
+      "How often the load of deployments whose max_scale is above their min_scale is looked at, in seconds. 0: never.",
+  }),
+  scaleUpSeconds: integer({
+    env: ["HEDDLE_SCALE_UP_SECONDS"],
+    default: 10,
+    max: 3600,
+    description: "How long more replicas have to be wanted before they are started, in seconds.",
+  }),
+  scaleDownSeconds: integer({
+    env: ["HEDDLE_SCALE_DOWN_SECONDS"],
+    default: 300,
+    max: 86_400,
+    description: "How long fewer replicas have to do before some are ended, in seconds.",
+  }),
   instanceLogMb: integer({
     env: ["HEDDLE_INSTANCE_LOG_MB"],
     default: 10,

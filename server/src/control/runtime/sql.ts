@@ -66,6 +66,8 @@ export interface WantedRow {
   artifact_id: string;
   langgraph_config_path: string | null;
   source_config: SourceConfig;
+  /** Of the deployment: replicas for its load. */
+  scale: number | null;
   source: Source;
   repo_ref: string | null;
   repo_commit_sha: string | null;
@@ -80,7 +82,7 @@ const FORGET = "10 minutes";
 /** Revisions that have to run: those that serve, and those that are about to. */
 export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
-    r.artifact_id, r.langgraph_config_path, r.source_config, r.source, r.repo_ref, r.repo_commit_sha,
+    r.artifact_id, r.langgraph_config_path, r.source_config, d.scale, r.source, r.repo_ref, r.repo_commit_sha,
     coalesce(c.crashes, 0)::int as crashes, c.last_crash
   from deployments d join revisions r on r.deployment_id = d.id
   left join lateral (
@@ -90,6 +92,23 @@ export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
   where d.status = 'READY' and r.artifact_id is not null
     and (r.id = d.active_revision_id or r.status in ('DEPLOYING', 'UNKNOWN'))
   limit 10000`;
+
+export type ScalableRow = Pick<WantedRow, "deployment_id" | "revision_id" | "source_config" | "scale">;
+
+/** Deployments that may have more replicas than they have to. */
+export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
+  select d.id as deployment_id, r.id as revision_id, r.source_config, d.scale
+  from deployments d join revisions r on r.id = d.active_revision_id
+  where d.status = 'READY' and (r.source_config->'resource_spec'->>'max_scale')::int
+    > greatest(1, coalesce((r.source_config->'resource_spec'->>'min_scale')::int, 1))
+  order by d.id limit 1000`;
+
+/** @returns false when another revision serves by now */
+export async function setScale(sql: Sql, of: ScalableRow, scale: number): Promise<boolean> {
+  const { count } = await sql`
+    update deployments set scale = ${scale} where id = ${of.deployment_id} and active_revision_id = ${of.revision_id}`;
+  return count === 1;
+}
 
 /** Instances of revisions that neither serve nor are about to. `hurry`: nobody is served any more. */
 export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; hurry: boolean }[]>`

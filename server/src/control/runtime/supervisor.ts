@@ -24,6 +24,7 @@ import { type EnvironmentOrder, instanceEnvironment } from "./instance-environme
 import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
+import { replicasOf } from "./wanted-replicas.ts";
 
 const LOOK_MS = 500;
 const WATCH_MS = 100;
@@ -146,30 +147,33 @@ export class Supervisor {
   }
 
   async #reconcile(): Promise<void> {
-    const { sql, settings, place, table } = this.#options;
+    const { sql, place, table } = this.#options;
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
     for (const wanted of await rows.wantedRevisions(sql)) {
       if (this.#stopped) return;
-      const alive = new Set(
-        this.of(wanted.revision_id)
-          .filter((one) => one.row.state !== "draining")
-          .map((one) => one.row.replica),
-      );
-      for (let replica = 0; replica < replicasOf(wanted); replica++) {
-        if (!alive.has(replica) && this.#mayStart(wanted)) await this.#start(wanted, replica);
+      const living = this.of(wanted.revision_id).filter((one) => one.row.state !== "draining");
+      const replicas = replicasOf(wanted);
+      for (let replica = 0; replica < replicas; replica++) {
+        const isThere = living.some((one) => one.row.replica === replica);
+        if (!isThere && this.#mayStart(wanted)) await this.#start(wanted, replica);
       }
+      for (const one of living) if (one.row.replica >= replicas) this.#drainInOrder(one);
     }
     await table.refresh();
     for (const { id, hurry } of await rows.unwantedInstances(sql, place)) {
       const watch = this.#watched.get(id);
-      if (watch)
-        this.#drain(watch, hurry ? 0 : settings.drainSeconds * 1000, hurry ? HURRY_MS : settings.drainSeconds * 1000);
+      if (watch && hurry) this.#drain(watch, 0, HURRY_MS);
+      else if (watch) this.#drainInOrder(watch);
     }
     for (const watch of this.#watched.values()) {
       // a control plane before had begun to
-      if (watch.row.state === "draining")
-        this.#drain(watch, settings.drainSeconds * 1000, settings.drainSeconds * 1000);
+      if (watch.row.state === "draining") this.#drainInOrder(watch);
     }
+  }
+
+  #drainInOrder(watch: InstanceWatch): void {
+    const ms = this.#options.settings.drainSeconds * 1000;
+    this.#drain(watch, ms, ms);
   }
 
   #mayStart({ crashes, last_crash: last }: rows.WantedRow): boolean {
@@ -252,9 +256,6 @@ const gitOf = (row: rows.WantedRow): EnvironmentOrder["git"] =>
 
 /** At the end of the platform: runs that need longer are handed back, and go on at its next start. */
 const STOP_GRACE_MS = 8_000;
-
-export const replicasOf = ({ source_config: config }: Pick<rows.WantedRow, "source_config">): number =>
-  Math.max(1, config.resource_spec?.min_scale ?? 1);
 
 /** One that is free now. Somebody else may take it before the instance does; then it ends, and is started again. */
 function freePort(): Promise<number> {

@@ -1,0 +1,159 @@
+/**
+ * Gives deployments whose `max_scale` is above their `min_scale` as many replicas as their load wants. What is wanted
+ * has to be so for a while: the least of what was wanted in the last seconds counts for more, the most of what was
+ * wanted in the last minutes for fewer (as the Kubernetes HorizontalPodAutoscaler's stabilization windows). Nothing of
+ * it is kept but the number: after a restart the windows begin anew.
+ */
+import { availableParallelism } from "node:os";
+import { get } from "node:http";
+
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import { insertLogs } from "../logs/sql.ts";
+import { type ScalableRow, scalableDeployments, setScale } from "./sql.ts";
+import type { Supervisor } from "./supervisor.ts";
+import { type Load, maxScale, minScale, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
+
+const AT_ONCE = 8;
+const ASK_MS = 2_000;
+
+export interface ScalerOptions {
+  sql: Sql;
+  log: Log;
+  supervisor: Supervisor;
+  settings: { scaleSeconds: number; scaleUpSeconds: number; scaleDownSeconds: number };
+}
+
+interface Wish {
+  at: number;
+  replicas: number;
+}
+
+export class Scaler {
+  readonly #options: ScalerOptions;
+  /** By revision. */
+  readonly #wishes = new Map<string, Wish[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: ScalerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { scaleSeconds } = this.#options.settings;
+    if (scaleSeconds > 0) this.#timer ??= setInterval(() => this.#wake(), scaleSeconds * 1000).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  #wake(): void {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => {
+        const level = isDatabaseAway(error) ? "debug" : "error";
+        this.#options.log[level]({ err: error }, "deployments are not scaled; it will be tried again");
+      })
+      .finally(() => (this.#looking = undefined));
+  }
+
+  async #look(): Promise<void> {
+    const rows = await scalableDeployments(this.#options.sql);
+    const known = new Set(rows.map((row) => row.revision_id));
+    for (const id of this.#wishes.keys()) if (!known.has(id)) this.#wishes.delete(id);
+    const limit = new ConcurrencyLimit(AT_ONCE);
+    await Promise.all(rows.map((row) => limit.run(() => this.#scale(row))));
+  }
+
+  async #scale(row: ScalableRow): Promise<void> {
+    const { sql, supervisor } = this.#options;
+    const now = replicasOf(row);
+    const load = await this.#load(row, now);
+    if (!load) return;
+    // further ones are not asked for while some are still starting, or do not start at all
+    const most = load.replicas < now ? now : maxScale(row);
+    const wish = Math.min(most, Math.max(minScale(row), wantedReplicas(load)));
+    const next = this.#next(row.revision_id, now, wish);
+    if (next === now || !(await setScale(sql, row, next))) return;
+    const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
+    const message = `It has ${next} replicas now instead of ${now}: ${describe(load)}.`;
+    await insertLogs(sql, of, [{ at: new Date(), level: "INFO", message }]);
+    supervisor.wake();
+  }
+
+  /** What was wanted for long enough. */
+  #next(revisionId: string, now: number, wish: number): number {
+    const { scaleUpSeconds, scaleDownSeconds } = this.#options.settings;
+    const at = performance.now();
+    const wishes = [...(this.#wishes.get(revisionId) ?? []), { at, replicas: wish }];
+    const longest = Math.max(scaleUpSeconds, scaleDownSeconds) * 1000;
+    // one that is older than the window shows that the window is full
+    const from = wishes.findLastIndex((one) => at - one.at >= longest);
+    this.#wishes.set(revisionId, wishes.slice(Math.max(0, from)));
+    const within = (seconds: number): number[] | null => {
+      const begin = wishes.findLastIndex((one) => at - one.at >= seconds * 1000);
+      return begin === -1 ? null : wishes.slice(begin).map((one) => one.replicas);
+    };
+    const more = Math.min(...(within(scaleUpSeconds) ?? [now]));
+    const fewer = Math.max(...(within(scaleDownSeconds) ?? [now]));
+    return more > now ? more : fewer < now ? fewer : now;
+  }
+
+  async #load(row: ScalableRow, wanted: number): Promise<Load | null> {
+    const { supervisor } = this.#options;
+    const ready = supervisor.of(row.revision_id).filter((one) => one.row.state === "ready");
+    // none answers, or some are about to go: what there is now says nothing
+    if (ready.length === 0 || ready.length > wanted) return null;
+    const usages = await Promise.all(ready.map((one) => supervisor.usage(one.row.id)));
+    const percents = usages.map((one) => one?.cpu_percent ?? null);
+    return {
+      replicas: ready.length,
+      queue: await askQueue(ready[0]!.row.port),
+      cpuPercent: percents.includes(null) ? null : percents.reduce<number>((sum, one) => sum + one!, 0),
+      cpu: row.source_config.resource_spec?.cpu ?? 1,
+      cores: availableParallelism(),
+    };
+  }
+}
+
+function describe({ queue, cpuPercent }: Load): string {
+  const runs = queue === null ? [] : [`${queue.running} runs are executed, ${queue.due} wait`];
+  const cpu = cpuPercent === null ? [] : [`processors are used to ${Math.round(cpuPercent)} % of one`];
+  return [...runs, ...cpu].join(", ");
+}
+
+interface Metric {
+  name: string;
+  values: { value: number; labels: Record<string, string> }[];
+}
+
+/** The queue of all replicas, which each of them knows; null where the server is another one. Never throws. */
+async function askQueue(port: number): Promise<Load["queue"]> {
+  const text = await new Promise<string>((resolve) => {
+    const request = get({ host: "127.0.0.1", port, path: "/metrics?format=json", agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (body += chunk));
+      response.on("end", () => resolve(body));
+      response.on("error", () => resolve(""));
+    });
+    request.setTimeout(ASK_MS, () => request.destroy());
+    request.on("error", () => resolve(""));
+  });
+  try {
+    const metrics = JSON.parse(text) as Metric[];
+    const read = (name: string, state?: string) =>
+      metrics
+        .find((one) => one.name === name)
+        ?.values.find((one) => state === undefined || one.labels["state"] === state)?.value;
+    const [due, running] = [read("heddle_queue_runs", "due"), read("heddle_queue_runs", "running")];
+    const slots = read("heddle_server_slots");
+    return due === undefined || running === undefined || slots === undefined ? null : { due, running, slots };
+  } catch {
+    return null;
+  }
+}

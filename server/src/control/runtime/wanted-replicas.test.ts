@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+
+import type { ResourceSpec } from "../deployments/schema.ts";
+import { type Load, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
+
+const load = (more: Partial<Load>): Load => ({ replicas: 2, queue: null, cpuPercent: null, cpu: 1, cores: 8, ...more });
+const queue = (due: number, running: number, slots = 10) => load({ queue: { due, running, slots }, cpuPercent: 10 });
+
+test("runs that wait for a slot want further replicas, one for each ten", () => {
+  expect(wantedReplicas(queue(1, 20))).toBe(3);
+  expect(wantedReplicas(queue(11, 20))).toBe(4);
+});
+
+test("runs that wait while slots are free wait for their threads, and want nothing", () => {
+  expect(wantedReplicas(queue(50, 16))).toBe(2);
+  expect(wantedReplicas(queue(50, 1))).toBe(1);
+});
+
+test("replicas go when what runs fits into fewer, with room", () => {
+  expect(wantedReplicas(queue(0, 8))).toBe(2);
+  expect(wantedReplicas(queue(0, 7))).toBe(1);
+  // all slots are taken and nobody waits
+  expect(wantedReplicas(queue(0, 20))).toBe(2);
+  expect(wantedReplicas(queue(0, 0))).toBe(1);
+});
+
+test("processors want as many as bring each to three quarters, up to the machine's cores", () => {
+  expect(wantedReplicas(load({ cpuPercent: 200 }))).toBe(3);
+  expect(wantedReplicas(load({ cpuPercent: 155 }))).toBe(2);
+  expect(wantedReplicas(load({ cpuPercent: 60 }))).toBe(1);
+  expect(wantedReplicas(load({ cpuPercent: 1500 }))).toBe(8);
+  expect(wantedReplicas(load({ cpuPercent: 400, cores: 2 }))).toBe(2);
+  expect(wantedReplicas(load({ cpuPercent: 400, cores: 1 }))).toBe(2);
+  expect(wantedReplicas(load({}))).toBe(2);
+});
+
+test("what a revision allows comes before what its load wants", () => {
+  const of = (scale: number | null, resource_spec: ResourceSpec | null) =>
+    replicasOf({ scale, source_config: { resource_spec } });
+  expect(of(null, null)).toBe(1);
+  expect(of(5, null)).toBe(1);
+  expect(of(null, { min_scale: 2, max_scale: 4 })).toBe(2);
+  expect(of(3, { min_scale: 2, max_scale: 4 })).toBe(3);
+  expect(of(9, { min_scale: 2, max_scale: 4 })).toBe(4);
+  expect(of(3, { min_scale: 5 })).toBe(5);
+  expect(of(null, { min_scale: 0, max_scale: 3 })).toBe(1);
+});
