@@ -1,5 +1,5 @@
 /** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
-import { Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
@@ -19,6 +19,7 @@ import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
 import type { ControlDeps } from "./control/deps.ts";
 import { controlRoutes } from "./control/index.ts";
+import { explainMissing } from "./control/not-built.ts";
 import { isUpload } from "./control/uploads/upload-path.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
@@ -54,7 +55,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
 }
 
 export const createControlApp = (deps: ControlDeps, guard: Guard): Hono =>
-  createApp(deps, controlRoutes(deps), guard, { isUpload });
+  createApp(deps, controlRoutes(deps), guard, { isUpload, explainMissing });
 
 /** What langgraph.json says of HTTP: rules for other origins, a prefix, the project's own app. */
 function projectSurroundings(deps: AgentDeps): Surroundings {
@@ -82,6 +83,8 @@ interface Surroundings {
   isUpload?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
   logger?: MiddlewareHandler | undefined;
+  /** What there is to say of a path that there is not. */
+  explainMissing?: (path: string) => string | undefined;
   /** Everything is below it. */
   prefix?: string | undefined;
   /** Whether a slash at a path's end makes it another one: not for LangSmith's clients (contract trace-platform §0.1). */
@@ -94,10 +97,21 @@ function createApp(
   { settings, log, metrics }: Space,
   routes: Route[],
   guard: Guard,
-  { gate, isOpen, isUpload: isExempt, corsRules: rules, logger, prefix, strict = true, mountFirst }: Surroundings = {},
+  {
+    gate,
+    isOpen,
+    isUpload: isExempt,
+    corsRules: rules,
+    logger,
+    prefix,
+    strict = true,
+    mountFirst,
+    explainMissing: explain,
+  }: Surroundings = {},
 ): Hono {
   const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
-  const notFound = () => errorResponse(settings.errors, new AppError(404, "404 Not Found"));
+  const notFound = (c: Context) =>
+    errorResponse(settings.errors, new AppError(404, explain?.(c.req.path) ?? "404 Not Found"));
   app.onError(errorHandler(settings.errors, log));
   app.notFound(notFound);
   if (prefix !== undefined) refuseOutside(app, notFound);

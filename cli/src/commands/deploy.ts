@@ -22,6 +22,11 @@ const flags = {
   "install-command": { type: "text", placeholder: "COMMAND", description: "Instead of the package manager's own." },
   "build-command": { type: "text", placeholder: "COMMAND", description: "Run after the installation." },
   env: { type: "switch", default: true, description: "Do not send the project's environment as secrets." },
+  "clear-env": {
+    type: "switch",
+    default: false,
+    description: "Take away the variables of the deployment where the project has none; else they stay.",
+  },
   json: { type: "switch", default: false, description: "Print the outcome as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -45,6 +50,9 @@ export async function run(args: string[]): Promise<void> {
   if (!existsSync(config)) {
     throw new UsageError(`There is no ${config}. Start in the directory of a project, or name its file with --config.`);
   }
+  if (!statSync(config).isFile()) {
+    throw new UsageError(`${config} is not a file. --config names a langgraph.json, not the directory that it is in.`);
+  }
   const directory = dirname(config);
   const name = deploymentName(given.name ?? basename(directory));
   const api = new ControlApi(given.url, given["api-key"]);
@@ -59,7 +67,9 @@ export async function run(args: string[]): Promise<void> {
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
     const send = withoutReserved(secrets, say);
-    const deployment = await send((accepted) => findOrCreate(api, name, accepted, say));
+    const known = await api.findByName(name);
+    if (!known) say(`Making the deployment ${name}`);
+    const deployment = known ?? (await send((accepted) => create(api, name, accepted)));
     say(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
     const path = await upload(api, deployment.id, archive);
     const changed = await send((accepted) =>
@@ -68,6 +78,7 @@ export async function run(args: string[]): Promise<void> {
         source_revision_config: { source_tarball_path: path, langgraph_config_path: basename(config) },
         source_config: { install_command: given["install-command"], build_command: given["build-command"] },
         secrets: accepted,
+        ...(given["clear-env"] && { clear_secrets: true }),
       }),
     );
     const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
@@ -120,23 +131,14 @@ function withoutReserved(secrets: Secrets, say: (line: string) => void) {
   };
 }
 
-async function findOrCreate(
-  api: ControlApi,
-  name: string,
-  secrets: Secrets,
-  say: (line: string) => void,
-): Promise<DeploymentOnWire> {
-  const known = await api.findByName(name);
-  if (known) return known;
-  say(`Making the deployment ${name}`);
-  return api.send("POST", "/v2/deployments", {
+const create = (api: ControlApi, name: string, secrets: Secrets): Promise<DeploymentOnWire> =>
+  api.send("POST", "/v2/deployments", {
     name,
     source: "internal_source",
     source_config: {},
     source_revision_config: {},
     secrets,
   });
-}
 
 async function upload(api: ControlApi, id: string, archive: string): Promise<string> {
   type Target = { upload_url: string; object_path: string };

@@ -1,3 +1,4 @@
+import { consoleUrlOptions } from "../base/config/console-url.ts";
 import { choice, flag, integer, type Options, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
@@ -57,6 +58,7 @@ export const controlOptions = {
     description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
   }),
   ...clientIpOptions,
+  ...consoleUrlOptions,
   ...connectionOptions,
   ...crossOriginOptions,
   ...buildOptions,

@@ -1,3 +1,4 @@
+import { consoleUrlOptions } from "../base/config/console-url.ts";
 import { choice, integer, type Options, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
@@ -8,7 +9,6 @@ import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
-import { sharingOptions } from "./sharing/settings.ts";
 
 /** Settings of the trace platform. */
 export const traceOptions = {
@@ -69,7 +69,7 @@ export const traceOptions = {
   ...crossOriginOptions,
   ...rateLimitOptions,
   ...retentionOptions,
-  ...sharingOptions,
+  ...consoleUrlOptions,
   ...destinationOptions,
   ...exportOptions,
 };

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 
 import type { AgentDeps } from "../deps.ts";
 
@@ -24,6 +24,6 @@ export function pathBelow(prefix: string): (request: Request) => string {
 }
 
 /** Nothing of the project's own code sees what is outside. */
-export const refuseOutside = (app: Hono, notFound: () => Response): void => {
-  app.use((c, next) => (c.req.path === OUTSIDE ? Promise.resolve(notFound()) : next()));
+export const refuseOutside = (app: Hono, notFound: (c: Context) => Response): void => {
+  app.use((c, next) => (c.req.path === OUTSIDE ? Promise.resolve(notFound(c)) : next()));
 };

@@ -288,6 +288,43 @@ test("uploads need a signed address, once, of gzip, and not too much of it", asy
   await small.stop();
 });
 
+test("all secrets are taken away by a word of their own, because an empty list says nothing", async () => {
+  const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
+  const path = `/v2/deployments/${id}`;
+  const names = async () => (await call("GET", path)).json.secrets.map((one: { name: string }) => one.name);
+  expect((await call("PATCH", path, { secrets: [] })).status).toBe(200);
+  expect(await names()).toEqual(["A"]);
+  expect((await call("PATCH", path, { secrets: [], clear_secrets: true })).status).toBe(200);
+  expect(await names()).toEqual([]);
+  expect((await call("PATCH", path, { secrets: [{ name: "B", value: "2" }], clear_secrets: true })).status).toBe(200);
+  expect(await names()).toEqual(["B"]);
+  expect((await call("PATCH", path, { clear_secrets: "yes" })).status).toBe(422);
+  // where something is deployed it is a change like any other
+  const first = await deployArchive(call, id, archiveOf({ "readme.md": "no project" }));
+  await untilStatus(call, id, first, "BUILD_FAILED");
+  const { json } = await call("PATCH", path, { clear_secrets: true });
+  expect(json.latest_revision_id).not.toBe(first);
+  expect(json.secrets).toEqual([]);
+  await untilStatus(call, id, json.latest_revision_id, "BUILD_FAILED");
+});
+
+test("endpoints that only the vendor has say what to do instead, and a printed link leads to the console", async () => {
+  const id = await createDeployment(call, name());
+  for (const prefix of ["", "/api-host"]) {
+    const detail = async (method: string, path: string) => {
+      const { status, json } = await call(method, prefix + path, method === "GET" ? undefined : {});
+      expect(status).toBe(404);
+      return json.detail;
+    };
+    expect(await detail("PATCH", `/v2/deployments/${id}/resource-tiers`)).toContain("source_config.resource_spec");
+    expect(await detail("PATCH", `/v2/deployments/${id}/deployment-tier`)).toContain("source_config.resource_spec");
+    expect(await detail("GET", "/v2/auth/providers")).toContain("is not built");
+    expect(await detail("GET", "/v2/authors")).toBe("404 Not Found");
+    const shown = await call("GET", `${prefix}/o/${UNKNOWN}/host/deployments/${id}`);
+    expect([shown.status, shown.headers.get("location")]).toEqual([302, `http://localhost:3000/deployments/${id}`]);
+  }
+});
+
 test("a change makes one revision or none, keeps what is not said, and cannot touch what is fixed", async () => {
   const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
   const path = `/v2/deployments/${id}`;

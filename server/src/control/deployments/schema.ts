@@ -115,6 +115,10 @@ export const revisionBody = z.object({
   source_config: sourceConfig.nullish(),
   source_revision_config: sourceRevisionConfig.nullish(),
   secrets: secrets.nullish(),
+  clear_secrets: z
+    .boolean()
+    .nullish()
+    .describe("Takes away all secrets, where none are given; an empty list of secrets means that they stay"),
   secret_references: secretReferences.nullish(),
 });
 export type RevisionBody = z.output<typeof revisionBody>;

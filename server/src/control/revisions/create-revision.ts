@@ -60,8 +60,7 @@ export async function applyChange(
   checkBuildOnPush(row.source, config.build_on_push === true, ref, (_, text) => stateError(text));
 
   const before = await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id }, tx);
-  // an empty list means that nothing is said of them
-  const environment = body.secrets?.length ? replaceSecrets(before, body.secrets) : before;
+  const environment = environmentAfter(before, body);
   const references = body.secret_references ?? row.secret_references;
   await updateDeployment(tx, row.id, {
     source_config: config,
@@ -77,12 +76,19 @@ export async function applyChange(
   return addRevision(deps, tx, row, { source, config, references, revision, environment });
 }
 
+/** An empty list says nothing of them (contract control-plane §2.5): to take all away has a word of its own. */
+function environmentAfter(before: Secret[], { secrets, clear_secrets: clear }: RevisionBody): Secret[] {
+  if (secrets?.length) return replaceSecrets(before, secrets);
+  return clear === true ? [] : before;
+}
+
 const withoutNulls = (config: object): object =>
   Object.fromEntries(Object.entries(config).filter(([, value]) => value != null));
 
 function wantsRevision(body: RevisionBody, revision: RevisionInput, row: DeploymentRow): boolean {
   if (Object.values(revision).some((value) => value !== null)) return true;
-  if (body.secrets?.length || body.secret_references != null) return row.latest_revision_id !== null;
+  if (body.secrets?.length || body.clear_secrets === true || body.secret_references != null)
+    return row.latest_revision_id !== null;
   const config = body.source_config;
   if (config?.resource_spec != null) return row.latest_revision_id !== null;
   const isChanged = (name: "install_command" | "build_command") =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { uuid } from "../../base/http/fields.ts";
 import { frontRoutes } from "../../base/http/front-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
@@ -37,6 +38,19 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
           installation: deps.settings.installation,
           sources: [...deps.driver.sources],
         }),
+    }),
+    route({
+      ...shared,
+      ...hosted("/o/:tenant_id/host/deployments/:deployment_id"),
+      publicBecause: "command-line clients print it for people to open; it tells nothing but where the console is",
+      method: "GET",
+      summary: "To a deployment's page in the console",
+      params: z.object({ tenant_id: uuid, deployment_id: uuid }),
+      out: { 302: null },
+      handler({ params, c }) {
+        const console = deps.settings.consoleUrl.replace(/\/+$/, "");
+        return c.redirect(`${console}/deployments/${params.deployment_id}`);
+      },
     }),
     ...frontRoutes({
       version: readVersion(),

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test, vi } from "vitest";
+
+import { testControlPlane } from "../../../server/test/control-plane.ts";
+import { run } from "./deploy.ts";
+
+const { url, call } = await testControlPlane();
+const directory = mkdtempSync(join(tmpdir(), "heddle-deploy-test-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+// a project whose build ends at once
+writeFileSync(join(directory, "langgraph.json"), '{"graphs":{}}');
+const environment = (text: string) => writeFileSync(join(directory, ".env"), text);
+
+/** What it says until it ends, which it does with the build's reason. */
+async function deploy(...options: string[]): Promise<string> {
+  const told: string[] = [];
+  const writing = vi.spyOn(process.stderr, "write").mockImplementation((chunk) => told.push(String(chunk)) > 0);
+  try {
+    const config = ["--config", join(directory, "langgraph.json"), "--name", "named", "--url", url];
+    await expect(run([...config, ...options])).rejects.toThrow("BUILD_FAILED");
+  } finally {
+    writing.mockRestore();
+  }
+  return told.join("");
+}
+const variables = async (): Promise<string[]> => {
+  const { json } = await call("GET", "/v2/deployments?name=named");
+  return json.resources[0].secrets.map((one: { name: string }) => one.name);
+};
+
+test("a deployment is made once, and said to be, whatever of its environment is left out", async () => {
+  environment("GREETING=hello\nDATABASE_URI=postgres://nowhere\n");
+  const told = await deploy();
+  expect(told.match(/Making the deployment named/g)).toHaveLength(1);
+  expect(told.match(/Left out, because the platform sets them: DATABASE_URI/g)).toHaveLength(1);
+  expect(await variables()).toEqual(["GREETING"]);
+  expect(await deploy()).not.toContain("Making");
+});
+
+test("variables that the project has no more stay, unless they are to go", async () => {
+  environment("");
+  await deploy();
+  expect(await variables()).toEqual(["GREETING"]);
+  await deploy("--clear-env");
+  expect(await variables()).toEqual([]);
+});
+
+test("a directory is no langgraph.json, and that is what is said", async () => {
+  const folder = join(directory, "folder.json");
+  mkdirSync(folder);
+  await expect(run(["--config", folder, "--url", url])).rejects.toThrow(`${folder} is not a file. --config names`);
+});
