@@ -37,6 +37,7 @@ const PUBLIC = [
   "control GET /docs",
   "control GET /info",
   "control GET /metrics",
+  "control GET /o/:tenant_id/host/deployments/:deployment_id",
   "control GET /ok",
   "control GET /openapi.json",
   "control POST /webhooks/github/:integration_id",
