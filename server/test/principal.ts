@@ -1,5 +1,5 @@
 import { ALL_PERMISSIONS, type Permission } from "../src/base/auth/permissions.ts";
-import type { Principal } from "../src/base/auth/principal.ts";
+import type { AuditSink, Principal } from "../src/base/auth/principal.ts";
 import type { Guard } from "../src/base/http/route.ts";
 
 const ORGANIZATION = "00000000-0000-7000-8000-0000000000aa";
@@ -16,12 +16,18 @@ export function testPrincipal(workspaceId = WORKSPACE, permissions: Permission[]
   };
 }
 
+/** Keeps nothing. */
+export const noAudit: AuditSink = {
+  record: () => Promise.resolve(),
+  announce: () => Promise.resolve({ record: () => Promise.resolve(), withdraw: () => {} }),
+};
+
 /** A guard that lets everybody in; `x-test-workspace` says as whose. For tests of what lies behind the guard. */
 export const openGuard: Guard = {
   authenticator: {
     authenticate: ({ headers }) => testPrincipal(headers.get("x-test-workspace") ?? WORKSPACE),
   },
-  audit: { record: () => Promise.resolve() },
+  audit: noAudit,
   auditsData: false,
   served: () => testPrincipal(),
 };

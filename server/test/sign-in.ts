@@ -34,12 +34,11 @@ export interface TestSignIn {
 export async function testSignIn(db: TestDatabase, env: Record<string, string> = {}): Promise<TestSignIn> {
   const log = createLog("error");
   const audited: AuditEntry[] = [];
-  const audit = {
-    record(entry: AuditEntry) {
-      audited.push(entry);
-      return Promise.resolve();
-    },
+  const record = (entry: AuditEntry): Promise<void> => {
+    audited.push(entry);
+    return Promise.resolve();
   };
+  const audit = { record, announce: () => Promise.resolve({ record, withdraw: () => {} }) };
   const outbound = createOutbound(readPolicy("127.0.0.1", false));
   const settings = readOptions(signInOptions, env);
   const service = startSignIn({ sql: db.sql, log, settings, outbound });

@@ -6,21 +6,20 @@ import { expect, test } from "vitest";
 import * as app from "../../server/src/app.ts";
 import { unauthorized } from "../../server/src/base/errors.ts";
 import type { Guard, Route } from "../../server/src/base/http/route.ts";
-import { testPrincipal } from "../../server/test/principal.ts";
+import { noAudit, testPrincipal } from "../../server/test/principal.ts";
 import { concrete, startSpaces } from "./spaces.ts";
 
 const SOURCES = fileURLToPath(new URL("../../server/src/", import.meta.url));
 const { all } = await startSpaces();
 
-const audit = { record: () => Promise.resolve() };
 const closed: Guard = {
   authenticator: { authenticate: () => Promise.reject(unauthorized("nobody gets in")) },
-  audit,
+  audit: noAudit,
   auditsData: false,
 };
 const powerless: Guard = {
   authenticator: { authenticate: () => testPrincipal(undefined, []) },
-  audit,
+  audit: noAudit,
   auditsData: false,
 };
 const pathsOf = (route: Route): string[] => [route.path, ...(route.aliases ?? [])];

@@ -8,6 +8,7 @@ import { traceRoutes } from "../../server/src/trace/index.ts";
 import { testAgentServer } from "../../server/test/agent-server.ts";
 import { testControlPlane } from "../../server/test/control-plane.ts";
 import { type TestDatabase, testDatabase } from "../../server/test/db.ts";
+import { noAudit } from "../../server/test/principal.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 
 /**
@@ -45,7 +46,7 @@ export async function startSpaces(): Promise<Spaces> {
     {
       name: "trace",
       creator: "createTraceApp",
-      routes: traceRoutes(platform.deps, { record: () => Promise.resolve() }),
+      routes: traceRoutes(platform.deps, noAudit),
       mount: (guard) => app.createTraceApp(platform.deps, guard),
     },
     {

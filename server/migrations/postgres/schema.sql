@@ -1,5 +1,12 @@
 -- The schema that the migrations of this folder amount to. Written by `npm run schema`; not run by anything.
 
+create table announced_changes (
+  id uuid not null,
+  touched_at timestamp with time zone not null default now(),
+  draft jsonb not null,
+  constraint announced_changes_pkey PRIMARY KEY (id)
+);
+
 create table api_key_workspaces (
   key_id uuid not null,
   workspace_id uuid not null,
@@ -1009,6 +1016,7 @@ create table workspaces (
   constraint workspaces_tenant_handle_key UNIQUE (tenant_handle)
 );
 
+CREATE INDEX announced_changes_by_touch ON public.announced_changes USING btree (touched_at);
 CREATE INDEX api_key_workspaces_by_workspace ON public.api_key_workspaces USING btree (workspace_id);
 CREATE INDEX api_keys_by_organization ON public.api_keys USING btree (organization_id, created_at DESC, id);
 CREATE INDEX api_keys_by_user ON public.api_keys USING btree (user_id) WHERE (user_id IS NOT NULL);

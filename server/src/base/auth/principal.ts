@@ -64,6 +64,7 @@ export interface AuditEntry {
   operation: string;
   /** Which object: the path's parameters, and the id of what was created where the answer tells it. */
   target: Record<string, string>;
+  /** 0: the process was gone before anybody knew. */
   status: number;
   /** What `X-Request-Id` said or says. */
   requestId?: string | undefined;
@@ -75,4 +76,17 @@ export interface AuditSink {
    * a flood of them costs little.
    */
   record(entry: AuditEntry): Promise<void>;
+  /**
+   * Says that a change is about to be made; it must not begin before this resolves. From then on there will be a line
+   * of it, even when this process is killed at any moment.
+   */
+  announce(change: Omit<AuditEntry, "status">): Promise<AnnouncedChange>;
+}
+
+/** One of the two must be called when it is known what became of it. */
+export interface AnnouncedChange {
+  /** As `AuditSink.record`, in the place of the announcement. */
+  record(entry: AuditEntry): Promise<void>;
+  /** Nothing was changed. */
+  withdraw(): void;
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import { isReading, type Permission } from "../auth/permissions.ts";
-import type { AuditSink, Principal } from "../auth/principal.ts";
+import type { AnnouncedChange, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError } from "../errors.ts";
 import { clientIp } from "./client-ip.ts";
 
@@ -21,64 +21,83 @@ export interface Asked {
   body: unknown;
 }
 
-/** What becomes of a request in the audit log. */
+/** What becomes of one request in the audit log. */
 export interface RequestAudit {
+  /** It will be handled, and may change something once this has resolved. Rejects when nothing can be written. */
+  begins(asked: Asked): Promise<void>;
   /** It was answered. Resolves when the line is durable; rejects when it could not be written. */
-  answered(c: Context, principal: Principal | undefined, response: Response, asked: Asked): Promise<void>;
+  answered(response: Response): Promise<void>;
   /** It was refused, or broke: a handler that broke may have changed something before. */
-  failed(c: Context, principal: Principal | undefined, error: unknown): void;
+  failed(error: unknown): void;
 }
 
-export function auditOf(spec: Declared, guard: { audit: AuditSink; auditsData: boolean }): RequestAudit {
+/** @returns what to do for each request, whose caller may be known later. */
+export function auditOf(
+  spec: Declared,
+  guard: { audit: AuditSink; auditsData: boolean },
+): (c: Context, caller: () => Principal | undefined) => RequestAudit {
   const reads = spec.method === "GET" || (spec.permission !== "public" && isReading(spec.permission));
   const kind = spec.audit ?? (reads ? "none" : "change");
   const recorded = kind === "change" || (kind === "data" && guard.auditsData);
-  const entryOf = (c: Context, principal: Principal | undefined, status: number, target: Record<string, string>) => ({
-    principal: principal ?? null,
-    ip: clientIp(c),
-    operation: `${spec.method} ${spec.path}`,
-    requestId: c.get("requestId") as string | undefined,
-    status,
-    target: hidden(target, spec.auditHides ?? []),
-  });
-  return {
-    async answered(c, principal, response, asked) {
-      if (!recorded || !principal || !response.ok) return;
-      const target = kind === "change" ? await targetOf(spec, c, response, asked) : c.req.param();
-      await guard.audit.record(entryOf(c, principal, response.status, target));
-    },
-    failed(c, principal, error) {
-      if (kind === "none" || spec.permission === "public") return;
-      const status = error instanceof AppError ? error.status : 500;
-      const refused = status === 401 || status === 403;
-      if (!refused && !(status >= 500 && kind === "change")) return;
-      // nobody waits for it: the sink logs what it cannot write, and the answer is an error already
-      guard.audit.record(entryOf(c, principal, status, c.req.param())).catch(() => {});
-    },
+  return (c, caller) => {
+    let asked: Asked = { query: undefined, body: undefined };
+    let announced: AnnouncedChange | undefined;
+    const entryOf = (target: Record<string, string>) => ({
+      principal: caller() ?? null,
+      ip: clientIp(c),
+      operation: `${spec.method} ${spec.path}`,
+      requestId: c.get("requestId") as string | undefined,
+      target: hidden(target, spec.auditHides ?? []),
+    });
+    return {
+      async begins(parsed) {
+        asked = parsed;
+        if (kind !== "change" || !caller()) return;
+        announced = await guard.audit.announce(entryOf(targetOf(spec, c, asked)));
+      },
+      async answered(response) {
+        if (!recorded || !caller()) return;
+        if (!response.ok) return announced?.withdraw();
+        const target =
+          kind === "change" ? { ...targetOf(spec, c, asked), ...(await madeBy(spec, response)) } : c.req.param();
+        await (announced ?? guard.audit).record({ ...entryOf(target), status: response.status });
+      },
+      failed(error) {
+        if (kind === "none" || spec.permission === "public") return;
+        const status = error instanceof AppError ? error.status : 500;
+        const refused = status === 401 || status === 403;
+        const broke = status >= 500 && kind === "change";
+        if (!broke) announced?.withdraw();
+        if (!refused && !broke) return;
+        const sink = broke && announced ? announced : guard.audit;
+        // nobody waits for it: the sink logs what it cannot write, and the answer is an error already
+        sink.record({ ...entryOf(c.req.param()), status }).catch(() => {});
+      },
+    };
   };
 }
 
 /**
- * What was changed: the path's parameters, what the query and the body name, and the id of what is new where the
- * answer tells it. Of a body these are its ids and what the route declares, for it may hold secrets.
+ * What is changed: the path's parameters, and what the query and the body name. Of a body these are its ids and what
+ * the route declares, for it may hold secrets.
  */
-async function targetOf(
-  spec: Declared,
-  c: Context,
-  response: Response,
-  { query, body: sent }: Asked,
-): Promise<Record<string, string>> {
+function targetOf(spec: Declared, c: Context, { query, body }: Asked): Record<string, string> {
   const isNamed = (name: string) => ID_FIELD.test(name) || spec.auditFields?.includes(name) === true;
-  const target = { ...textsOf(sent, isNamed), ...textsOf(query, () => true), ...c.req.param() };
+  return { ...textsOf(body, isNamed), ...textsOf(query, () => true), ...c.req.param() };
+}
+
+/** The id of what is new, where the answer tells it. */
+async function madeBy(spec: Declared, response: Response): Promise<Record<string, string>> {
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  if (!isJson || spec.method !== "POST") return target;
+  if (!isJson || spec.method !== "POST") return {};
   const body = (await response.clone().json()) as Record<string, unknown> | null;
   // `id`, or the collection's: `assistant_id` in the answer of POST /assistants
   const collection = spec.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? "";
+  const made: Record<string, string> = {};
   for (const name of ["id", `${collection.replace(/s$/, "").replaceAll("-", "_")}_id`]) {
-    if (typeof body?.[name] === "string") target[name] = body[name];
+    if (typeof body?.[name] === "string") made[name] = body[name];
   }
-  return target;
+  return made;
 }
 
 function hidden(target: Record<string, string>, names: readonly string[]): Record<string, string> {

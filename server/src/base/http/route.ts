@@ -97,10 +97,11 @@ export interface Guard {
 
 export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
   for (const spec of routes) {
-    const audit = auditOf(spec, guard);
+    const auditing = auditOf(spec, guard);
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
         let principal: Principal | undefined;
+        const audit = auditing(c, () => principal);
         if (spec.errorFamily) (c as Context).set("errorFamily", spec.errorFamily);
         try {
           if (spec.permission !== "public") {
@@ -111,12 +112,13 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
           const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
           const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
           const input = { params, query, body, c, principal: principal ?? nobody };
+          await audit.begins({ query, body });
           const response = await spec.handler(input as never);
-          await audit.answered(c, principal, response, { query, body });
+          await audit.answered(response);
           if (principal) endWhenRefused(c, response, principal, () => askAgain(guard, c, spec), guard.recheckMs);
           return response;
         } catch (error) {
-          audit.failed(c, principal, error);
+          audit.failed(error);
           throw error;
         }
       });

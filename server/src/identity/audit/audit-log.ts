@@ -4,10 +4,11 @@ import { GroupCommit } from "../../base/db/group-commit.ts";
 import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { AnnouncedChanges } from "./announced-changes.ts";
 import { RefusalGathering } from "./gather-refusals.ts";
 import { operationName } from "./operation-name.ts";
 import { type SealKey, sealOf } from "./seal.ts";
-import { type AuditRow, insertAuditRows, sweepAuditRows } from "./sql.ts";
+import { type AuditRow, insertAuditRows, sweepAuditRows, UNKNOWN_OUTCOME } from "./sql.ts";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_BATCH = 5_000;
@@ -25,9 +26,14 @@ export interface AuditLogOptions {
   retentionDays?: number;
   /** Lines bear no seal without. */
   sealKey?: SealKey | undefined;
+  /** After which time without a sign a change's process counts as gone, in milliseconds. */
+  lostAfterMs?: number;
 }
 
 type Draft = Omit<AuditRow, "writer_id" | "writer_seq" | "seal_key_id" | "seal">;
+
+/** As JSON. */
+type Stored = Omit<Draft, "at"> & { at: string };
 
 /**
  * Who changed what, from where. What arrives while one insert is under way goes with the next, so that a line
@@ -35,28 +41,28 @@ type Draft = Omit<AuditRow, "writer_id" | "writer_seq" | "seal_key_id" | "seal">
  * is logged whole, and the change that it tells of is answered with an error, for then nobody may rely on it.
  */
 export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}): AuditLog {
-  const { retentionDays = 0, sealKey } = options;
+  const { retentionDays = 0, sealKey, lostAfterMs } = options;
   // a number that was perhaps used is never used again for another line: who is in doubt starts anew
   let writer = { id: uuid7(), next: 0 };
-  const writes = new GroupCommit<Draft, void>(async (drafts) => {
-    const rows = drafts.map((draft, index) => {
+  const writes = new GroupCommit<{ draft: Draft; announced: string | undefined }, void>(async (lines) => {
+    const rows = lines.map(({ draft }, index) => {
       const row = { ...draft, writer_id: writer.id, writer_seq: writer.next + index };
       return { ...row, seal_key_id: sealKey?.id ?? null, seal: sealKey ? sealOf(row, sealKey) : null };
     });
     try {
-      await whileAway(() => insertAuditRows(sql, rows));
+      const announced = lines.flatMap((line) => line.announced ?? []);
+      await whileAway(() => insertAuditRows(sql, rows, announced));
       writer.next += rows.length;
     } catch (error) {
       if (isDatabaseAway(error)) writer = { id: uuid7(), next: 0 };
       throw error;
     }
-    return drafts.map(() => undefined);
+    return lines.map(() => undefined);
   });
 
-  async function write(entry: AuditEntry, occurrences: number): Promise<void> {
-    const draft = draftOf(entry, occurrences);
+  async function write(draft: Draft, announced?: string): Promise<void> {
     try {
-      await writes.call(draft);
+      await writes.call({ draft, announced });
     } catch (error) {
       log.error({ err: error, audit: draft }, "a line of the audit log could not be written");
       throw error;
@@ -65,22 +71,36 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
 
   const pending = new Set<Promise<void>>();
   const refusals = new RefusalGathering((entry, occurrences) => {
-    const writing: Promise<void> = write(entry, occurrences)
+    const writing: Promise<void> = write(draftOf(entry, occurrences))
       .catch(() => {})
       .finally(() => pending.delete(writing));
     pending.add(writing);
   });
   const sweeper = retentionDays > 0 ? startSweep(sql, log, retentionDays) : null;
 
+  const announced = new AnnouncedChanges<Stored>(sql, log, {
+    lostAfterMs,
+    // under an id of its own: its process may be alive after all, and write a line too
+    adopt: (draft, id) => write({ ...draft, id: uuid7(), at: new Date(draft.at) }, id),
+  });
+
   return {
     record(entry) {
-      if (entry.status !== 401 && entry.status !== 403) return write(entry, 1);
+      if (entry.status !== 401 && entry.status !== 403) return write(draftOf(entry, 1));
       refusals.add(entry);
       return Promise.resolve();
     },
+    async announce(change) {
+      const draft = draftOf({ ...change, status: UNKNOWN_OUTCOME }, 1);
+      await announced.announce({ ...draft, at: draft.at.toISOString() });
+      return {
+        record: (entry) => write(draftOf(entry, 1), draft.id).finally(() => announced.settled(draft.id)),
+        withdraw: () => announced.withdraw(draft.id),
+      };
+    },
     async stop() {
       refusals.flush();
-      await Promise.all(pending);
+      await Promise.all([...pending, announced.stop()]);
       await sweeper?.stop();
     },
   };

@@ -1,6 +1,6 @@
 import { isUuid } from "../../base/ids.ts";
 import type { OcsfApiActivity } from "./schema.ts";
-import type { AuditRow } from "./sql.ts";
+import { type AuditRow, UNKNOWN_OUTCOME } from "./sql.ts";
 
 const ACTIVITIES: [RegExp, number, string][] = [
   [/^(create|add|invite)_/, 1, "Create"],
@@ -14,7 +14,9 @@ const OTHER = [null, 99, "Other"] as const;
 /** A line as an API Activity of OCSF 1.7, the shape that the contract and log collectors know. */
 export function toOcsf(row: AuditRow): OcsfApiActivity {
   const [, activity, activityName] = ACTIVITIES.find(([pattern]) => pattern.test(row.operation_name)) ?? OTHER;
-  const succeeded = row.status < 400;
+  const known = row.status !== UNKNOWN_OUTCOME;
+  const succeeded = known && row.status < 400;
+  const code = known ? row.status : null;
   const [method = "", path = ""] = row.operation.split(/ (.*)/s, 2);
   const isRequest = path.startsWith("/");
   const resources = [...new Set(Object.values(row.target).filter(isUuid))];
@@ -29,13 +31,13 @@ export function toOcsf(row: AuditRow): OcsfApiActivity {
     type_uid: 600_300 + activity,
     activity_id: activity,
     activity_name: activityName,
-    status_id: succeeded ? 1 : 2,
-    status: succeeded ? "Success" : "Failure",
+    status_id: succeeded ? 1 : known ? 2 : 0,
+    status: succeeded ? "Success" : known ? "Failure" : "Unknown",
     time: row.at.getTime(),
     metadata: { uid: row.id, product: { name: "Heddle", vendor_name: "Heddle" } },
     api: { operation: row.operation_name },
     http_request: { http_method: isRequest ? method : "", url: { path: isRequest ? path : "" } },
-    http_response: { code: row.status },
+    http_response: { code },
     actor: { user: { uid: userId, credential_uid: keyId } },
     src_endpoint: { ip: row.ip || null, port: null, intermediate_ips: null },
     resources: resources.map((uid) => ({ uid })),
@@ -43,7 +45,7 @@ export function toOcsf(row: AuditRow): OcsfApiActivity {
       original_audit_log: {
         id: row.id,
         operation_name: row.operation_name,
-        operation_succeeded: succeeded,
+        operation_succeeded: known ? succeeded : null,
         request_time: row.at.toISOString(),
         api_key_id: keyId,
         user_id: userId,
@@ -56,7 +58,7 @@ export function toOcsf(row: AuditRow): OcsfApiActivity {
           client_host: row.ip || null,
           client_port: null,
           x_forwarded_for: null,
-          response_status_code: row.status,
+          response_status_code: code,
           resource_ids: resources,
         },
       },

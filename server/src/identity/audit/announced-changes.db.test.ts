@@ -1,0 +1,113 @@
+import { createSecretKey, randomBytes } from "node:crypto";
+
+import { Hono } from "hono";
+import { pino } from "pino";
+import { afterEach, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { openGuard, testPrincipal } from "../../../test/principal.ts";
+import { notFound } from "../../base/errors.ts";
+import { mountRoutes, route } from "../../base/http/route.ts";
+import { type AuditLog, type AuditLogOptions, createAuditLog } from "./audit-log.ts";
+import { toOcsf } from "./ocsf.ts";
+import { selectAuditRows } from "./sql.ts";
+import { verifyAuditLog } from "./verify-audit-log.ts";
+
+const db = await testDatabase();
+const log = pino({ level: "silent" });
+const key = { id: "k", key: createSecretKey(randomBytes(32)) };
+const opened: AuditLog[] = [];
+afterEach(async () => {
+  for (const audit of opened.splice(0)) await audit.stop();
+  await db.sql`delete from announced_changes`;
+});
+
+function open(options: AuditLogOptions = {}): AuditLog {
+  const audit = createAuditLog(db.sql, log, { sealKey: key, ...options });
+  opened.push(audit);
+  return audit;
+}
+
+const change = (id: string) => ({
+  principal: testPrincipal(),
+  ip: "192.0.2.7",
+  operation: "POST /api-key",
+  target: { id },
+  requestId: id,
+});
+
+const announcedNow = async (): Promise<number> => (await db.sql`select from announced_changes`).count;
+const linesOf = async (id: string) => (await selectAuditRows(db.sql, { target: id }, { limit: 10 })).rows;
+
+test("the line takes the place of the announcement; what was withdrawn leaves nothing", async () => {
+  const audit = open();
+  const done = await audit.announce(change("done"));
+  const refused = await audit.announce(change("refused"));
+  expect(await announcedNow()).toBe(2);
+  await done.record({ ...change("done"), status: 201 });
+  expect(await linesOf("done")).toMatchObject([{ status: 201 }]);
+  refused.withdraw();
+  await audit.stop();
+  expect(await announcedNow()).toBe(0);
+  expect(await linesOf("refused")).toEqual([]);
+});
+
+test("a change whose process is gone gets a line that says that its outcome is not known, once", async () => {
+  const gone = open();
+  await gone.announce(change("gone"));
+  await gone.stop();
+  expect(await linesOf("gone")).toEqual([]);
+
+  for (let i = 0; i < 2; i++) open({ lostAfterMs: 200 });
+  await expect.poll(() => linesOf("gone"), { timeout: 20_000 }).toHaveLength(1);
+  const [line] = await linesOf("gone");
+  expect(line).toMatchObject({ ip: "192.0.2.7", operation_name: "create_api_key", status: 0, request_id: "gone" });
+  expect(toOcsf(line!)).toMatchObject({
+    status: "Unknown",
+    http_response: { code: null },
+    unmapped: { original_audit_log: { operation_succeeded: null } },
+  });
+  expect(await announcedNow()).toBe(0);
+  expect(await verifyAuditLog(db.sql, (id) => (id === key.id ? key : undefined))).toMatchObject({
+    altered: [],
+    gaps: [],
+    unsealed: 0,
+  });
+});
+
+test("one whose process lives is touched, and taken by nobody", async () => {
+  const touches = async () => (await db.sql`select touched_at from announced_changes`)[0]!["touched_at"] as Date;
+  const busy = open({ lostAfterMs: 400 });
+  const announced = await busy.announce(change("busy"));
+  const before = await touches();
+  await expect.poll(async () => (await touches()) > before, { timeout: 20_000 }).toBe(true);
+  await announced.record({ ...change("busy"), status: 200 });
+  expect(await linesOf("busy")).toMatchObject([{ status: 200 }]);
+});
+
+test("a request is announced while it is handled, not when it is refused before", async () => {
+  const app = new Hono();
+  const seen: number[] = [];
+  const answering = route({
+    method: "DELETE",
+    path: "/things/:thing_id",
+    permission: "workspaces:manage",
+    summary: "A change",
+    tag: "t",
+    out: { 200: null },
+    async handler({ c }) {
+      seen.push(await announcedNow());
+      if (c.req.param("thing_id") === "unknown") throw notFound("none");
+      return c.body(null, c.req.param("thing_id") === "bad" ? 400 : 200);
+    },
+  });
+  const audit = open();
+  mountRoutes(app, [answering], { ...openGuard, audit });
+  app.onError((_, c) => c.text("", 404));
+  for (const id of ["there", "unknown", "bad"]) await app.request(`/things/${id}`, { method: "DELETE" });
+  expect(seen).toEqual([1, expect.any(Number), expect.any(Number)]);
+  await audit.stop();
+  expect(await announcedNow()).toBe(0);
+  expect(await linesOf("there")).toMatchObject([{ status: 200, operation: "DELETE /things/:thing_id" }]);
+  expect([...(await linesOf("unknown")), ...(await linesOf("bad"))]).toEqual([]);
+});
