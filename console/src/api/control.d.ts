@@ -555,6 +555,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/o/{tenant_id}/host/deployments/{deployment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** To a deployment's page in the console */
+        get: operations["get_o_tenant_id_host_deployments_deployment_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -707,6 +724,22 @@ export interface components {
             cpu_limit?: number | null;
             memory_mb?: number | null;
             memory_limit_mb?: number | null;
+            queue_min_scale?: number | null;
+            queue_max_scale?: number | null;
+            queue_cpu?: number | null;
+            queue_cpu_limit?: number | null;
+            queue_memory_mb?: number | null;
+            queue_memory_limit_mb?: number | null;
+            redis_cpu?: number | null;
+            redis_cpu_limit?: number | null;
+            redis_memory_mb?: number | null;
+            redis_memory_limit_mb?: number | null;
+            db_cpu?: number | null;
+            db_cpu_limit?: number | null;
+            db_memory_mb?: number | null;
+            db_memory_limit_mb?: number | null;
+            db_storage_gi?: number | null;
+            db_max_connections?: number | null;
             image_pull_secrets?: ({
                 name: string;
             } & {
@@ -993,6 +1026,17 @@ export interface components {
                 };
             };
         };
+        /** @description There is no such thing */
+        Error404: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    detail: string;
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -1240,6 +1284,8 @@ export interface operations {
                         name: string;
                         value: string;
                     }[] | null;
+                    /** @description Takes away all secrets, where none are given; an empty list of secrets means that they stay */
+                    clear_secrets?: boolean | null;
                     secret_references?: {
                         name: string;
                         secret_name: string;
@@ -1358,6 +1404,8 @@ export interface operations {
                         name: string;
                         value: string;
                     }[] | null;
+                    /** @description Takes away all secrets, where none are given; an empty list of secrets means that they stay */
+                    clear_secrets?: boolean | null;
                     secret_references?: {
                         name: string;
                         secret_name: string;
@@ -2574,6 +2622,31 @@ export interface operations {
                     };
                 };
             };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_o_tenant_id_host_deployments_deployment_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_id: string;
+                deployment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
         };
