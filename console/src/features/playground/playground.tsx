@@ -3,19 +3,20 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 
+import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
+import { chooseAssistant } from "./choose-assistant.ts";
 import { EMPTY_SETUP } from "./read-setup.ts";
+import { RecentThreads } from "./recent-threads.tsx";
 import type { Strategy } from "./use-run.ts";
 import { Watcher } from "./watcher.ts";
 import type { Place } from "./workbench.tsx";
 
 const Workbench = lazy(async () => ({ default: (await import("./workbench.tsx")).Workbench }));
-// asked for beside the assistants, not after them
-void import("./workbench.tsx").catch(() => {});
 const route = getRouteApi("/_shell/a/$server/playground");
 
 /** Which assistant and which thread; all that is looked at stands in the address. */
@@ -33,6 +34,18 @@ export function Playground() {
   const [problem, setProblem] = useState<Error | null>(null);
 
   if (assistants.error) return <Problem error={assistants.error} onRetry={assistants.refetch} />;
+  const { error: lost } = thread;
+  const isGone = lost instanceof ApiError && lost.status >= 400 && lost.status < 500;
+  if (lost && (isGone || !thread.data)) {
+    return (
+      <Page
+        title="Playground"
+        actions={<NewThread onClick={() => void navigate({ search: { panel: search.panel } })} />}
+      >
+        <Problem error={lost} onRetry={thread.refetch} what="The thread cannot be shown" />
+      </Page>
+    );
+  }
   const waits = threadId !== undefined && search.assistant === undefined && thread.isPending;
   if (!assistants.data || waits) {
     return (
@@ -41,13 +54,7 @@ export function Playground() {
       </Page>
     );
   }
-  const { metadata } = thread.data ?? {};
-  const wanted = [search.assistant, metadata?.["assistant_id"], metadata?.["graph_id"]];
-  const assistant =
-    wanted
-      .filter((name) => typeof name === "string")
-      .map((name) => assistants.data.find((one) => one.assistant_id === name || one.graph_id === name))
-      .find((found) => found !== undefined) ?? assistants.data[0];
+  const assistant = chooseAssistant(assistants.data, search.assistant, thread.data);
   if (!assistant) {
     return (
       <Page title="Playground">
@@ -73,7 +80,7 @@ export function Playground() {
         <>
           <Select
             size="xs"
-            w={220}
+            w={{ base: 140, sm: 220 }}
             aria-label="Assistant"
             searchable={assistants.data.length > 8}
             allowDeselect={false}
@@ -88,9 +95,17 @@ export function Playground() {
               begin(id);
             }}
           />
-          <Button size="xs" variant="default" onClick={() => begin(assistant.assistant_id)}>
-            New thread
-          </Button>
+          <RecentThreads
+            server={server}
+            current={threadId}
+            onChoose={(chosen) => {
+              watcher.clear();
+              setProblem(null);
+              setRound(round + 1);
+              void navigate({ search: { thread: chosen, panel: search.panel } });
+            }}
+          />
+          <NewThread onClick={() => begin(assistant.assistant_id)} />
         </>
       }
     >
@@ -114,5 +129,13 @@ export function Playground() {
         />
       </Suspense>
     </Page>
+  );
+}
+
+function NewThread({ onClick }: { onClick: () => void }) {
+  return (
+    <Button size="xs" variant="default" onClick={onClick}>
+      New thread
+    </Button>
   );
 }

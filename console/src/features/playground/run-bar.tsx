@@ -2,6 +2,7 @@ import { Button, Group, Text } from "@mantine/core";
 import { IconPlayerStop } from "@tabler/icons-react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { TraceLink } from "../threads/trace-link.tsx";
@@ -9,6 +10,10 @@ import type { Run } from "../threads/thread-queries.ts";
 import classes from "./playground.module.css";
 
 interface RunBarProps {
+  server: string;
+  threadId: string | null;
+  /** The run has stopped to ask a human. */
+  isAsking: boolean;
   run: Run | undefined;
   /** Behind the one that runs. */
   waiting: Run[];
@@ -19,7 +24,17 @@ interface RunBarProps {
 }
 
 /** The run that is under way, or was last: its status, its trace, and how to stop it. */
-export function RunBar({ run, waiting, isRunning, isLost, attempt, onCancel }: RunBarProps) {
+export function RunBar({
+  server,
+  threadId,
+  isAsking,
+  run,
+  waiting,
+  isRunning,
+  isLost,
+  attempt,
+  onCancel,
+}: RunBarProps) {
   return (
     <Group className={classes.bar} gap="xs" role="group" aria-label="Run">
       {run === undefined ? (
@@ -28,15 +43,20 @@ export function RunBar({ run, waiting, isRunning, isLost, attempt, onCancel }: R
         </Text>
       ) : (
         <>
-          <StatusBadge status={isRunning ? "running" : run.status} />
+          <StatusBadge status={isRunning ? "running" : isAsking ? "waits for a human" : run.status} />
           {attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
-          <Text size="xs" c="dimmed" ff="monospace" title={run.run_id}>
+          <Text size="xs" c="dimmed" ff="monospace" title={run.run_id} visibleFrom="xs">
             run {run.run_id.slice(-8)}
           </Text>
           <CopyButton value={run.run_id} label="Copy the run's id" />
           <TimeText at={run.created_at} size="xs" />
           <TraceLink runId={run.run_id} />
         </>
+      )}
+      {threadId !== null && (
+        <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
+          Thread
+        </AnchorLink>
       )}
       {isLost && (
         <Text size="sm" role="status" c="var(--mantine-color-error)">

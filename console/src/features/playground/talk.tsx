@@ -7,6 +7,8 @@ import { Loading } from "../../ui/loading.tsx";
 import { asMessages, type Message } from "../../ui/messages/message.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx";
+import { FailureAlert } from "../threads/failure-alert.tsx";
+import { readFailure } from "../threads/run-failure.ts";
 import { HISTORY, type State } from "../threads/thread-queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
@@ -44,8 +46,17 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
   };
-  const failure = problem ?? (isRunning || isViewing ? null : asError(stream.error));
-  const interrupts = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
+  // the thread alone tells of a limit that was reached; what has ended well since has nothing left to do
+  const isStuck = run.thread?.status === "error" && (head === undefined || head.next.length > 0);
+  const told = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
+  const failure = problem || isRunning || isViewing ? null : readFailure(told);
+  const again = () => {
+    onProblem(null);
+    return head === undefined ? undefined : send({ input: null });
+  };
+  const all = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
+  // what a run that failed has not come to is no breakpoint
+  const interrupts = all.filter(({ when, value }) => !(failure && when === "breakpoint" && value === undefined));
   const below = (
     <Stack gap="xs" mt="xs">
       {messagesKey === null && values && Object.keys(values).length > 0 && (
@@ -56,20 +67,14 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
           maxHeight="none"
         />
       )}
-      {failure && (
+      {problem && (
         <Problem
-          error={failure}
-          what={
-            problem && typeof (problem as { status?: unknown }).status === "number"
-              ? "The run was refused"
-              : "The run failed"
-          }
-          onRetry={() => {
-            onProblem(null);
-            return head === undefined ? undefined : send({ input: null });
-          }}
+          error={problem}
+          what={typeof (problem as { status?: unknown }).status === "number" ? "The run was refused" : "The run failed"}
+          onRetry={again}
         />
       )}
+      {failure && <FailureAlert failure={failure} title="The run failed" onRetry={again} />}
       {interrupts.map((interrupt, index) =>
         interrupt.when === "breakpoint" && interrupt.value === undefined ? (
           <Alert key={index} color="orange" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
@@ -116,7 +121,8 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       </div>
     );
   }
-  const isEmpty = messages.length === 0 && !isRunning && !failure && interrupts.length === 0 && states.length === 0;
+  const isEmpty =
+    messages.length === 0 && !isRunning && !failure && !problem && interrupts.length === 0 && states.length === 0;
   return (
     <Conversation
       messages={messages}
@@ -159,12 +165,4 @@ function interruptsOf(state: State | undefined): Interrupt[] {
 
 function nodeOf(state: State | undefined, { id }: Interrupt): string | undefined {
   return state?.tasks.find(({ interrupts }) => interrupts?.some((one) => (one as Interrupt).id === id))?.name;
-}
-
-/** The hook hands on what stands in a task: an error, its text, or what its text says as JSON. */
-function asError(error: unknown): Error | null {
-  if (error === null || error === undefined) return null;
-  if (error instanceof Error) return error;
-  const { message } = error as { message?: unknown };
-  return new Error(typeof message === "string" ? message : typeof error === "string" ? error : JSON.stringify(error));
 }

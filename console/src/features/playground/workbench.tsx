@@ -110,6 +110,9 @@ export function Workbench(props: WorkbenchProps) {
     <div className={classes.grid}>
       <section className={classes.main} aria-label="Conversation and input">
         <RunBar
+          server={server}
+          threadId={threadId}
+          isAsking={run.thread?.status === "interrupted" && current?.status === "success"}
           run={current}
           waiting={waiting}
           isRunning={isRunning}

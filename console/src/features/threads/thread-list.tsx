@@ -16,6 +16,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { StatusFilter } from "./status-filter.tsx";
 import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery } from "./thread-list-query.ts";
+import { previewOf } from "./thread-preview.ts";
 import { assistantsQuery } from "./thread-queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
@@ -177,13 +178,6 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
     { title: "Activity", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
     { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
   ];
-}
-
-function previewOf({ extracted, error }: ThreadLine): string {
-  if (typeof error === "string" && error !== "") return error.slice(0, 200);
-  const last = extracted?.last ?? extracted?.first;
-  if (typeof last === "string") return last.slice(0, 200);
-  return Array.isArray(last) ? JSON.stringify(last).slice(0, 200) : "";
 }
 
 interface TypedProps {

@@ -1,4 +1,4 @@
-import { Alert, Button, Grid, Group, Stack, Text, Title } from "@mantine/core";
+import { Button, Grid, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -12,7 +12,9 @@ import { Problem } from "../../ui/problem.tsx";
 import { goOnFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { EditState } from "../playground/edit-state.tsx";
-import { drawingQuery, historyQuery, type Thread, threadKey } from "./thread-queries.ts";
+import { FailureAlert } from "./failure-alert.tsx";
+import { readFailure, type RunFailure } from "./run-failure.ts";
+import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./thread-queries.ts";
 
 /** The thread as it stands: what was said, what it waits for, all values, and a way to change them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
@@ -43,17 +45,13 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
     const messages = asMessages(value);
     return messages ? [{ key, messages }] : [];
   });
-  const errors = now.tasks.filter(({ error }) => error !== null && error !== undefined);
+  const failures = failuresOf(now, thread);
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   return (
     <Stack gap="sm">
       {status === "interrupted" && <ThreadInterrupts server={server} thread={thread} />}
-      {errors.map(({ id, name, error }) => (
-        <Alert key={id} color="red" title={`${name} failed`} role="alert">
-          <Text size="sm" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
-            {typeof error === "string" ? error : JSON.stringify(error)}
-          </Text>
-        </Alert>
+      {failures.map(({ title, failure }) => (
+        <FailureAlert key={title} title={title} failure={failure} />
       ))}
       <Grid gap="md">
         {lists.map(({ key, messages }) => (
@@ -100,4 +98,17 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
       )}
     </Stack>
   );
+}
+
+/** Of the tasks that failed; where none did, as when a limit was reached, what the run itself failed of. */
+function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
+  const ofTasks = tasks.flatMap(({ name, error }) => {
+    const failure = readFailure(error);
+    return failure ? [{ title: `${name} failed`, failure }] : [];
+  });
+  const whole = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
+  if (!whole) return ofTasks;
+  // the same with its stack
+  const [one] = ofTasks;
+  return [{ title: one && ofTasks.length === 1 ? one.title : "The run failed", failure: whole }];
 }

@@ -1,5 +1,16 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { Controls, type Edge, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import {
+  BaseEdge,
+  Controls,
+  type Edge,
+  type EdgeProps,
+  Handle,
+  MarkerType,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from "@xyflow/react";
 import { useMemo } from "react";
 
 import "@xyflow/react/dist/style.css";
@@ -17,6 +28,7 @@ interface GraphViewProps {
 
 type GraphNode = Node<{ place: Place; state: NodeState | undefined }, "place">;
 const NODE_TYPES = { place: PlaceNode };
+const EDGE_TYPES = { loop: LoopEdge };
 
 /** Load it lazily: `lazy(() => import("…/graph-view.tsx").then((it) => ({ default: it.GraphView })))`. */
 export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
@@ -38,6 +50,7 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
         colorMode={scheme}
         fitView
         fitViewOptions={{ padding: 0.08, maxZoom: 1.1 }}
@@ -70,6 +83,12 @@ function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {
   );
 }
 
+/** From a node to itself: its ends are the same port, between which the usual curve has no length. */
+function LoopEdge({ id, sourceX: x, sourceY: y, style, markerEnd }: EdgeProps) {
+  const path = `M ${x - 4} ${y + 8} C ${x + 34} ${y + 34}, ${x + 34} ${y - 34}, ${x - 1} ${y - 8}`;
+  return <BaseEdge id={id} path={path} {...(style && { style })} {...(markerEnd && { markerEnd })} />;
+}
+
 function edgesOf({ edges }: Drawing, places: readonly Place[]): Edge[] {
   const height = new Map(places.map(({ id, y }) => [id, y]));
   return edges.map(({ source, target, data, conditional }, index) => {
@@ -79,7 +98,7 @@ function edgesOf({ edges }: Drawing, places: readonly Place[]): Edge[] {
       id: String(index),
       source,
       target,
-      type: "default",
+      type: source === target ? "loop" : "default",
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
       ...(isBack && { sourceHandle: "back", targetHandle: "back" }),
       ...(conditional && { style: { strokeDasharray: "5 4" } }),

@@ -1,0 +1,18 @@
+import type { Assistant } from "@langchain/langgraph-sdk";
+
+import type { Thread } from "../threads/thread-queries.ts";
+
+/** The assistant that the address names, else the one that the thread was last run with, else the first. */
+export function chooseAssistant(
+  assistants: readonly Assistant[],
+  named: string | undefined,
+  thread: Thread | undefined,
+): Assistant | undefined {
+  const { metadata } = thread ?? {};
+  for (const name of [named, metadata?.["assistant_id"], metadata?.["graph_id"]]) {
+    if (typeof name !== "string") continue;
+    const found = assistants.find((one) => one.assistant_id === name || one.graph_id === name);
+    if (found) return found;
+  }
+  return assistants[0];
+}

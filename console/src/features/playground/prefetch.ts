@@ -1,0 +1,28 @@
+import type { QueryClient } from "@tanstack/react-query";
+
+import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery } from "../threads/thread-queries.ts";
+import { chooseAssistant } from "./choose-assistant.ts";
+import type { PlaygroundSearch } from "./read-place.ts";
+
+/**
+ * Asks for what the playground shows while its code is still on the way, instead of after it. What fails here is asked
+ * for again by the page, which tells of it.
+ */
+export function prefetchPlayground(queryClient: QueryClient, server: string, place: PlaygroundSearch): void {
+  void import("./workbench.tsx").catch(() => {});
+  void ask(queryClient, server, place).catch(() => {});
+}
+
+async function ask(queryClient: QueryClient, server: string, { assistant: named, thread: id }: PlaygroundSearch) {
+  if (id !== undefined) void queryClient.prefetchQuery(historyQuery(server, id));
+  const [assistants, thread] = await Promise.all([
+    queryClient.fetchQuery(assistantsQuery(server)),
+    id === undefined ? undefined : queryClient.fetchQuery(threadQuery(server, id)),
+  ]);
+  const assistant = chooseAssistant(assistants, named, thread);
+  if (!assistant) return;
+  await Promise.all([
+    queryClient.prefetchQuery(schemasQuery(server, assistant.assistant_id)),
+    queryClient.prefetchQuery(drawingQuery(server, assistant.assistant_id)),
+  ]);
+}

@@ -1,0 +1,64 @@
+import { Group, Text, UnstyledButton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { AnchorLink } from "../../ui/links.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { threadListQuery } from "../threads/thread-list-query.ts";
+import { previewOf } from "../threads/thread-preview.ts";
+import classes from "./playground.module.css";
+
+interface RecentThreadsListProps {
+  server: string;
+  current: string | undefined;
+  onChoose: (threadId: string) => void;
+}
+
+/** The threads where something happened last, newest first. */
+export function RecentThreadsList({ server, current, onChoose }: RecentThreadsListProps) {
+  const { data, error, refetch } = useQuery(threadListQuery(server, {}));
+  if (error && !data) return <Problem error={error} onRetry={refetch} />;
+  if (!data) return <Loading rows={5} />;
+  if (data.threads.length === 0) {
+    return (
+      <Text size="sm" p="xs">
+        No threads yet. Send something, and it begins one.
+      </Text>
+    );
+  }
+  return (
+    <>
+      <div className={classes.recents}>
+        {data.threads.map((thread) => {
+          const { thread_id: id, status, metadata, updated_at: at } = thread;
+          const graph = (metadata as { graph_id?: string } | null)?.graph_id;
+          return (
+            <UnstyledButton
+              key={id}
+              className={classes.recent}
+              aria-current={id === current ? "true" : undefined}
+              aria-label={`Thread ${id}`}
+              onClick={() => onChoose(id)}
+            >
+              <Text size="sm" truncate>
+                {previewOf(thread) || id}
+              </Text>
+              <Group gap={6} wrap="nowrap">
+                <StatusBadge status={status} />
+                <Text size="xs" c="dimmed" truncate>
+                  {graph}
+                </Text>
+                <TimeText at={at} size="xs" c="dimmed" ml="auto" />
+              </Group>
+            </UnstyledButton>
+          );
+        })}
+      </div>
+      <AnchorLink to="/a/$server/threads" params={{ server }} size="sm" display="block" p="xs">
+        All threads
+      </AnchorLink>
+    </>
+  );
+}

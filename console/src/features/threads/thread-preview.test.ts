@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+
+import type { ThreadLine } from "./thread-list-query.ts";
+import { previewOf } from "./thread-preview.ts";
+
+const line = (fields: object) => previewOf({ interrupts: {}, error: null, ...fields } as unknown as ThreadLine);
+
+test("a thread's line: why it failed, what it asks, what was said last", () => {
+  const error = { error: "CustomError", message: "no bread", stack: "at oven" };
+  expect(line({ error, extracted: { last: "hello" } })).toBe("no bread");
+  expect(line({ interrupts: { task: [{ value: { question: "Publish bread?" } }] } })).toBe("Publish bread?");
+  const requests = [{ name: "send_mail", description: "Sends a mail." }];
+  expect(line({ interrupts: { task: [{ value: { action_requests: requests } }] } })).toBe("Sends a mail.");
+  expect(line({ interrupts: { task: [{ value: "Which one?" }] } })).toBe("Which one?");
+  expect(line({ extracted: { last: null, first: "hi" } })).toBe("hi");
+  expect(line({ extracted: { last: [{ type: "text", text: "look" }, { type: "image_url" }] } })).toBe("look");
+  expect(line({})).toBe("");
+});

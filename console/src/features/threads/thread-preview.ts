@@ -1,0 +1,30 @@
+import { readFailure } from "./run-failure.ts";
+import type { ThreadLine } from "./thread-list-query.ts";
+
+const LONGEST = 200;
+
+/** What a thread is about, in a line: why it failed, what it asks a human, or what was said last. */
+export function previewOf({ extracted, error, interrupts }: ThreadLine): string {
+  const failure = readFailure(error);
+  if (failure) return failure.message.slice(0, LONGEST);
+  const asked = Object.values(interrupts ?? {}).flat()[0]?.value;
+  if (asked !== undefined && asked !== null) return textOf(questionOf(asked));
+  return textOf(extracted?.last ?? extracted?.first);
+}
+
+/** Of what an interrupt carries: its question where it has one. */
+function questionOf(asked: unknown): unknown {
+  const { question, message, description, action_requests: requests } = asked as Record<string, unknown>;
+  const [request] = Array.isArray(requests) ? (requests as { name?: string; description?: string }[]) : [];
+  return question ?? message ?? description ?? request?.description ?? request?.name ?? asked;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value.slice(0, LONGEST);
+  if (Array.isArray(value)) {
+    const texts = value.map((part: { text?: unknown } | null) => part?.text).filter((text) => typeof text === "string");
+    if (texts.length > 0) return texts.join(" ").slice(0, LONGEST);
+  }
+  return JSON.stringify(value).slice(0, LONGEST);
+}
