@@ -12,6 +12,7 @@ import { Route as rootRouteImport } from './routes/__root'
 import { Route as ShellRouteImport } from './routes/_shell'
 import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as ShellIndexRouteImport } from './routes/_shell/index'
+import { Route as ShellSplatRouteImport } from './routes/_shell/$'
 import { Route as ShellCompareRouteImport } from './routes/_shell/compare'
 import { Route as ShellSettingsRouteImport } from './routes/_shell/settings'
 import { Route as ShellDatasetsIndexRouteImport } from './routes/_shell/datasets.index'
@@ -54,6 +55,11 @@ const SignInRoute = SignInRouteImport.update({
 const ShellIndexRoute = ShellIndexRouteImport.update({
   id: '/',
   path: '/',
+  getParentRoute: () => ShellRoute,
+} as any)
+const ShellSplatRoute = ShellSplatRouteImport.update({
+  id: '/$',
+  path: '/$',
   getParentRoute: () => ShellRoute,
 } as any)
 const ShellCompareRoute = ShellCompareRouteImport.update({
@@ -218,6 +224,7 @@ const ShellOTenantProjectsPProjectIdRRunIdRoute =
 export interface FileRoutesByFullPath {
   '/': typeof ShellIndexRoute
   '/sign-in': typeof SignInRoute
+  '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
   '/settings': typeof ShellSettingsRoute
   '/datasets/$datasetId': typeof ShellDatasetsDatasetIdRoute
@@ -250,6 +257,7 @@ export interface FileRoutesByFullPath {
 }
 export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
+  '/$': typeof ShellSplatRoute
   '/compare': typeof ShellCompareRoute
   '/settings': typeof ShellSettingsRoute
   '/': typeof ShellIndexRoute
@@ -285,6 +293,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport
   '/_shell': typeof ShellRouteWithChildren
   '/sign-in': typeof SignInRoute
+  '/_shell/$': typeof ShellSplatRoute
   '/_shell/compare': typeof ShellCompareRoute
   '/_shell/settings': typeof ShellSettingsRoute
   '/_shell/': typeof ShellIndexRoute
@@ -321,6 +330,7 @@ export interface FileRouteTypes {
   fullPaths:
     | '/'
     | '/sign-in'
+    | '/$'
     | '/compare'
     | '/settings'
     | '/datasets/$datasetId'
@@ -353,6 +363,7 @@ export interface FileRouteTypes {
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/sign-in'
+    | '/$'
     | '/compare'
     | '/settings'
     | '/'
@@ -387,6 +398,7 @@ export interface FileRouteTypes {
     | '__root__'
     | '/_shell'
     | '/sign-in'
+    | '/_shell/$'
     | '/_shell/compare'
     | '/_shell/settings'
     | '/_shell/'
@@ -447,6 +459,13 @@ declare module '@tanstack/react-router' {
       path: '/'
       fullPath: '/'
       preLoaderRoute: typeof ShellIndexRouteImport
+      parentRoute: typeof ShellRoute
+    }
+    '/_shell/$': {
+      id: '/_shell/$'
+      path: '/$'
+      fullPath: '/$'
+      preLoaderRoute: typeof ShellSplatRouteImport
       parentRoute: typeof ShellRoute
     }
     '/_shell/compare': {
@@ -656,6 +675,7 @@ declare module '@tanstack/react-router' {
 }
 
 interface ShellRouteChildren {
+  ShellSplatRoute: typeof ShellSplatRoute
   ShellCompareRoute: typeof ShellCompareRoute
   ShellSettingsRoute: typeof ShellSettingsRoute
   ShellIndexRoute: typeof ShellIndexRoute
@@ -687,6 +707,7 @@ interface ShellRouteChildren {
 }
 
 const ShellRouteChildren: ShellRouteChildren = {
+  ShellSplatRoute: ShellSplatRoute,
   ShellCompareRoute: ShellCompareRoute,
   ShellSettingsRoute: ShellSettingsRoute,
   ShellIndexRoute: ShellIndexRoute,

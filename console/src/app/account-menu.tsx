@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { data, traceApi } from "../api/clients.ts";
 import { keepKey, keepWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { whoQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
 /** Which workspace, and as whom. */
@@ -18,6 +19,9 @@ export function AccountMenu() {
     enabled: about?.spaces.trace === true,
     staleTime: 60_000,
   });
+  const { data: who } = useQuery({ ...whoQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
+  const hasKey = readKey() !== null;
+  const isNobody = who !== undefined && who.user_id === "" && !hasKey;
   const current = readWorkspace() ?? workspaces[0]?.id;
   const signOut = async () => {
     keepKey(null);
@@ -48,10 +52,15 @@ export function AccountMenu() {
           </Menu.Item>
         ))}
         {workspaces.length > 0 && <Menu.Divider />}
+        {who && (
+          <Menu.Label style={{ overflowWrap: "anywhere" }}>
+            {isNobody ? "Open on this machine: nobody is signed in" : who.user_id === "" ? "By a key" : who.user_email}
+          </Menu.Label>
+        )}
         <Menu.Item onClick={() => void navigate({ to: "/sign-in" })}>
-          {readKey() === null ? "Sign in or use a key" : "Use another key"}
+          {hasKey ? "Use another key" : isNobody ? "Sign in or use a key" : "Sign in as somebody else"}
         </Menu.Item>
-        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+        {!isNobody && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
         <Menu.Label>Heddle {about?.version}</Menu.Label>
       </Menu.Dropdown>
     </Menu>

@@ -8,6 +8,7 @@ import { useEffect } from "react";
 
 import { Problem } from "../ui/problem.tsx";
 import { AccountMenu } from "./account-menu.tsx";
+import { GoToButton } from "./go-to-button.tsx";
 import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
@@ -36,6 +37,7 @@ export function Shell() {
             </Group>
           </Link>
           <Group ml="auto" gap="xs" wrap="nowrap">
+            <GoToButton />
             <ColorSchemeButton />
             <AccountMenu />
           </Group>

@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField, readJson, readObject, writeJson } from "../../ui/json-field.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Assistant, graphsQuery } from "./queries.ts";
 
 interface AssistantFormProps {
@@ -16,6 +17,7 @@ interface AssistantFormProps {
 
 /** Make an assistant, or a new version of one. */
 export function AssistantForm({ server, assistant, onClose, onSaved }: AssistantFormProps) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const { data: graphs = [] } = useQuery(graphsQuery(server));
   const [name, setName] = useState(assistant?.name ?? "");

@@ -13,6 +13,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { CronForm } from "./cron-form.tsx";
 import { EnabledSwitch } from "./enabled-switch.tsx";
 import { NextTimes } from "./next-times.tsx";
@@ -20,6 +21,7 @@ import { type Cron, cronQuery, cronRunsQuery } from "./queries.ts";
 
 /** One cron: when it is due, what it started, what it sends. */
 export function CronDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
+  useFocusBack();
   const { data: cron, error, refetch } = useQuery(cronQuery(server, id));
   return (
     <Drawer opened onClose={onClose} position="right" size="lg" title="Cron" closeButtonProps={{ title: "Close" }}>

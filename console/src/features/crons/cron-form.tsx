@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField, readJson, readObject, writeJson } from "../../ui/json-field.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { NextTimes } from "./next-times.tsx";
 import { ownZone } from "./occurrences.ts";
 import { assistantNamesQuery, type Cron } from "./queries.ts";
@@ -19,6 +20,7 @@ interface CronFormProps {
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
 export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const { data: assistants = [] } = useQuery(assistantNamesQuery(server));
   const [assistant, setAssistant] = useState<string | null>(cron?.assistant_id ?? null);

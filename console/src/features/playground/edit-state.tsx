@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { State } from "../threads/thread-queries.ts";
 
 interface EditStateProps {
@@ -18,6 +19,7 @@ interface EditStateProps {
 
 /** Writes into a state, which makes a new checkpoint below it: a fork, where it is not the newest. */
 export function EditState({ server, threadId, state, nodes, onClose, onDone }: EditStateProps) {
+  useFocusBack();
   const [text, setText] = useState(() => writeJson(state.values));
   const [asNode, setAsNode] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);

@@ -10,6 +10,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { ItemForm } from "./item-form.tsx";
 import { itemQuery } from "./queries.ts";
 
@@ -21,6 +22,7 @@ interface ItemDetailsProps {
 }
 
 export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDetailsProps) {
+  useFocusBack();
   const { data: item, error, refetch, isPending } = useQuery(itemQuery(server, namespace, key));
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();

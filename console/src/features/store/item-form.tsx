@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { agentApi } from "../../api/clients.ts";
 import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Item } from "./queries.ts";
 
 interface ItemFormProps {
@@ -16,6 +17,7 @@ interface ItemFormProps {
 }
 
 export function ItemForm({ server, namespace, item, onClose, onSaved }: ItemFormProps) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const [path, setPath] = useState(namespace.join("."));
   const [key, setKey] = useState(item?.key ?? "");

@@ -11,10 +11,12 @@ import { tellDone, tellFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { deliveryQuery } from "./queries.ts";
 
 /** One delivery: what was sent, what the receiver answered, and the way to send it again. */
 export function DeliveryDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const { data: delivery, error, refetch, isPending } = useQuery(deliveryQuery(server, id));
   const replay = useMutation({

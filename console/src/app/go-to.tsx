@@ -1,0 +1,132 @@
+import { Modal, Text, TextInput } from "@mantine/core";
+import { IconMessages, IconTimeline } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { type KeyboardEvent, useId, useRef, useState } from "react";
+
+import { data, traceApi } from "../api/clients.ts";
+import { tellFailure } from "../ui/notify.ts";
+import { useFocusBack } from "../ui/use-focus-back.ts";
+import classes from "./go-to.module.css";
+import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces } from "./navigation.ts";
+import { spacesQuery, useAgentServers } from "./spaces.ts";
+
+interface Choice extends Pick<Place, "icon" | "label"> {
+  go: () => Promise<void>;
+}
+
+const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** Load it lazily. The field keeps the focus; the arrows move through what fits, Enter goes there. */
+export function GoTo({ onClose }: { onClose: () => void }) {
+  useFocusBack();
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const choices = useChoices(text.trim());
+  const selected = Math.min(at, choices.length - 1);
+  const choose = (choice: Choice | undefined) => {
+    if (!choice) return;
+    onClose();
+    void choice.go().catch(tellFailure("It cannot be shown"));
+  };
+  const move = (to: number) => {
+    const next = (to + choices.length) % Math.max(1, choices.length);
+    setAt(next);
+    list.current?.children[next]?.scrollIntoView({ block: "nearest" });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "ArrowDown") move(selected + 1);
+    else if (event.key === "ArrowUp") move(selected - 1);
+    else if (event.key === "Enter") choose(choices[selected]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Go to"
+      closeButtonProps={{ "aria-label": "Close" }}
+      transitionProps={{ duration: 0 }}
+    >
+      <TextInput
+        data-autofocus
+        placeholder="A page, or the id of a thread or run"
+        aria-label="Where to go"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={choices[selected] ? `${id}-${selected}` : undefined}
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div ref={list} id={id} role="listbox" aria-label="Places" style={{ marginTop: 8 }}>
+        {choices.map((choice, index) => (
+          <div
+            key={choice.label}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === selected}
+            className={classes.choice}
+            onClick={() => choose(choice)}
+            onKeyDown={onKeyDown}
+            onMouseMove={() => setAt(index)}
+          >
+            <choice.icon size={16} aria-hidden />
+            {choice.label}
+          </div>
+        ))}
+      </div>
+      {choices.length === 0 && (
+        <Text size="sm" c="dimmed" mt="xs">
+          No page is called that. Threads and runs are found by their whole id.
+        </Text>
+      )}
+    </Modal>
+  );
+}
+
+function useChoices(text: string): Choice[] {
+  const navigate = useNavigate();
+  const { servers } = useAgentServers();
+  const { server: current } = useParams({ strict: false });
+  const { data: about } = useQuery(spacesQuery);
+  const server = current ?? servers[0]?.id;
+  if (isId(text)) {
+    const thread: Choice = {
+      label: `Thread ${text}`,
+      icon: IconMessages,
+      go: () => navigate({ to: "/a/$server/threads/$threadId", params: { server: server!, threadId: text } }),
+    };
+    const trace: Choice = {
+      label: `Trace of run ${text}`,
+      icon: IconTimeline,
+      async go() {
+        const params = { path: { run_id: text } };
+        const { session_id: projectId } = await data(traceApi.GET("/api/v1/runs/{run_id}", { params }));
+        await navigate({ to: "/projects/$projectId/r/$runId", params: { projectId: String(projectId), runId: text } });
+      },
+    };
+    return [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : [])];
+  }
+  const places = [
+    OVERVIEW,
+    ...(server === undefined ? [] : AGENT_PLACES),
+    ...(about ? platformPlaces(about.spaces) : []),
+  ];
+  return places
+    .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
+    .map(({ to, label, icon }) => ({
+      label,
+      icon,
+      go: () => navigate({ to, ...(to!.includes("$server") && { params: { server } }) } as never),
+    }));
+}
