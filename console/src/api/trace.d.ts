@@ -11148,6 +11148,7 @@ export interface operations {
         parameters: {
             query?: {
                 return_to?: string;
+                error_to?: string;
             };
             header?: never;
             path?: never;

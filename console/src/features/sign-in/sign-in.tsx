@@ -2,19 +2,26 @@ import { Alert, Anchor, Button, Card, Center, Divider, PasswordInput, Stack, Tex
 import { useForm } from "@mantine/form";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { keepKey } from "../../api/credentials.ts";
+import { forgetProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
+
+/** Where to when it has worked out, and where to when not. */
+const ways = (next: string) =>
+  new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
 
 /** With a password, at the identity provider, or with a key that lives as long as the tab. */
 export function SignIn() {
   const { next = "/" } = route.useSearch();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [error, setError] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(readProblem);
+  // once read it is over: a reload begins afresh
+  useEffect(forgetProblem, []);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
@@ -75,10 +82,7 @@ export function SignIn() {
             </form>
           )}
           {methods?.oidc && (
-            <Anchor
-              href={`/api/trace${methods.oidc.path}?return_to=${encodeURIComponent(next)}`}
-              onClick={() => keepKey(null)}
-            >
+            <Anchor href={`/api/trace${methods.oidc.path}?${ways(next)}`} onClick={() => keepKey(null)}>
               Sign in at {new URL(methods.oidc.issuer).host}
             </Anchor>
           )}

@@ -7,27 +7,40 @@ import { type BrowserSettings, cookieName, cookieText } from "./session-cookie.t
 const NAMES = ["__Host-heddle_oidc", "heddle_oidc"] as const;
 const MAX_AGE_SECS = 600;
 
-const kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), return_to: z.string() });
+const kept = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  return_to: z.string(),
+  error_to: z.string().optional(),
+});
 
 /**
  * What belongs to one attempt, in the browser that began it and nowhere else: an answer that another browser
  * brings is not accepted, and beginning costs no row. The browser may know all of it; only strangers must not.
  */
-export function flowCookie(settings: BrowserSettings, flow: Flow, returnTo: string): string {
-  const value = Buffer.from(JSON.stringify({ ...flow, return_to: returnTo })).toString("base64url");
+export function flowCookie(settings: BrowserSettings, flow: Flow, returnTo: string, errorTo?: string): string {
+  const value = Buffer.from(JSON.stringify({ ...flow, return_to: returnTo, error_to: errorTo })).toString("base64url");
   return cookieText(settings, cookieName(settings, ...NAMES), value, MAX_AGE_SECS);
 }
 
 export const endOfFlowCookie = (settings: BrowserSettings): string =>
   cookieText(settings, cookieName(settings, ...NAMES), "", 0);
 
-export function flowOf(settings: BrowserSettings, headers: Headers): { flow: Flow; returnTo: string } | undefined {
+interface Begun {
+  flow: Flow;
+  returnTo: string;
+  errorTo: string | undefined;
+}
+
+export function flowOf(settings: BrowserSettings, headers: Headers): Begun | undefined {
   const name = cookieName(settings, ...NAMES);
   const value = parse(headers.get("cookie") ?? "", name)[name];
   if (!value) return undefined;
   try {
-    const { return_to: returnTo, ...flow } = kept.parse(JSON.parse(Buffer.from(value, "base64url").toString()));
-    return { flow, returnTo };
+    const begun = kept.parse(JSON.parse(Buffer.from(value, "base64url").toString()));
+    const { return_to: returnTo, error_to: errorTo, ...flow } = begun;
+    return { flow, returnTo, errorTo };
   } catch {
     return undefined;
   }

@@ -15,6 +15,7 @@ import { changePassword } from "./set-password.ts";
 import { signInAtProvider } from "./sign-in-at-provider.ts";
 import { basicCredentials, signIn } from "./sign-in.ts";
 import { signOut } from "./sign-out.ts";
+import { orBackTo } from "./tell-person.ts";
 import { countByNetwork } from "./throttle.ts";
 
 const shared = { tag: "Sign-in" } as const;
@@ -119,13 +120,14 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       query: schema.startQuery,
       out: { 302: null },
       errors: [404, 429, 502],
-      async handler({ query, c }) {
-        const where = theProvider();
-        await countByNetwork(deps.sql, clientIp(c));
-        const { url, flow } = await where.start();
-        c.header("Set-Cookie", flowCookie(settings, flow, query.return_to ?? "/"));
-        return redirect(c, url.href);
-      },
+      handler: ({ query, c }) =>
+        orBackTo(c, settings, query.error_to, async () => {
+          const where = theProvider();
+          await countByNetwork(deps.sql, clientIp(c));
+          const { url, flow } = await where.start();
+          c.header("Set-Cookie", flowCookie(settings, flow, query.return_to ?? "/", query.error_to));
+          return redirect(c, url.href);
+        }),
     }),
     route({
       ...shared,
@@ -138,15 +140,17 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       out: { 302: null },
       errors: [400, 403, 404, 429, 502],
       async handler({ c }) {
-        const where = theProvider();
-        await countByNetwork(deps.sql, clientIp(c));
         const begun = flowOf(settings, c.req.raw.headers);
-        if (!begun) throw new AppError(400, "This browser did not begin to sign in, or too long ago. Sign in again.");
-        const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
-        const session = await signInAtProvider(deps, person, visitorOf(c));
-        setCookie(c, session);
-        c.header("Set-Cookie", endOfFlowCookie(settings), { append: true });
-        return redirect(c, begun.returnTo);
+        return await orBackTo(c, settings, begun?.errorTo, async () => {
+          const where = theProvider();
+          await countByNetwork(deps.sql, clientIp(c));
+          if (!begun) throw new AppError(400, "This browser did not begin to sign in, or too long ago. Sign in again.");
+          const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
+          const session = await signInAtProvider(deps, person, visitorOf(c));
+          setCookie(c, session);
+          c.header("Set-Cookie", endOfFlowCookie(settings), { append: true });
+          return redirect(c, begun.returnTo);
+        });
       },
     }),
   ];

@@ -40,7 +40,12 @@ const localPath = z
   .regex(/^\/(?![/\\])[^\\]*$/, "must be a path of this server")
   .refine((path) => !/\p{Cc}/u.test(path), "must not contain control characters");
 
-export const startQuery = z.object({ return_to: localPath.optional() });
+export const startQuery = z.object({
+  return_to: localPath.optional(),
+  error_to: localPath
+    .optional()
+    .describe("Where a browser is sent back to when it does not work out, with the reason."),
+});
 
 const parameter = z.string().max(4096).optional();
 

@@ -154,6 +154,18 @@ test("when the person refuses at the provider, they are told so", async () => {
   expect([answer.status, answer.json.detail]).toEqual([403, "The identity provider refused: access_denied."]);
 });
 
+test("a page that asks for it gets the person back with the reason, and nobody else's words", async () => {
+  provider.refuses = true;
+  const begun = await call("GET", "/auth/oidc/login?error_to=%2Fsign-in%3Fnext%3D%252Fruns");
+  const back = await comeBack(await provider.visit(begun.headers.get("location")!), cookiesOf(begun.headers));
+  expect([back.status, back.headers.get("location")]).toEqual([302, "/sign-in?next=%2Fruns"]);
+  const reason = encodeURIComponent("The identity provider refused: access_denied.");
+  expect(back.headers.getSetCookie()).toContainEqual(
+    expect.stringMatching(new RegExp(`^heddle_sign_in_problem=${reason}; .*Max-Age=60.*Secure`)),
+  );
+  expect((await call("GET", "/auth/oidc/login?error_to=//evil.test/")).status).toBe(422);
+});
+
 test("nobody is sent to another site afterwards", async () => {
   for (const bad of ["https://evil.test/", "//evil.test/", "/\\evil.test", "\\\\evil.test", "evil", "/a\nb"]) {
     expect((await begin(bad)).status, `back to ${bad}`).toBe(422);
