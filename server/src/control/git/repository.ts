@@ -48,17 +48,20 @@ export const isBelow = (path: string, roots: string[]): boolean =>
     return way === "" || (!isAbsolute(way) && way.split("/")[0] !== "..");
   });
 
+/** Of a repository's path, what all its spellings have in common. */
+const bare = (path: string): string => path.replace(/\/+$/, "").replace(/\.git$/i, "");
+
 /** For comparing: hosts know one repository with and without `.git`, and in any case of its host. */
 export function canonicalUrl(text: string): string {
-  const bare = (path: string) => path.replace(/\/+$/, "").replace(/\.git$/i, "");
   if (!URL.canParse(text)) return bare(text);
   const url = new URL(text);
   return `${url.host.toLowerCase()}${bare(url.pathname)}`;
 }
 
-/** Whether a token for `base` may be shown to the repository: same origin, and below its path. */
+/** Whether a token for `base` may be shown to the repository: same origin, and below its path or that very one. */
 export function isOfHost(repository: URL, base: string): boolean {
   const host = new URL(base);
   const prefix = host.pathname.replace(/\/*$/, "/");
-  return repository.origin === host.origin && repository.pathname.startsWith(prefix);
+  const isIt = bare(repository.pathname) === bare(host.pathname);
+  return repository.origin === host.origin && (isIt || repository.pathname.startsWith(prefix));
 }
