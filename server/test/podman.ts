@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { createReadStream, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, connect, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,8 +28,10 @@ export interface TestPodman {
   stop(): Promise<void>;
   /** `podman …` on the same containers and images. Throws with what it said. */
   run(...args: string[]): Promise<string>;
-  /** Lets it speak HTTP to a registry. */
-  trust(registry: string): void;
+  /** Lets it speak HTTP to registries. */
+  trust(...registries: string[]): void;
+  /** A directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
+  asDocker(): string;
 }
 
 /** A Podman service of a test's own: images, containers and socket in a directory that goes with it. */
@@ -76,8 +78,25 @@ export function testPodman(): TestPodman {
       const { stdout } = await promisify(execFile)("podman", [...place, ...args], { env, maxBuffer: 1 << 24 });
       return stdout.trim();
     },
-    trust(registry) {
-      writeFileSync(file("registries.conf"), `[[registry]]\nlocation="${registry}"\ninsecure=true\n`);
+    trust(...registries) {
+      const texts = registries.map((one) => `[[registry]]\nlocation="${one}"\ninsecure=true\n`);
+      writeFileSync(file("registries.conf"), texts.join(""));
+    },
+    asDocker() {
+      const variables = ["CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF"] as const;
+      const command = `podman ${place.map((word) => `'${word}'`).join(" ")}`;
+      const lines = [
+        "#!/bin/sh",
+        ...variables.map((name) => `export ${name}='${env[name]}'`),
+        // Docker keeps logins in a directory, Podman in a file of the same form
+        'if [ "$1" = --config ]; then export REGISTRY_AUTH_FILE="$2/config.json"; shift 2; fi',
+        // Podman opens its input anew, which cannot be done with a socket; and builds here need no network
+        `if [ "$1" = build ]; then shift; cat | ${command} build --network none "$@"; exit $?; fi`,
+        `exec ${command} "$@"`,
+      ];
+      mkdirSync(file("bin"));
+      writeFileSync(join(file("bin"), "docker"), `${lines.join("\n")}\n`, { mode: 0o755 });
+      return file("bin");
     },
   };
   afterAll(async () => {

@@ -25,12 +25,17 @@ import {
   logLines,
   untilStatus,
 } from "../../../../test/deploy.ts";
+import { testGitServer } from "../../../../test/git-server.ts";
 import { BRIDGE_ADDRESS, hasPodman, importImage, openToContainers, testPodman } from "../../../../test/podman.ts";
 import { collectGarbage } from "../../runtime/collect-garbage.ts";
 import { LABELS } from "./container-spec.ts";
 
 const SCRIPT = new URL("../../../../../scripts/agent-image.mjs", import.meta.url);
+const CLIENT = new URL("../../../../../node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", import.meta.url);
 const BASE = "localhost/heddle-agent:test";
+
+/** Of a deployment that waits for its first image. */
+const NOTHING_YET = { source: "internal_docker", source_config: {}, source_revision_config: {}, secrets: [] };
 
 /** Tells what it may from inside, and prints at will. */
 const PROBE = `import { readFileSync, writeFileSync } from "node:fs";
@@ -97,6 +102,18 @@ async function setUp() {
     HEDDLE_DEPLOY_UNSEEN_SECONDS: "1",
   });
   const lonely = await testControlPlane({ ...engine, ...missing, HEDDLE_RESTART_MS: "10" });
+  const git = await testGitServer();
+  afterAll(() => git.close());
+  // one whose registry is the other's
+  const owner = (await control.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "owner" })).json.id as string;
+  const { token } = (await control.call("POST", `/v2/deployments/${owner}/push-token`)).json;
+  const registry = { deployment: owner, path: `${new URL(control.url).host}/d/${owner}`, token: token as string };
+  const remote = await testControlPlane({
+    ...engine,
+    HEDDLE_CONTAINER_NETWORK: "host",
+    HEDDLE_REGISTRY_URL: registry.path,
+    HEDDLE_REGISTRY_PASSWORD: registry.token,
+  });
   const killed = await testDatabase();
   const directory = testDataDirectory();
   const process_ = await ControlProcess.create(directory, reachable(killed.uri));
@@ -105,13 +122,16 @@ async function setUp() {
     await dropDeploymentDatabases(killed);
     rmSync(directory, { recursive: true, force: true });
   });
-  return { podman, control, host, lonely, killed: process_, killedEnvironment: { ...bridged, ...missing } };
+  const killedEnvironment = { ...bridged, ...missing };
+  const docker = podman.asDocker();
+  return { podman, docker, git, registry, remote, control, host, lonely, killed: process_, killedEnvironment };
 }
 
 const world = hasPodman ? await setUp() : undefined;
 
 describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () => {
-  const { podman, control, host, lonely, killed, killedEnvironment } = world ?? ({} as never);
+  const { podman, docker, git, registry, remote, control, host, lonely, killed, killedEnvironment } =
+    world ?? ({} as never);
 
   const ask = async (path: string, body: unknown) => {
     const answer = await fetch(control.url + path, {
@@ -316,6 +336,97 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect((await podman.run("images", "--format", "{{.Repository}}")).split("\n")).not.toContain(image);
     expect(await ourImages()).toEqual([]);
     expect(readdirSync(join(dataDir, "control", "registry"))).toEqual([]);
+  });
+
+  test("a repository becomes an image, and a registry of the operator's own is pushed to and pulled from", async () => {
+    const { call } = control;
+    const repository = git.create("boxed-agent");
+    const commit = repository.commit(graphProject("versioned"));
+    const { json: integration } = await call("POST", "/v2/integrations/git", {
+      name: "here",
+      kind: "github",
+      url: git.url,
+      token: git.token,
+    });
+    const made = await call("POST", "/v2/deployments", {
+      name: "versioned",
+      source: "github",
+      source_config: { repo_url: repository.url, integration_id: integration.id },
+      source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
+      secrets: [],
+    });
+    expect(`${made.status} ${made.text}`).toMatch(/^201/);
+    await untilStatus(call, made.json.id, made.json.latest_revision_id, "DEPLOYED", 120_000);
+    expect(await run("versioned")).toMatchObject({ word: "versioned" });
+    const build = await logLines(call, made.json.id, made.json.latest_revision_id, "build");
+    expect(build).toContain(`Fetched commit ${commit}.`);
+    await gone(made.json.id);
+
+    const { path, token } = registry;
+    const { id } = (await remote.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "far" })).json;
+    const given = (await remote.call("POST", `/v2/deployments/${id}/push-token`)).json;
+    expect(given).toEqual({ token, registry_url: `https://${path}/${id}` });
+    const image = `${path}/${id}/agent:1`;
+    await buildImage("localhost/far:1", "far");
+    await podman.run("push", "--quiet", "--creds", `oauth2accesstoken:${token}`, "localhost/far:1", image);
+    await podman.run("rmi", "localhost/far:1");
+    const change = (uri: string) =>
+      remote.call("PATCH", `/v2/deployments/${id}`, {
+        revision_source: "internal_docker",
+        source_revision_config: { image_uri: uri },
+      });
+    expect((await change(`${path}/${crypto.randomUUID()}/agent:1`)).status).toBe(422);
+    const { latest_revision_id: revision } = (await change(image)).json;
+    await untilStatus(remote.call, id, revision, "DEPLOYED", 120_000);
+    const answer = await fetch(`${remote.url}/d/far/runs/wait`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ assistant_id: "echo", input: {} }),
+    });
+    expect(await answer.json()).toMatchObject({ word: "far" });
+    expect((await logLines(remote.call, id, revision, "deploy"))[0]).toBe(`Pulling ${image}.`);
+    await remote.stop();
+    await gone(registry.deployment);
+  });
+
+  test("the official client builds an image here, pushes it with its token, and deploys it, twice", async () => {
+    const home = mkdtempSync(join(tmpdir(), "heddle-docked-"));
+    const deploy = async (word: string): Promise<Record<string, string>> => {
+      const files = { ...graphProject(word), "package.json": JSON.stringify({ name: "docked", private: true }) };
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(home, path), text);
+      const options = [
+        "--host-url",
+        control.url,
+        "--api-key",
+        "any",
+        "--no-remote",
+        "--no-pull",
+        "--no-input",
+        "--json",
+      ];
+      const env = { ...process.env, PATH: `${docker}:${process.env["PATH"]}`, LANGGRAPH_CLI_NO_ANALYTICS: "1" };
+      const args = [fileURLToPath(CLIENT), "deploy", "--name", "docked", "--base-image", BASE, ...options];
+      const { stdout, said } = await new Promise<{ stdout: string; said: string }>((resolve) =>
+        execFile(process.execPath, args, { cwd: home, env }, (error, out, err) =>
+          resolve({ stdout: out, said: `${error?.message ?? ""}${out}${err}` }),
+        ),
+      );
+      const line = stdout.trim().split("\n").at(-1) ?? "";
+      expect(line, said).toContain('"succeeded"');
+      return JSON.parse(line) as Record<string, string>;
+    };
+    try {
+      const first = await deploy("docked");
+      expect(first["url"]).toBe(`${control.url}/d/docked`);
+      expect(await run("docked")).toMatchObject({ word: "docked" });
+      // the second's layers are there but for one
+      const second = await deploy("docked anew");
+      expect(second["deployment_id"]).toBe(first["deployment_id"]);
+      expect(await run("docked")).toMatchObject({ word: "docked anew" });
+      await gone(first["deployment_id"]!);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
   });
 
   test("a container without a row is removed, and one whose engine is away goes on", async () => {
