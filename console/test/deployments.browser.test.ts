@@ -1,17 +1,20 @@
-/** A project from its folder to a running server, a second revision, the way back and the end. */
+/** A project from its folder, an archive or Git to a running server, later revisions, the way back and the end. */
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, seriousFindings, startPlatform } from "./browser.ts";
+import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
+import { lookAtOpen, openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
 
 const DEPLOY_MS = 90_000;
 
 let platform: Platform;
 let browser: Browser;
+let git: GitServer;
 const projects: string[] = [];
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
@@ -34,18 +37,30 @@ async function writeProject(word: string, source = graph(word)): Promise<string>
   return directory;
 }
 
+function packed(directory: string): string {
+  const archive = join(directory, "agent.tar.gz");
+  execFileSync("tar", ["-czf", archive, "-C", directory, "langgraph.json", "graph.mjs"]);
+  return archive;
+}
+
 beforeAll(async () => {
-  platform = await startPlatform("up", { HEDDLE_DRAIN_SECONDS: "2", HEDDLE_MIN_HEALTHY_MS: "200" });
+  git = await testGitServer();
+  platform = await startPlatform("up", {
+    HEDDLE_DRAIN_SECONDS: "2",
+    HEDDLE_MIN_HEALTHY_MS: "200",
+    HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32",
+  });
   browser = await openBrowser();
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
   await platform?.stop();
+  await git?.close();
   for (const directory of projects) await rm(directory, { recursive: true, force: true });
 }, 60_000);
 
-async function runIt(): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${platform.controlUrl}/d/shop-agent/runs/wait`, {
+async function runIt(slug = "shop-agent"): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${platform.controlUrl}/d/${slug}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: { text: "x" } }),
@@ -53,8 +68,25 @@ async function runIt(): Promise<Record<string, unknown>> {
   return (await answer.json()) as Record<string, unknown>;
 }
 
+async function deployments(): Promise<{ id: string; secrets: object[] }[]> {
+  const answer = await fetch(`${platform.controlUrl}/v2/deployments?limit=100`);
+  return ((await answer.json()) as { resources: { id: string; secrets: object[] }[] }).resources;
+}
+
+/** So that a second try begins as the first one did. */
+async function removeAll(): Promise<void> {
+  for (const { id } of await deployments()) {
+    await fetch(`${platform.controlUrl}/v2/deployments/${id}`, { method: "DELETE" });
+  }
+  await until(async () => (await deployments()).length === 0, { timeout: 60_000, interval: 200 });
+}
+
+const deployIt = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
+
 test("a folder is deployed, its environment changed, a worse revision replaced by the one before, all deleted", async () => {
+  await removeAll();
   const { page, context, errors } = await openPage(browser);
+  const problems: string[] = [];
   const one = page.getByText("serves", { exact: true });
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
@@ -64,11 +96,11 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
   await page.getByLabel("Folder of the project").setInputFiles(await writeProject("first"));
   await page.getByText(/: 2 files,/).waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole("button", { name: "Add a variable" }).click();
   await page.getByLabel("Name of variable 1").fill("GREETING");
   await page.getByLabel("Value of GREETING").fill("hello");
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  problems.push(...(await lookAtOpen(page, "deployment-form", "text=/: 2 files,/")));
+  await deployIt(page);
   await page.getByRole("heading", { name: "shop-agent" }).waitFor();
   await one.waitFor({ timeout: DEPLOY_MS });
   expect(await runIt()).toMatchObject({ word: "first", env: "hello" });
@@ -78,7 +110,7 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
 
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");
-  expect(await seriousFindings(page)).toEqual([]);
+  problems.push(...(await lookAtOpen(page, "deployment-environment", "text=Stored encrypted and never shown")));
   await page.getByLabel("Value of GREETING").fill("good evening");
   await page.getByRole("button", { name: "Save as a new revision" }).click();
   await page.getByText("A new revision takes the new environment").waitFor();
@@ -92,9 +124,13 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await page.getByText("a line of first").first().waitFor();
 
   await page.getByRole("button", { name: "New revision" }).click();
-  await page.getByLabel("Folder of the project").setInputFiles(await writeProject("bad", "throw new Error('no key');"));
-  await page.getByText(/: 2 files,/).waitFor();
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  const archive = page.getByLabel("Archive of the project");
+  await archive.setInputFiles({ name: "agent.zip", mimeType: "application/zip", buffer: Buffer.from("PK") });
+  await page.getByText("agent.zip is no .tar.gz.").waitFor();
+  expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
+  await archive.setInputFiles(packed(await writeProject("bad", "throw new Error('no key');")));
+  await page.getByText(/^agent\.tar\.gz, /).waitFor();
+  await deployIt(page);
   await page.getByRole("alert").filter({ hasText: "do not load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runIt()).toMatchObject({ word: "first" });
@@ -106,12 +142,12 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await page.getByRole("dialog").getByRole("button", { name: "Deploy it" }).click();
   await vi.waitUntil(async () => (await runIt())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
 
-  const problems = [
-    ...(await lookAt(browser, `${platform.url}/deployments`, "deployments", "main a:has-text('shop-agent')")),
-    ...(await lookAt(browser, page.url(), "deployment", "role=log")),
-  ];
+  problems.push(...(await lookAtOpen(page, "deployment", "role=log")));
+  await page.getByRole("link", { name: "Deployments" }).click();
+  problems.push(...(await lookAtOpen(page, "deployments", "main a:has-text('shop-agent')")));
   expect(problems).toEqual([]);
 
+  await page.getByRole("link", { name: "shop-agent", exact: true }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   const remove = page.getByRole("dialog").getByRole("button", { name: "Delete for ever" });
   expect(await remove.isDisabled()).toBe(true);
@@ -119,6 +155,70 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await remove.click();
   await page.waitForURL(/\/deployments$/);
   await page.getByText("No deployments yet").waitFor({ timeout: 30_000 });
+  expect(errors).toEqual([]);
+  await context.close();
+}, 400_000);
+
+test("a private repository is deployed, its build read while it goes on, its variables changed one by one", async () => {
+  await removeAll();
+  const directory = await mkdtemp(join(tmpdir(), "heddle-project-"));
+  projects.push(directory);
+  const go = join(directory, "go");
+  const repository = git.create(`private-${crypto.randomUUID()}`);
+  repository.commit({
+    "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph" } }),
+    "graph.mjs": graph("from Git"),
+    // an installation that takes until the test lets it go on
+    "package.json": JSON.stringify({ name: "agent", private: true, scripts: { preinstall: "node wait.mjs" } }),
+    "wait.mjs": `import { existsSync } from "node:fs";
+console.log("packages are waited for");
+while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeout(done, 50));`,
+  });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/deployments?create=true`);
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("git-agent");
+  await page.getByText("Git", { exact: true }).click();
+  await page.getByLabel("Repository").fill("somewhere");
+  await page.getByText("An address that begins with https:// or http://").waitFor();
+  expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
+  await page.getByLabel("Repository").fill(repository.url);
+  await page.getByLabel("Token").fill(git.token);
+  await page.getByLabel("User name").fill("x-access-token");
+  expect(await lookAtOpen(page, "deployment-form-git", "text=Deploy each push")).toEqual([]);
+  await deployIt(page);
+  await page.getByRole("heading", { name: "git-agent" }).waitFor();
+  await page
+    .getByRole("log", { name: "Build log" })
+    .getByText("packages are waited for")
+    .waitFor({ timeout: DEPLOY_MS });
+  await page.getByRole("navigation", { name: "All revisions" }).getByText("BUILDING").waitFor();
+  await writeFile(go, "");
+  await page.getByText("serves", { exact: true }).waitFor({ timeout: DEPLOY_MS });
+  expect(await runIt("git-agent")).toMatchObject({ word: "from Git", env: null });
+
+  await page.getByRole("tab", { name: "Environment" }).click();
+  const add = async (at: number, name: string, value: string) => {
+    await page.getByRole("button", { name: "Add a variable" }).click();
+    await page.getByLabel(`Name of variable ${at}`).fill(name);
+    await page.getByLabel(`Value of ${name}`).fill(value);
+  };
+  const save = page.getByRole("button", { name: "Save as a new revision" });
+  expect(await save.isDisabled()).toBe(true);
+  await add(1, "GREETING", "hello");
+  await add(2, "OTHER", "kept");
+  await save.click();
+  await until(async () => (await runIt("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  // what is saved is not shown, and what is not touched stays
+  await until(async () => (await page.getByLabel("Value of GREETING").inputValue()) === "");
+  await page.getByRole("button", { name: "Remove GREETING" }).click();
+  await save.click();
+  await until(async () => (await runIt("git-agent"))["env"] === null, { timeout: DEPLOY_MS, interval: 500 });
+  expect(await page.getByLabel("Name of variable 1").inputValue()).toBe("OTHER");
+  // and the last one
+  await page.getByRole("button", { name: "Remove OTHER" }).click();
+  await page.getByText("None.").waitFor();
+  await save.click();
+  await until(async () => (await deployments()).every(({ secrets }) => secrets.length === 0));
   expect(errors).toEqual([]);
   await context.close();
 }, 400_000);

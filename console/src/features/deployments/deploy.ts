@@ -73,12 +73,15 @@ export interface GitChoice {
   integrationId: string | null;
   /** Given once, it becomes an integration for that repository's host. */
   token: string;
+  /** That the host wants with the token; empty: what is usual there. */
+  username: string;
   buildOnPush: boolean;
 }
 
 export async function createFromGit(name: string, git: GitChoice, variables: Variable[]): Promise<Deployment> {
-  const integrationId = git.integrationId ?? (git.token === "" ? null : await makeIntegration(name, git));
-  return data(
+  const made = git.integrationId === null && git.token !== "" ? await makeIntegration(name, git) : null;
+  const integrationId = git.integrationId ?? made;
+  const created = data(
     controlApi.POST("/v2/deployments", {
       body: {
         name,
@@ -94,12 +97,27 @@ export async function createFromGit(name: string, git: GitChoice, variables: Var
       },
     }),
   );
+  try {
+    return await created;
+  } catch (error) {
+    // its name would be taken at the next attempt
+    const params = { path: { integration_id: made ?? "" } };
+    if (made !== null) await controlApi.DELETE("/v2/integrations/git/{integration_id}", { params }).catch(() => {});
+    throw error;
+  }
 }
 
-async function makeIntegration(name: string, { repoUrl, token }: GitChoice): Promise<string> {
-  const url = new URL(repoUrl);
-  const kind = url.hostname === "github.com" ? "github" : url.hostname === "gitlab.com" ? "gitlab" : ("other" as const);
-  const body = { name: `${name} at ${url.hostname}`, kind, url: repoUrl, token } as const;
+const KNOWN_HOSTS: Partial<Record<string, "github" | "gitlab">> = { "github.com": "github", "gitlab.com": "gitlab" };
+
+/** Hosts that are known tell by themselves which user name goes with a token. */
+export const isKnownHost = (repoUrl: string): boolean =>
+  URL.canParse(repoUrl) && KNOWN_HOSTS[new URL(repoUrl).hostname] !== undefined;
+
+async function makeIntegration(name: string, { repoUrl, token, username }: GitChoice): Promise<string> {
+  const { hostname } = new URL(repoUrl);
+  const kind = KNOWN_HOSTS[hostname] ?? ("other" as const);
+  const user = kind === "other" && username !== "" ? { username } : {};
+  const body = { name: `${name} at ${hostname}`, kind, url: repoUrl, token, ...user };
   return (await data(controlApi.POST("/v2/integrations/git", { body }))).id;
 }
 
@@ -133,5 +151,12 @@ export async function deployAgain(deployment: Deployment, what: { ref?: string; 
 /** Names as the control plane takes them. */
 export const nameProblem = (name: string): string | null =>
   /^[a-z0-9][a-z0-9-]{0,62}$/.test(name) ? null : "1 to 63 of a-z, 0-9 and -, beginning with a letter or digit";
+
+/** What is no address at all is told while one types; which hosts may be asked, and paths, the server judges. */
+export function repositoryProblem(address: string): string | null {
+  if (address.startsWith("/")) return null;
+  const isAddress = URL.canParse(address) && /^(https?|file):$/.test(new URL(address).protocol);
+  return isAddress ? null : "An address that begins with https:// or http://";
+}
 
 export const isImage = (source: Source): boolean => source === "external_docker" || source === "internal_docker";

@@ -70,7 +70,7 @@ export function DeploymentPage() {
             <Instances deploymentId={id} />
           </Tabs.Panel>
           <Tabs.Panel value="environment">
-            <Environment key={deployment.updated_at} deployment={deployment} />
+            <Environment key={deployment.secrets.map(({ name }) => name).join("\n")} deployment={deployment} />
           </Tabs.Panel>
           <Tabs.Panel value="resources">
             <Resources key={deployment.updated_at} deployment={deployment} />

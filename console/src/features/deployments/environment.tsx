@@ -2,9 +2,9 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { controlApi } from "../../api/clients.ts";
+import { controlApi, data } from "../../api/clients.ts";
 import { tellDone } from "../../ui/notify.ts";
-import type { Deployment } from "./queries.ts";
+import { type Deployment, deploymentQuery } from "./queries.ts";
 import { VariablesEditor } from "./variables-editor.tsx";
 
 /** The variables that its server gets. Values are never shown; one that is not touched stays. */
@@ -13,14 +13,18 @@ export function Environment({ deployment }: { deployment: Deployment }) {
   const [variables, setVariables] = useState(deployment.secrets);
   const set = variables.filter(({ name }) => name !== "");
   const isChanged = JSON.stringify(set) !== JSON.stringify(deployment.secrets);
-  const isEmptied = set.length === 0 && deployment.secrets.length > 0;
   const save = useMutation({
     mutationFn: () =>
-      controlApi.PATCH("/v2/deployments/{deployment_id}", {
-        params: { path: { deployment_id: deployment.id } },
-        body: { secrets: set },
-      }),
-    async onSuccess() {
+      data(
+        controlApi.PATCH("/v2/deployments/{deployment_id}", {
+          params: { path: { deployment_id: deployment.id } },
+          // an empty list alone would mean that they stay
+          body: { secrets: set, ...(set.length === 0 && { clear_secrets: true }) },
+        }),
+      ),
+    async onSuccess(saved) {
+      queryClient.setQueryData(deploymentQuery(saved.id).queryKey, saved);
+      setVariables(saved.secrets);
       tellDone("A new revision takes the new environment");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
@@ -31,16 +35,13 @@ export function Environment({ deployment }: { deployment: Deployment }) {
         Stored encrypted and never shown. Where something is deployed, a change makes a new revision.
       </Text>
       <VariablesEditor variables={variables} onChange={setVariables} />
-      {isEmptied && (
-        <Alert color="yellow">The last variable cannot be taken away; give it another value, or an empty one.</Alert>
-      )}
       {save.error && (
         <Alert color="red" role="alert">
           {save.error.message}
         </Alert>
       )}
       <Group gap="xs">
-        <Button size="xs" disabled={!isChanged || isEmptied} loading={save.isPending} onClick={() => save.mutate()}>
+        <Button size="xs" disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
           Save as a new revision
         </Button>
         <Button size="xs" variant="default" disabled={!isChanged} onClick={() => setVariables(deployment.secrets)}>

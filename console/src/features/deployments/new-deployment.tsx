@@ -19,7 +19,9 @@ import {
   createFromImage,
   createFromUpload,
   type GitChoice,
+  isKnownHost,
   nameProblem,
+  repositoryProblem,
   type Variable,
 } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
@@ -33,6 +35,7 @@ const NO_GIT: GitChoice = {
   configPath: "langgraph.json",
   integrationId: null,
   token: "",
+  username: "",
   buildOnPush: false,
 };
 
@@ -71,7 +74,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
   const isReady =
     nameProblem(name) === null &&
     (source === "github"
-      ? git.repoUrl !== "" && git.ref !== ""
+      ? repositoryProblem(git.repoUrl) === null && git.ref !== ""
       : source === "external_docker"
         ? image.trim() !== ""
         : project !== null);
@@ -158,6 +161,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         placeholder="https://github.com/team/agent"
         value={git.repoUrl}
         onChange={(event) => set({ repoUrl: event.currentTarget.value.trim() })}
+        error={git.repoUrl === "" ? null : repositoryProblem(git.repoUrl)}
         required
       />
       <Group grow align="start">
@@ -193,6 +197,16 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
           description="For a private repository. Stored encrypted, never shown again."
           value={git.token}
           onChange={(event) => set({ token: event.currentTarget.value.trim() })}
+          autoComplete="off"
+        />
+      )}
+      {git.integrationId === null && git.token !== "" && !isKnownHost(git.repoUrl) && (
+        <TextInput
+          label="User name"
+          description="That the host wants with the token"
+          placeholder="git"
+          value={git.username}
+          onChange={(event) => set({ username: event.currentTarget.value.trim() })}
           autoComplete="off"
         />
       )}
