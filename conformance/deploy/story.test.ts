@@ -112,7 +112,12 @@ test("a run's trace is in the project of the deployment's name, and takes feedba
 test("a second deploy, below /api-host, makes one new revision and replaces the first", async () => {
   // the client looks each 3 s, and reads the log only while it is built
   const slow = { name: "a-project", version: "1.0.0", type: "module", scripts: { preinstall: "sleep 5" } };
-  const second = project("second", { "package.json": JSON.stringify(slow) });
+  const headers = { "x-api-key": platform.key };
+  const shown = await fetch(`${platform.control}/v2/deployments/${id}`, { headers });
+  const { tenant_id: tenant } = (await shown.json()) as { tenant_id: string };
+  // the client says by a header which workspace it means
+  const environment = `${files("second")[".env"]}LANGSMITH_TENANT_ID=${tenant}\n`;
+  const second = project("second", { "package.json": JSON.stringify(slow), ".env": environment });
   const { code, output } = await deploy(second, ["--verbose"], `${platform.control}/api-host`);
   expect(output).toContain("Deployment successful");
   expect(code).toBe(0);
