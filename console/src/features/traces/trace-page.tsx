@@ -1,4 +1,4 @@
-import { Anchor, Breadcrumbs } from "@mantine/core";
+import { Anchor, Breadcrumbs, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -9,6 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { projectQuery } from "../projects/projects-api.ts";
 import type { Run } from "../runs/run-record.ts";
+import { AWAIT_RUN } from "./await-run.ts";
 import { RunActions } from "./run-actions.tsx";
 import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
 import { RunOrigin } from "./run-origin.tsx";
@@ -20,7 +21,7 @@ import { TraceTreeView } from "./trace-tree-view.tsx";
 /** A run within its trace. The address names the run; which trace that is, the run itself says. */
 export function TracePage() {
   const { projectId, runId } = useParams({ from: "/_shell/projects/$projectId/r/$runId" });
-  const { view = "run" } = useSearch({ from: "/_shell/projects/$projectId/r/$runId" });
+  const { view = "run", poll } = useSearch({ from: "/_shell/projects/$projectId/r/$runId" });
   const navigate = useNavigate({ from: "/projects/$projectId/r/$runId" });
   const client = useQueryClient();
   const project = useQuery(projectQuery(projectId));
@@ -28,7 +29,9 @@ export function TracePage() {
     queryKey: placeKey(runId),
     queryFn: async () => (await client.fetchQuery(runQuery(runId))).trace_id,
     staleTime: Number.POSITIVE_INFINITY,
+    ...(poll && AWAIT_RUN),
   });
+  const isAwaited = poll === true && place.isPending;
   const trace = useQuery({
     ...traceQuery(projectId, place.data ?? ""),
     enabled: place.data !== undefined,
@@ -53,6 +56,11 @@ export function TracePage() {
           {runId.slice(0, 8)}
         </Anchor>
       </Breadcrumbs>
+      {isAwaited && place.failureCount > 0 && (
+        <Text size="sm" c="dimmed" role="status" mb="sm">
+          This run has not arrived yet. It is shown as soon as it does.
+        </Text>
+      )}
       {error && !trace.data ? (
         <Problem error={error} onRetry={place.error ? place.refetch : trace.refetch} />
       ) : (
@@ -65,11 +73,15 @@ export function TracePage() {
             )}
           </div>
           <div className={classes.pane}>
-            <Selected
-              runId={runId}
-              view={view}
-              onView={(next) => void navigate({ search: { view: next }, replace: true })}
-            />
+            {isAwaited ? (
+              <Loading rows={10} />
+            ) : (
+              <Selected
+                runId={runId}
+                view={view}
+                onView={(next) => void navigate({ search: { view: next }, replace: true })}
+              />
+            )}
           </div>
         </div>
       )}

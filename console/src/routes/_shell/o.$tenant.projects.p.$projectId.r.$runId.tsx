@@ -1,8 +1,11 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
 
+import { readTraceSearch } from "../../features/traces/trace-search.ts";
+
 /** An address that LangSmith's clients print (contract trace-platform §8). */
 export const Route = createFileRoute("/_shell/o/$tenant/projects/p/$projectId/r/$runId")({
-  beforeLoad: ({ params: { projectId, runId } }) => {
-    throw redirect({ to: "/projects/$projectId/r/$runId", params: { projectId, runId }, replace: true });
+  validateSearch: readTraceSearch,
+  beforeLoad: ({ params: { projectId, runId }, search }) => {
+    throw redirect({ to: "/projects/$projectId/r/$runId", params: { projectId, runId }, search, replace: true });
   },
 });

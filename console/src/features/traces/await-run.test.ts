@@ -1,0 +1,28 @@
+import { QueryClient } from "@tanstack/react-query";
+import { expect, test } from "vitest";
+
+import { ApiError } from "../../api/api-error.ts";
+import { AWAIT_RUN } from "./await-run.ts";
+import { readTraceSearch } from "./trace-search.ts";
+
+const asked = async (answers: (ApiError | string)[]) => {
+  let asks = 0;
+  const queryFn = () => {
+    const answer = answers[Math.min(asks++, answers.length - 1)]!;
+    return answer instanceof ApiError ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const found = new QueryClient().fetchQuery({ queryKey: ["run"], queryFn, ...AWAIT_RUN, retryDelay: 1 });
+  return { found: await found.catch((error: ApiError) => error.status), asks };
+};
+
+test("an unknown run is asked for until it is there; what is refused otherwise is not", async () => {
+  const unknown = new ApiError(404, "no such run");
+  expect(await asked([unknown, unknown, "there"])).toEqual({ found: "there", asks: 3 });
+  expect(await asked([unknown, new ApiError(403, "not yours"), "there"])).toEqual({ found: 403, asks: 2 });
+  expect(await asked([unknown])).toEqual({ found: 404, asks: 121 });
+});
+
+test("the address says whether a run is waited for", () => {
+  expect(readTraceSearch({ poll: true })).toEqual({ view: "run", poll: true });
+  expect(readTraceSearch({ poll: "no", view: "raw" })).toEqual({ view: "raw" });
+});
