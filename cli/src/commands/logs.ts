@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { ControlApi, type LogEntryOnWire } from "../core/control-api.ts";
+import { ControlApi, isAway, type LogEntryOnWire } from "../core/control-api.ts";
 import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { readLogs } from "../core/follow-revision.ts";
@@ -57,9 +57,15 @@ export async function run(args: string[]): Promise<void> {
   for (const entry of logs.reverse()) print(entry);
   while (given.follow) {
     await sleep(FOLLOW_MS);
-    const { lines, next } = await readLogs(api, path, position, filter);
-    position = next ?? position;
-    for (const entry of lines) print(entry);
+    try {
+      const { lines, next } = await readLogs(api, path, position, filter);
+      position = next ?? position;
+      for (const entry of lines) print(entry);
+    } catch (error) {
+      // it is being restarted, and takes its time
+      if (!isAway(error)) throw error;
+      process.stderr.write(`${(error as Error).message} Waiting for it.\n`);
+    }
   }
 }
 

@@ -50,6 +50,10 @@ export class UnreachableError extends Error {
 }
 
 const AWAY = new Set([502, 503, 504]);
+
+/** Whether the control plane, or what it needs, is not there just now. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof UnreachableError || (error instanceof ControlError && AWAY.has(error.status));
 const AGAIN_MS = 500;
 
 /** The control plane over HTTP. */
@@ -88,8 +92,7 @@ export class ControlApi {
       try {
         return await this.send<T>(method, path, body);
       } catch (error) {
-        const isAway = error instanceof UnreachableError || (error instanceof ControlError && AWAY.has(error.status));
-        if (!isAway || Date.now() > deadline) throw error;
+        if (!isAway(error) || Date.now() > deadline) throw error;
       }
     }
   }
