@@ -62,7 +62,9 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
           {},
           ...labels.split("\n").map((label, index) => {
             const color = cssColor(`${SERIES_COLORS[index % SERIES_COLORS.length]}-6`);
-            const bars = kind === "bars" ? { paths: uPlot.paths.bars!({ size: [0.8, 40] }), fill: color } : {};
+            // a point at the top of each bar is no further figure
+            const points = { show: false };
+            const bars = kind === "bars" ? { paths: uPlot.paths.bars!({ size: [0.8, 40] }), fill: color, points } : {};
             return { label, stroke: color, width: kind === "bars" ? 0 : 1.5, spanGaps: false, ...bars };
           }),
         ],

@@ -1,24 +1,22 @@
-import { ActionIcon, Button, Group, Menu, Tabs, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconDots, IconPlus, IconSearch } from "@tabler/icons-react";
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ActionIcon, Menu, Tabs, Text } from "@mantine/core";
+import { IconDots, IconDownload } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 
-import { traceApi } from "../../api/clients.ts";
+import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count } from "../../ui/format.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { tellFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
-import { datasetQuery, type Example, examplesQuery } from "./datasets-api.ts";
-import { ExamplesTable } from "./examples-table.tsx";
+import { datasetQuery } from "./datasets-api.ts";
+import { Examples } from "./examples.tsx";
 import { ExperimentsTable } from "./experiments-table.tsx";
-
-const AddExample = lazy(async () => ({ default: (await import("./add-example.tsx")).AddExample }));
+import { Versions } from "./versions.tsx";
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/_shell/datasets/$datasetId" });
@@ -29,7 +27,7 @@ export function DatasetPage() {
   const compared = experimentIds(search.selectedSessions);
   if (dataset.error) return <Problem error={dataset.error} onRetry={dataset.refetch} />;
   return (
-    <Page title={dataset.data?.name ?? "Dataset"} actions={<Actions datasetId={datasetId} />}>
+    <Page title={dataset.data?.name ?? "Dataset"} actions={<Actions datasetId={datasetId} version={search.version} />}>
       <Text size="sm" c="dimmed" mb="xs" mt={-8} mih={20}>
         {dataset.data &&
           [dataset.data.description, `${count(dataset.data.example_count)} examples`].filter(Boolean).join(" · ")}
@@ -43,9 +41,10 @@ export function DatasetPage() {
           <Tabs.Tab value="examples">Examples</Tabs.Tab>
           <Tabs.Tab value="experiments">Experiments</Tabs.Tab>
           <Tabs.Tab value="compare">Compare{compared.length > 0 && ` (${compared.length})`}</Tabs.Tab>
+          <Tabs.Tab value="versions">Versions</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="examples">
-          <Examples datasetId={datasetId} text={search.text} onText={(text) => change({ text })} />
+          <Examples datasetId={datasetId} search={search} onSearch={change} />
         </Tabs.Panel>
         <Tabs.Panel value="experiments">
           <ExperimentsTable
@@ -62,79 +61,32 @@ export function DatasetPage() {
             onChoose={() => change({ tab: "experiments" })}
           />
         </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <Versions
+            datasetId={datasetId}
+            onLook={(version) => change({ tab: "examples", version, text: "", split: "" })}
+          />
+        </Tabs.Panel>
       </Tabs>
     </Page>
   );
 }
 
-function Examples({ datasetId, text, onText }: { datasetId: string; text: string; onText: (text: string) => void }) {
-  const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
-  const [isAdding, setAdding] = useState(false);
-  const found = useInfiniteQuery(examplesQuery(datasetId, text));
-  const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
-  const tell = useDebouncedCallback(onText, 300);
-  const remove = useCallback(
-    ({ id }: Example) =>
-      ask({
-        title: "Delete this example?",
-        body: "Earlier versions of the dataset keep it; the present one does not.",
-        action: "Delete",
-        run: async () => {
-          await traceApi.DELETE("/api/v1/examples/{example_id}", { params: { path: { example_id: id } } });
-          await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
-        },
-      }),
-    // `ask` only opens a dialog
-    [client, datasetId],
-  );
-  return (
-    <>
-      <Group gap="xs" mb="sm" justify="space-between">
-        <TextInput
-          aria-label="Search the text of examples"
-          placeholder="Search inputs and outputs"
-          leftSection={<IconSearch size={14} aria-hidden />}
-          size="xs"
-          w={{ base: "100%", xs: 260 }}
-          defaultValue={text}
-          onChange={({ currentTarget: { value } }) => tell(value)}
-        />
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => setAdding(true)}
-        >
-          Add an example
-        </Button>
-      </Group>
-      {found.error ? (
-        <Problem error={found.error} onRetry={found.refetch} />
-      ) : found.isPending ? (
-        <Loading rows={8} />
-      ) : (
-        <ExamplesTable
-          examples={examples}
-          onDelete={remove}
-          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
-        />
-      )}
-      {isAdding && (
-        <Suspense>
-          <AddExample datasetId={datasetId} onClose={() => setAdding(false)} />
-        </Suspense>
-      )}
-      {dialog}
-    </>
-  );
-}
-
-function Actions({ datasetId }: { datasetId: string }) {
+function Actions({ datasetId, version }: { datasetId: string; version: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { data: dataset } = useQuery(datasetQuery(datasetId));
   const { ask, dialog } = useConfirm();
+  // of the version that is shown
+  const download = async (kind: "csv" | "jsonl") => {
+    const params = { path: { dataset_id: datasetId }, query: version === "" ? {} : { as_of: version } };
+    const content = await data(
+      kind === "csv"
+        ? traceApi.GET("/api/v1/datasets/{dataset_id}/csv", { params, parseAs: "blob" })
+        : traceApi.GET("/api/v1/datasets/{dataset_id}/jsonl", { params, parseAs: "blob" }),
+    );
+    saveFile(content as unknown as Blob, `${dataset?.name ?? "dataset"}.${kind}`);
+  };
   return (
     <>
       <DatasetShare datasetId={datasetId} />
@@ -145,6 +97,16 @@ function Actions({ datasetId }: { datasetId: string }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {(["csv", "jsonl"] as const).map((kind) => (
+            <Menu.Item
+              key={kind}
+              leftSection={<IconDownload size={14} aria-hidden />}
+              onClick={() => void download(kind).catch(tellFailure("The dataset was not downloaded"))}
+            >
+              {kind === "csv" ? "Download as CSV" : "Download as JSON lines"}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
           <Menu.Item
             color="red"
             disabled={!dataset}

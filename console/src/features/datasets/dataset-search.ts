@@ -21,16 +21,26 @@ export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>)
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-export const DATASET_TABS = ["examples", "experiments", "compare"] as const;
+export const DATASET_TABS = ["examples", "experiments", "compare", "versions"] as const;
 export type DatasetTab = (typeof DATASET_TABS)[number];
 
 export interface OneDatasetSearch {
   tab: DatasetTab;
   text: string;
+  /** Examples of one split; empty: of all. */
+  split: string;
+  /** Examples as a version had them: its time or tag; empty: as they are now. */
+  version: string;
   /** Ids of experiments that are compared, with commas between, as clients print them. */
   selectedSessions: string;
 }
-export const ONE_DATASET_SEARCH: OneDatasetSearch = { tab: "examples", text: "", selectedSessions: "" };
+export const ONE_DATASET_SEARCH: OneDatasetSearch = {
+  tab: "examples",
+  text: "",
+  split: "",
+  version: "",
+  selectedSessions: "",
+};
 
 export function readOneDatasetSearch(
   given: Partial<Record<keyof OneDatasetSearch, unknown>>,
@@ -38,10 +48,15 @@ export function readOneDatasetSearch(
   const ids = experimentIds(given.selectedSessions);
   return {
     tab: DATASET_TABS.includes(given.tab as DatasetTab) ? (given.tab as DatasetTab) : "examples",
-    text: typeof given.text === "string" ? given.text : "",
+    text: textOf(given.text),
+    split: textOf(given.split),
+    version: textOf(given.version),
     selectedSessions: ids.join(","),
   };
 }
+
+/** A number in the address is a text all the same. */
+const textOf = (given: unknown): string => (typeof given === "string" || typeof given === "number" ? `${given}` : "");
 
 /** At most as many as the server compares at once. */
 export const experimentIds = (text: unknown): string[] =>

@@ -9,6 +9,8 @@ type ListQuery = NonNullable<operations["get_api_v1_datasets"]["parameters"]["qu
 export type DatasetSort = NonNullable<ListQuery["sort_by"]>;
 export type Dataset = operations["get_api_v1_datasets"]["responses"][200]["content"]["application/json"][number];
 export type Example = operations["get_api_v1_examples"]["responses"][200]["content"]["application/json"][number];
+export type Version =
+  operations["get_api_v1_datasets_dataset_id_versions"]["responses"][200]["content"]["application/json"][number];
 export type ExampleWithRuns =
   operations["post_api_v1_datasets_dataset_id_runs"]["responses"][200]["content"]["application/json"][number];
 
@@ -46,21 +48,81 @@ export const datasetQuery = (id: string) =>
       data(traceApi.GET("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: id } }, signal })),
   });
 
-export const examplesQuery = (id: string, text: string) =>
+/** Splits are kept with the metadata, as clients read them. */
+export const splitsOf = ({ metadata }: Example): string[] => {
+  const split = (metadata as { dataset_split?: unknown } | null | undefined)?.dataset_split;
+  return Array.isArray(split) ? split.map(String) : [];
+};
+
+export interface ExamplesAsked {
+  text: string;
+  /** Empty: of all splits. */
+  split: string;
+  /** Time or tag; empty: of now. */
+  version: string;
+}
+
+export const examplesQuery = (id: string, { text, split, version }: ExamplesAsked) =>
   infiniteQueryOptions({
-    queryKey: ["dataset", id, "examples", text],
+    queryKey: ["dataset", id, "examples", { text, split, version }],
     queryFn: ({ pageParam, signal }) => {
       const query = {
         dataset: id,
         limit: String(PAGE_SIZE),
         offset: String(pageParam),
         ...(text.trim() !== "" && { full_text_contains: [text.trim()] }),
+        ...(split !== "" && { splits: [split] }),
+        ...(version !== "" && { as_of: version }),
       };
       return data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
     },
     initialPageParam: 0,
     getNextPageParam: nextOf,
     placeholderData: keepPreviousData,
+  });
+
+export const splitsQuery = (id: string, version: string) =>
+  queryOptions({
+    queryKey: ["dataset", id, "splits", version],
+    queryFn: ({ signal }) => {
+      const params = { path: { dataset_id: id }, query: version === "" ? {} : { as_of: version } };
+      return data(traceApi.GET("/api/v1/datasets/{dataset_id}/splits", { params, signal }));
+    },
+  });
+
+/** Newest first. */
+export const versionsQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["dataset", id, "versions"],
+    queryFn: ({ pageParam, signal }) => {
+      const params = { path: { dataset_id: id }, query: { limit: String(PAGE_SIZE), offset: String(pageParam) } };
+      return data(traceApi.GET("/api/v1/datasets/{dataset_id}/versions", { params, signal }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: nextOf,
+  });
+
+export const versionDiffQuery = (id: string, from: string, to: string) =>
+  queryOptions({
+    queryKey: ["dataset", id, "diff", from, to],
+    queryFn: ({ signal }) => {
+      const params = { path: { dataset_id: id }, query: { from_version: from, to_version: to } };
+      return data(traceApi.GET("/api/v1/datasets/{dataset_id}/versions/diff", { params, signal }));
+    },
+    staleTime: Infinity,
+  });
+
+/** An example as a version had it. */
+export const exampleAtQuery = (datasetId: string, exampleId: string, version: string) =>
+  queryOptions({
+    queryKey: ["dataset", datasetId, "example", exampleId, version],
+    async queryFn({ signal }) {
+      const query = { dataset: datasetId, id: [exampleId], as_of: version, limit: "1" };
+      const [one] = await data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
+      if (!one) throw new Error(`The version of ${version} has no example ${exampleId}.`);
+      return one;
+    },
+    staleTime: Infinity,
   });
 
 /** Experiments are projects whose runs refer to the dataset's examples. */

@@ -1,5 +1,5 @@
-import { ActionIcon, Anchor, Badge, Drawer, Group, Stack, Text } from "@mantine/core";
-import { IconTrash } from "@tabler/icons-react";
+import { ActionIcon, Anchor, Badge, Button, Drawer, Group, Stack, Text } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import type { Example } from "./datasets-api.ts";
+import { type Example, splitsOf } from "./datasets-api.ts";
 
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);
@@ -19,20 +19,16 @@ const brief = (value: unknown) => {
   );
 };
 
-const splitsOf = ({ metadata }: Example): string[] => {
-  const split = (metadata as { dataset_split?: unknown } | null | undefined)?.dataset_split;
-  return Array.isArray(split) ? split.map(String) : [];
-};
-
 interface ExamplesTableProps {
   examples: Example[];
   onEnd: () => void;
-  /** Absent for strangers. */
+  /** Absent where nothing is changed: of strangers, and of earlier versions. */
   onDelete?: (example: Example) => void;
+  onEdit?: (example: Example) => void;
 }
 
 /** Examples, and one of them whole when it is opened. */
-export function ExamplesTable({ examples, onEnd, onDelete }: ExamplesTableProps) {
+export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTableProps) {
   const [opened, setOpened] = useState<Example | null>(null);
   const columns = useMemo(
     (): Column<Example>[] => [
@@ -120,6 +116,20 @@ export function ExamplesTable({ examples, onEnd, onDelete }: ExamplesTableProps)
                 {opened.id}
               </Text>
               <CopyButton value={opened.id} label="Copy the example's id" />
+              {onEdit && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  ml="auto"
+                  leftSection={<IconPencil size={14} aria-hidden />}
+                  onClick={() => {
+                    setOpened(null);
+                    onEdit(opened);
+                  }}
+                >
+                  Edit
+                </Button>
+              )}
             </Group>
             <RunValue title="Inputs" value={opened.inputs} />
             <RunValue title="Reference outputs" value={opened.outputs} />

@@ -80,19 +80,19 @@ export function DestinationsPage() {
           rows={destinations}
           rowKey={({ id }) => id}
           columns={[
-            { title: "Name", cell: ({ display_name: name }) => name },
+            { title: "Name", width: "18%", cell: ({ display_name: name }) => name },
             { title: "Bucket", cell: ({ config }) => placeOf(config) },
             { title: "Store", cell: ({ config }) => config.endpoint_url ?? `AWS, ${config.region}` },
             {
               title: "Credentials",
-              width: 170,
+              width: 150,
               cell: ({ credentials_keys: keys }) =>
                 keys.length === 0 ? "the installation's" : keys.length > 2 ? "key with session" : "key",
             },
-            { title: "Changed", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
+            { title: "Changed", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
-              width: 290,
+              width: 270,
               cell: (one) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button

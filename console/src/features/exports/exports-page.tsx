@@ -81,7 +81,7 @@ export function ExportsPage() {
               ),
             },
             { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
-            { title: "Window", width: 330, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
+            { title: "Window", width: 372, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
             { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
             { title: "Written", width: 220, cell: (one) => <Written of={one} /> },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },

@@ -9,6 +9,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { tellFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -103,7 +104,7 @@ function FilterText({ label, hint, value, onSet }: FilterTextProps) {
       onChange={(event) => setText(event.currentTarget.value)}
       onBlur={apply}
       onKeyDown={(event) => event.key === "Enter" && apply()}
-      w={190}
+      style={{ flex: "1 1 150px", maxWidth: 220 }}
     />
   );
 }
@@ -113,11 +114,7 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
     async mutationFn(format: "csv" | "ndjson") {
       const params = { query: { ...auditParams(filter), format } };
       const content = await data(traceApi.GET("/api/v1/audit-logs/export", { params, parseAs: "blob" }));
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(content as unknown as Blob);
-      link.download = `audit-log.${format}`;
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile(content as unknown as Blob, `audit-log.${format}`);
     },
     onError: tellFailure("The log was not exported"),
   });

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { traceApi } from "../../api/clients.ts";
-import { FormModal } from "./form-modal.tsx";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery, workspacesQuery } from "./queries.ts";
 import { titleOf } from "./workspaces.tsx";
 

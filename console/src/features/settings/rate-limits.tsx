@@ -2,7 +2,7 @@ import { Alert, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { count, duration } from "../../ui/format.ts";
+import { count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -60,7 +60,7 @@ export function RateLimits() {
               title: "Quota",
               cell: ({ count: quota, seconds }) => (
                 <Text size="sm" className="numbers">
-                  {count(quota)} in {duration(seconds * 1000)}
+                  {count(quota)} in {seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}
                 </Text>
               ),
               width: 170,

@@ -7,7 +7,7 @@ import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { FormModal } from "./form-modal.tsx";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
 import { titleOf } from "./workspaces.tsx";
 
@@ -63,7 +63,7 @@ export function Roles() {
                   </Badge>
                 )}
                 <Text size="xs" c="dimmed">
-                  {role.permissions.length} permissions
+                  {role.permissions.length === 1 ? "1 permission" : `${role.permissions.length} permissions`}
                 </Text>
               </Group>
             </Accordion.Control>

@@ -10,7 +10,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { FormModal } from "./form-modal.tsx";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { organizationQuery, whoQuery, type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {

@@ -12,6 +12,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { type TreeRow, treeRows } from "./history-tree.ts";
 import { stepOf } from "./steps.ts";
 import { HISTORY, historyQuery, type State, stateQuery } from "./thread-queries.ts";
+import { TraceLink } from "./trace-link.tsx";
 
 const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));
 const MOST = 1000;
@@ -187,6 +188,8 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
           <AnchorLink to="." search={{ tab: "runs" }}>
             run {runId.slice(-8)}
           </AnchorLink>
+          {" · "}
+          <TraceLink runId={runId} label="its trace" />
         </Text>
       )}
       <JsonView key={a} value={one.values} label="values" maxHeight="32rem" />

@@ -104,10 +104,14 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
 function Figures({ run }: { run: AnyRun }) {
   const figures: [string, string, string?][] = [
     ["latency", duration(latencyOf(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
-    ["first token", duration(firstTokenOf(run))],
     ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
-    ["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`],
   ];
+  // most runs have neither, and a dash tells nothing
+  const firstToken = firstTokenOf(run);
+  if (firstToken !== null) figures.splice(1, 0, ["first token", duration(firstToken)]);
+  if (run.total_cost != null) {
+    figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
+  }
   return (
     <Group gap="md" aria-label="Figures" style={{ rowGap: 2 }}>
       {figures.map(([name, value, title]) => (

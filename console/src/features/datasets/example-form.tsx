@@ -1,0 +1,99 @@
+import { Alert, Button, Group, Input, Modal, Stack, TagsInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { data, traceApi } from "../../api/clients.ts";
+import CodeEditor from "../../ui/code-editor.tsx";
+import { type Example, splitsOf } from "./datasets-api.ts";
+
+interface ExampleFormProps {
+  datasetId: string;
+  /** That is changed; without one a new one is added. */
+  example: Example | null;
+  /** Splits that there are already. */
+  splits: string[];
+  onClose: () => void;
+}
+
+const print = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
+
+/** Inputs and reference outputs as JSON, and the splits that an example is in. */
+export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
+  const client = useQueryClient();
+  const [inputs, setInputs] = useState(example ? print(example.inputs) : '{\n  "question": ""\n}');
+  const [outputs, setOutputs] = useState(print(example?.outputs));
+  const [chosen, setChosen] = useState(example ? splitsOf(example) : []);
+  const save = useMutation({
+    mutationFn() {
+      const split = chosen.length > 0 ? { split: chosen } : {};
+      const given = readObject(inputs, "Inputs");
+      const expected = outputs.trim() === "" ? undefined : readObject(outputs, "Reference outputs");
+      if (example) {
+        // what is left out of a change stays as it is, so that empty outputs are told as such
+        const body = { inputs: given, outputs: expected ?? {}, ...split };
+        const params = { path: { example_id: example.id } };
+        return data(traceApi.PATCH("/api/v1/examples/{example_id}", { params, body }));
+      }
+      const body = { dataset_id: datasetId, inputs: given, ...(expected && { outputs: expected }), ...split };
+      return data(traceApi.POST("/api/v1/examples", { body }));
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
+      onClose();
+    },
+  });
+  const failed = example ? "The example was not changed" : "The example was not added";
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={example ? "Edit the example" : "Add an example"}
+      closeButtonProps={{ title: "Close" }}
+    >
+      <Stack gap="sm">
+        <Input.Wrapper label="Inputs" labelElement="div">
+          <CodeEditor label="Inputs" value={inputs} onChange={setInputs} maxHeight="30vh" />
+        </Input.Wrapper>
+        <Input.Wrapper label="Reference outputs" labelElement="div" description="May be left empty">
+          <CodeEditor label="Reference outputs" value={outputs} onChange={setOutputs} maxHeight="30vh" />
+        </Input.Wrapper>
+        <TagsInput
+          label="Splits"
+          placeholder={chosen.length === 0 ? "base" : ""}
+          data={splits}
+          value={chosen}
+          onChange={setChosen}
+          acceptValueOnBlur
+          // below it the suggestions would lie over the buttons
+          comboboxProps={{ position: "top" }}
+        />
+        {save.error && (
+          <Alert color="red" role="alert" title={failed}>
+            {save.error.message}
+          </Alert>
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={save.isPending} onClick={() => save.mutate()}>
+            {example ? "Save" : "Add"}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function readObject(text: string, what: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new Error(`${what} must be an object.`);
+  return value as Record<string, unknown>;
+}

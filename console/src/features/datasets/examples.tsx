@@ -1,0 +1,123 @@
+import { ActionIcon, Alert, Anchor, Button, Group, Select, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconPlus, IconSearch, IconX } from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { fullTime } from "../../ui/format.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import type { OneDatasetSearch } from "./dataset-search.ts";
+import { type Example, examplesQuery, splitsQuery } from "./datasets-api.ts";
+import { ExamplesTable } from "./examples-table.tsx";
+
+const ExampleForm = lazy(async () => ({ default: (await import("./example-form.tsx")).ExampleForm }));
+
+interface ExamplesProps {
+  datasetId: string;
+  search: OneDatasetSearch;
+  onSearch: (changes: Partial<OneDatasetSearch>) => void;
+}
+
+/** A dataset's examples, of now or as an earlier version had them; only those of now are changed. */
+export function Examples({ datasetId, search: { text, split, version }, onSearch }: ExamplesProps) {
+  const client = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const [edited, setEdited] = useState<Example | "new" | null>(null);
+  const found = useInfiniteQuery(examplesQuery(datasetId, { text, split, version }));
+  const { data: splits = [] } = useQuery(splitsQuery(datasetId, version));
+  const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const tell = useDebouncedCallback((next: string) => onSearch({ text: next }), 300);
+  const remove = useCallback(
+    ({ id }: Example) =>
+      ask({
+        title: "Delete this example?",
+        body: "Earlier versions of the dataset keep it; the present one does not.",
+        action: "Delete",
+        run: async () => {
+          await traceApi.DELETE("/api/v1/examples/{example_id}", { params: { path: { example_id: id } } });
+          await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
+        },
+      }),
+    // `ask` only opens a dialog
+    [client, datasetId],
+  );
+  const isPast = version !== "";
+  return (
+    <>
+      {isPast && (
+        <Alert color="yellow" mb="sm" py="xs">
+          The examples as of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `the version “${version}”`}, only to be
+          looked at.{" "}
+          <Anchor component="button" type="button" size="sm" onClick={() => onSearch({ version: "" })}>
+            Back to those of now
+          </Anchor>
+        </Alert>
+      )}
+      <Group gap="xs" mb="sm">
+        <TextInput
+          aria-label="Search the text of examples"
+          placeholder="Search inputs and outputs"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          size="xs"
+          w={{ base: "100%", xs: 260 }}
+          defaultValue={text}
+          onChange={({ currentTarget: { value } }) => tell(value)}
+        />
+        {(splits.length > 0 || split !== "") && (
+          <Select
+            aria-label="Split"
+            placeholder="All splits"
+            size="xs"
+            w={150}
+            data={split === "" || splits.includes(split) ? splits : [...splits, split]}
+            value={split === "" ? null : split}
+            onChange={(next) => onSearch({ split: next ?? "" })}
+            rightSection={
+              split !== "" && (
+                <ActionIcon variant="subtle" size="xs" aria-label="All splits" onClick={() => onSearch({ split: "" })}>
+                  <IconX size={12} />
+                </ActionIcon>
+              )
+            }
+          />
+        )}
+        {!isPast && (
+          <Button
+            size="xs"
+            variant="default"
+            ml="auto"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => setEdited("new")}
+          >
+            Add an example
+          </Button>
+        )}
+      </Group>
+      {found.error ? (
+        <Problem error={found.error} onRetry={found.refetch} />
+      ) : found.isPending ? (
+        <Loading rows={8} />
+      ) : (
+        <ExamplesTable
+          examples={examples}
+          {...(!isPast && { onDelete: remove, onEdit: setEdited })}
+          onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
+        />
+      )}
+      {edited !== null && (
+        <Suspense>
+          <ExampleForm
+            datasetId={datasetId}
+            example={edited === "new" ? null : edited}
+            splits={splits}
+            onClose={() => setEdited(null)}
+          />
+        </Suspense>
+      )}
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+import { Accordion, Badge, Drawer, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { DiffView } from "../../ui/diff-view.tsx";
+import { count, fullTime } from "../../ui/format.ts";
+import { JsonView } from "../../ui/json-view.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { type Example, exampleAtQuery, versionDiffQuery } from "./datasets-api.ts";
+
+/** Examples of each kind that are listed; the number of all is told. */
+const SHOWN = 100;
+
+type Kind = "added" | "removed" | "modified";
+const KINDS: [kind: Kind, color: string][] = [
+  ["added", "green"],
+  ["removed", "red"],
+  ["modified", "yellow"],
+];
+
+interface VersionChangesProps {
+  datasetId: string;
+  version: string;
+  /** The version before; none for the first, which is all new. */
+  before: string | null;
+  onClose: () => void;
+}
+
+/** What a version made different: an example a line, with its difference when it is opened. */
+export function VersionChanges({ datasetId, version, before, onClose }: VersionChangesProps) {
+  const diff = useQuery({ ...versionDiffQuery(datasetId, before ?? "", version), enabled: before !== null });
+  const changes = diff.data;
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title="What the version changed"
+      closeButtonProps={{ title: "Close" }}
+    >
+      <Text size="sm" c="dimmed" mb="sm">
+        Of {fullTime(version)}
+        {before === null ? ", the first." : ", against the one before."}
+      </Text>
+      {diff.error && <Problem error={diff.error} onRetry={diff.refetch} />}
+      {before !== null && diff.isPending && <Loading rows={4} />}
+      {before === null && <Text size="sm">All of its examples are new.</Text>}
+      {changes && KINDS.every(([kind]) => changes[`examples_${kind}`].length === 0) && (
+        <Text size="sm">No example differs.</Text>
+      )}
+      {changes && (
+        <Stack gap="md">
+          {KINDS.map(([kind, color]) => {
+            const ids = changes[`examples_${kind}`];
+            if (ids.length === 0) return null;
+            return (
+              <section key={kind} aria-label={`Examples ${kind}`}>
+                <Group gap={6} mb={4}>
+                  <Badge size="sm" color={color} variant="outline" tt="none">
+                    {count(ids.length)} {kind}
+                  </Badge>
+                </Group>
+                <Accordion variant="separated" chevronPosition="left">
+                  {ids.slice(0, SHOWN).map((id) => (
+                    <Accordion.Item key={id} value={id}>
+                      <Accordion.Control>
+                        <Text size="sm" ff="monospace">
+                          {id.slice(0, 8)}
+                        </Text>
+                      </Accordion.Control>
+                      <Accordion.Panel>
+                        <Change id={id} datasetId={datasetId} kind={kind} before={before!} after={version} />
+                      </Accordion.Panel>
+                    </Accordion.Item>
+                  ))}
+                </Accordion>
+                {ids.length > SHOWN && (
+                  <Text size="sm" c="dimmed" mt={4}>
+                    {count(ids.length - SHOWN)} more are not listed.
+                  </Text>
+                )}
+              </section>
+            );
+          })}
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+const contentOf = ({ inputs, outputs, metadata }: Example) => ({ inputs, outputs, metadata });
+
+interface ChangeProps {
+  id: string;
+  datasetId: string;
+  kind: Kind;
+  before: string;
+  after: string;
+}
+
+function Change({ id, datasetId, kind, before, after }: ChangeProps) {
+  const old = useQuery({ ...exampleAtQuery(datasetId, id, before), enabled: kind !== "added" });
+  const fresh = useQuery({ ...exampleAtQuery(datasetId, id, after), enabled: kind !== "removed" });
+  const failed = [old, fresh].find(({ error }) => error);
+  if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
+  if (kind === "modified") {
+    if (!old.data || !fresh.data) return <Loading rows={2} />;
+    return <DiffView before={contentOf(old.data)} after={contentOf(fresh.data)} />;
+  }
+  const one = kind === "added" ? fresh.data : old.data;
+  return one ? <JsonView value={contentOf(one)} label={`example ${kind}`} /> : <Loading rows={2} />;
+}

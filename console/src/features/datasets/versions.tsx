@@ -1,0 +1,129 @@
+import { Badge, Button, Group, Text, TextInput } from "@mantine/core";
+import { IconEye, IconGitCompare, IconTag } from "@tabler/icons-react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { traceApi } from "../../api/clients.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { fullTime } from "../../ui/format.ts";
+import { FormModal } from "../../ui/form-modal.tsx";
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { SimpleTable } from "../../ui/simple-table.tsx";
+import { type Version, versionsQuery } from "./datasets-api.ts";
+import { VersionChanges } from "./version-changes.tsx";
+
+/** Each change makes a version; a tag gives one a name that evaluations ask for. */
+export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (asOf: string) => void }) {
+  const found = useInfiniteQuery(versionsQuery(datasetId));
+  const [tagged, setTagged] = useState<Version | null>(null);
+  const [compared, setCompared] = useState<Version | null>(null);
+  const rows = found.data?.pages.flat() ?? [];
+  if (found.error && !found.data) return <Problem error={found.error} onRetry={found.refetch} />;
+  if (found.isPending) return <Loading rows={6} />;
+  if (rows.length === 0) {
+    return (
+      <Empty title="No versions yet">
+        <Text size="sm">The first example makes one.</Text>
+      </Empty>
+    );
+  }
+  const actions = (one: Version) => (
+    <Group gap={6} justify="flex-end">
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconEye size={12} aria-hidden />}
+        onClick={() => onLook(one.as_of)}
+      >
+        Examples
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconGitCompare size={12} aria-hidden />}
+        onClick={() => setCompared(one)}
+      >
+        What changed
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconTag size={12} aria-hidden />}
+        onClick={() => setTagged(one)}
+      >
+        Tag
+      </Button>
+    </Group>
+  );
+  return (
+    <>
+      <SimpleTable
+        label="Versions"
+        rows={rows}
+        rowKey={({ as_of: at }) => at}
+        minWidth={700}
+        columns={[
+          // versions of one minute would look alike as "1 min ago"
+          { title: "Version of", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
+          {
+            title: "Tags",
+            cell: ({ tags }) => (
+              <Group gap={6}>
+                {tags.map((tag) => (
+                  <Badge key={tag} size="sm" variant={tag === "latest" ? "default" : "light"} tt="none">
+                    {tag}
+                  </Badge>
+                ))}
+              </Group>
+            ),
+          },
+          { title: "", cell: actions, width: 330 },
+        ]}
+        onMore={found.hasNextPage && found.fetchNextPage}
+        isLoadingMore={found.isFetchingNextPage}
+      />
+      {compared && (
+        <VersionChanges
+          datasetId={datasetId}
+          version={compared.as_of}
+          before={rows[rows.indexOf(compared) + 1]?.as_of ?? null}
+          onClose={() => setCompared(null)}
+        />
+      )}
+      {tagged && <TagForm datasetId={datasetId} version={tagged} onClose={() => setTagged(null)} />}
+    </>
+  );
+}
+
+interface TagFormProps {
+  datasetId: string;
+  version: Version;
+  onClose: () => void;
+}
+
+function TagForm({ datasetId, version, onClose }: TagFormProps) {
+  const client = useQueryClient();
+  const [tag, setTag] = useState("");
+  const put = async () => {
+    await traceApi.PUT("/api/v1/datasets/{dataset_id}/tags", {
+      params: { path: { dataset_id: datasetId } },
+      body: { as_of: version.as_of, tag: tag.trim() },
+    });
+    await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
+    onClose();
+  };
+  return (
+    <FormModal title="Tag the version" action="Tag it" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
+      <TextInput
+        label="Tag"
+        description="If another version bears it, it leaves that one."
+        placeholder="prod"
+        value={tag}
+        onChange={(event) => setTag(event.currentTarget.value)}
+        required
+        data-autofocus
+      />
+    </FormModal>
+  );
+}
