@@ -1,26 +1,25 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { lazy, StrictMode, Suspense } from "react";
+import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import "@mantine/core/styles.css";
 import "./app/app.css";
 
+import { Later } from "./app/later.tsx";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
 import { theme } from "./app/theme.ts";
 
-const Notices = lazy(async () => ({ default: (await import("./app/notices.tsx")).Notices }));
+const notices = async () => (await import("./app/notices.tsx")).Notices;
 
 reloadWhenReplaced();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <Suspense>
-        <Notices />
-      </Suspense>
+      <Later load={notices} />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -1,7 +1,7 @@
 import { Button, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 
 import { ApiError } from "../../api/api-error.ts";
 import { Empty } from "../../ui/empty.tsx";
@@ -14,9 +14,8 @@ import { EMPTY_SETUP } from "./read-setup.ts";
 import { RecentThreads } from "./recent-threads.tsx";
 import type { Strategy } from "./use-run.ts";
 import { Watcher } from "./watcher.ts";
-import type { Place } from "./workbench.tsx";
+import { type Place, Workbench } from "./workbench.tsx";
 
-const Workbench = lazy(async () => ({ default: (await import("./workbench.tsx")).Workbench }));
 const route = getRouteApi("/_shell/a/$server/playground");
 
 /** Which assistant and which thread; all that is looked at stands in the address. */
@@ -109,25 +108,23 @@ export function Playground() {
         </>
       }
     >
-      <Suspense fallback={<Loading />}>
-        <Workbench
-          key={`${server} ${assistant.assistant_id} ${round}`}
-          server={server}
-          assistant={assistant}
-          place={search}
-          onGo={go}
-          watcher={watcher}
-          draft={draft}
-          onDraft={setDraft}
-          strategy={strategy}
-          onStrategy={setStrategy}
-          problem={problem}
-          onProblem={(error) => {
-            setProblem(error);
-            if (error) setRound(round + 1);
-          }}
-        />
-      </Suspense>
+      <Workbench
+        key={`${server} ${assistant.assistant_id} ${round}`}
+        server={server}
+        assistant={assistant}
+        place={search}
+        onGo={go}
+        watcher={watcher}
+        draft={draft}
+        onDraft={setDraft}
+        strategy={strategy}
+        onStrategy={setStrategy}
+        problem={problem}
+        onProblem={(error) => {
+          setProblem(error);
+          if (error) setRound(round + 1);
+        }}
+      />
     </Page>
   );
 }

@@ -9,7 +9,6 @@ import type { PlaygroundSearch } from "./read-place.ts";
  * for again by the page, which tells of it.
  */
 export function prefetchPlayground(queryClient: QueryClient, server: string, place: PlaygroundSearch): void {
-  void import("./workbench.tsx").catch(() => {});
   void ask(queryClient, server, place).catch(() => {});
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Card, Center, Divider, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Card, Center, Divider, PasswordInput, Stack, TextInput, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
@@ -49,7 +49,7 @@ export function SignIn() {
             Sign in to Heddle
           </Title>
           {error !== null && (
-            <Alert color="red" role="alert">
+            <Alert color="red" role="alert" style={{ overflowWrap: "anywhere" }}>
               {error}
             </Alert>
           )}
@@ -82,9 +82,14 @@ export function SignIn() {
             </form>
           )}
           {methods?.oidc && (
-            <Anchor href={`/api/trace${methods.oidc.path}?${ways(next)}`} onClick={() => keepKey(null)}>
+            <Button
+              component="a"
+              variant="default"
+              href={`/api/trace${methods.oidc.path}?${ways(next)}`}
+              onClick={() => keepKey(null)}
+            >
               Sign in at {new URL(methods.oidc.issuer).host}
-            </Anchor>
+            </Button>
           )}
           <Divider label="or with a key" />
           <form
