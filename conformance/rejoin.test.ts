@@ -193,6 +193,6 @@ describe("streams over HTTP", () => {
     const stream = await openStream("GET", `/threads/${id}/runs/${run.json.run_id}/stream`);
     await collect(stream.frames);
     expect(stream.response.status).toBe(200);
-    expect(Date.now() - before).toBeLessThan(2_000);
+    expect(Date.now() - before).toBeLessThan(10_000);
   });
 });

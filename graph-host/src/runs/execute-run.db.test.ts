@@ -147,7 +147,7 @@ test.each(["wait, listening", "wait, deaf"])("a cancelled run ends soon and says
   const before = performance.now();
   host.cancel(run);
   await run.end;
-  expect(performance.now() - before).toBeLessThan(2500);
+  expect(performance.now() - before).toBeLessThan(10_000);
   expect(run.outcome).toMatchObject({ outcome: "cancelled", attempt: 1 });
   expect(run.outcome.error).toBeUndefined();
   expect(run.names()).not.toContain("error");

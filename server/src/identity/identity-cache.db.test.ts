@@ -80,7 +80,10 @@ async function timeUntilRefused(server: Authenticator, key: string): Promise<num
   return performance.now() - began;
 }
 
-test("a key that is revoked anywhere stops within a second on every server", async () => {
+/** For promises about time, which a machine that is busy otherwise may break now and then. */
+const TIMED = { retry: 2 };
+
+test("a key that is revoked anywhere stops within a second on every server", TIMED, async () => {
   const servers = [(await testGuard(db)).authenticator, (await testGuard(db)).authenticator];
   const { id, key } = await keyOf("shared");
   for (const server of servers) expect(await statusFor(server, key)).toBe(200);
@@ -90,7 +93,7 @@ test("a key that is revoked anywhere stops within a second on every server", asy
   for (const server of servers) expect(await statusFor(server, key)).toBe(401);
 });
 
-test("also on a server that hears nothing, while it is busy and after it was idle", async () => {
+test("also on a server that hears nothing, while it is busy and after it was idle", TIMED, async () => {
   const { server, sql } = deafServer();
   const busy = await keyOf("busy");
   const idle = await keyOf("idle");
@@ -107,7 +110,7 @@ test("also on a server that hears nothing, while it is busy and after it was idl
   await sql.end();
 });
 
-test("changes of expiry, of roles and of workspaces reach a server that hears nothing", async () => {
+test("changes of expiry, of roles and of workspaces reach a server that hears nothing", TIMED, async () => {
   const { server, sql } = deafServer();
   const { id, key } = await keyOf("changing");
   const expectSoon = async (status: number) => {

@@ -64,7 +64,8 @@ test("a client without a URL reaches this server, without a network", async () =
   expect((await call("GET", "/custom/threads")).json).toEqual({ made: { made_by: "the app" }, found: 1 });
 });
 
-test("streams are not gathered", async () => {
+// a promise about time, which a machine that is busy otherwise may break once
+test("streams are not gathered", { retry: 2 }, async () => {
   const response = await createAgentApp(deps, openGuard).request("/custom/stream");
   const reader = response.body!.getReader();
   const started = performance.now();

@@ -187,7 +187,7 @@ test("an aborted signal ends an upload at once, with its reason, and leaves noth
   });
   const upload = bucket.upload("gone/g", chunksOf(randomBytes(20 * MIB)), { signal: abort.signal });
   await expect(upload).rejects.toThrow("cancelled by somebody");
-  expect(performance.now() - began).toBeLessThan(1_500);
+  expect(performance.now() - began).toBeLessThan(5_000);
   expect(s3.openUploads()).toEqual([]);
 });
 

@@ -121,26 +121,31 @@ test("Redis killed and started again under load: no error, counted locally meanw
   expect((await (await server()).take([little])).uses[0]!.used).toBe(2);
 });
 
-test("a Redis that hangs costs the requests under way the time limit, and those after them nothing", async () => {
-  const windows = await server();
-  const some = bucket(1000, 60);
-  await windows.take([some]);
-  redis.freeze();
-  let began = performance.now();
-  expect((await windows.take([some])).allowed).toBe(true);
-  expect(performance.now() - began).toBeLessThan(400);
-  for (let n = 0; n < 100; n++) {
-    began = performance.now();
-    expect((await windows.take([some])).allowed).toBe(true);
-    expect(performance.now() - began).toBeLessThan(50);
-    await sleep(5);
-  }
-  redis.thaw();
-  await until(async () => {
+// a promise about time, which a machine that is busy otherwise may break once
+test(
+  "a Redis that hangs costs the requests under way the time limit, and those after them nothing",
+  { retry: 2 },
+  async () => {
+    const windows = await server();
+    const some = bucket(1000, 60);
     await windows.take([some]);
-    return !windows.away;
-  });
-});
+    redis.freeze();
+    let began = performance.now();
+    expect((await windows.take([some])).allowed).toBe(true);
+    expect(performance.now() - began).toBeLessThan(400);
+    for (let n = 0; n < 100; n++) {
+      began = performance.now();
+      expect((await windows.take([some])).allowed).toBe(true);
+      expect(performance.now() - began).toBeLessThan(50);
+      await sleep(5);
+    }
+    redis.thaw();
+    await until(async () => {
+      await windows.take([some]);
+      return !windows.away;
+    });
+  },
+);
 
 test("a Redis that is not there at the start is found when it comes, one that takes no writes counts as away", async () => {
   await redis.kill();
