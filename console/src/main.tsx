@@ -13,7 +13,7 @@ import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
 import { theme } from "./app/theme.ts";
 
-const notices = async () => (await import("./app/notices.tsx")).Notices;
+const notices = async () => ({ Part: (await import("./app/notices.tsx")).Notices });
 
 reloadWhenReplaced();
 createRoot(document.getElementById("root")!).render(

@@ -1,18 +1,9 @@
-import { type ComponentType, useEffect, useState } from "react";
+import type { ComponentType } from "react";
 
-/**
- * Draws what is loaded after the first page is there. Not by Suspense: after a fallback, even an empty one, React
- * holds back whatever else was waiting for 300 ms, so that fallbacks do not flicker.
- */
-export function Later({ load }: { load: () => Promise<ComponentType> }) {
-  const [part, setPart] = useState<{ Part: ComponentType } | null>(null);
-  useEffect(() => {
-    let isGone = false;
-    void load().then(
-      (Part) => !isGone && setPart({ Part }),
-      () => {},
-    );
-    return () => void (isGone = true);
-  }, [load]);
-  return part && <part.Part />;
+import { useLoaded } from "../ui/use-loaded.ts";
+
+/** Draws what is loaded after the first page is there. */
+export function Later({ load }: { load: () => Promise<{ Part: ComponentType }> }) {
+  const loaded = useLoaded(load);
+  return loaded && <loaded.Part />;
 }

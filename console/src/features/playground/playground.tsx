@@ -8,13 +8,15 @@ import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useLoaded } from "../../ui/use-loaded.ts";
 import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import { EMPTY_SETUP } from "./read-setup.ts";
+import { loadWorkbench } from "./prefetch.ts";
 import { RecentThreads } from "./recent-threads.tsx";
 import type { Strategy } from "./use-run.ts";
 import { Watcher } from "./watcher.ts";
-import { type Place, Workbench } from "./workbench.tsx";
+import type { Place } from "./workbench.tsx";
 
 const route = getRouteApi("/_shell/a/$server/playground");
 
@@ -26,6 +28,7 @@ export function Playground() {
   const assistants = useQuery(assistantsQuery(server));
   const { thread: threadId } = search;
   const thread = useQuery({ ...threadQuery(server, threadId ?? ""), enabled: threadId !== undefined });
+  const code = useLoaded(loadWorkbench);
   const [watcher] = useState(() => new Watcher());
   const [draft, setDraft] = useState(EMPTY_SETUP);
   const [strategy, setStrategy] = useState<Strategy>("enqueue");
@@ -45,7 +48,7 @@ export function Playground() {
       </Page>
     );
   }
-  const waits = threadId !== undefined && search.assistant === undefined && thread.isPending;
+  const waits = !code || (threadId !== undefined && search.assistant === undefined && thread.isPending);
   if (!assistants.data || waits) {
     return (
       <Page title="Playground">
@@ -108,7 +111,7 @@ export function Playground() {
         </>
       }
     >
-      <Workbench
+      <code.Workbench
         key={`${server} ${assistant.assistant_id} ${round}`}
         server={server}
         assistant={assistant}

@@ -4,11 +4,14 @@ import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery 
 import { chooseAssistant } from "./choose-assistant.ts";
 import type { PlaygroundSearch } from "./read-place.ts";
 
+export const loadWorkbench = () => import("./workbench.tsx");
+
 /**
  * Asks for what the playground shows while its code is still on the way, instead of after it. What fails here is asked
  * for again by the page, which tells of it.
  */
 export function prefetchPlayground(queryClient: QueryClient, server: string, place: PlaygroundSearch): void {
+  void loadWorkbench().catch(() => {});
   void ask(queryClient, server, place).catch(() => {});
 }
 
