@@ -120,7 +120,8 @@ function createApp(
   app.use(findClientIp(settings));
   if (logger) app.use(logger);
   if (gate) app.use(gate.preflights);
-  app.use(allowOrigins({ ...settings, corsRules: rules }, isOpen));
+  // what a project's own middleware sets ahead of our routes counts
+  app.use(allowOrigins({ ...settings, corsRules: rules }, isOpen, mountFirst !== undefined));
   if (gate) app.use(gate.requests);
   app.use(limitBody(settings.maxBodyBytes, settings.errors, isExempt));
   mountFirst?.(app, routes, guard);

@@ -30,3 +30,46 @@ test("what is no origin is refused at the start", () => {
     expect(() => readOptions(crossOriginOptions, { HEDDLE_CORS_ORIGINS: bad })).toThrow("HEDDLE_CORS_ORIGINS");
   }
 });
+
+test("answers are as the handler made them, whoever made them, with what scripts may read", async () => {
+  for (const keepsEarlyHeaders of [false, true]) {
+    const app = new Hono();
+    app.use(allowOrigins(readOptions(crossOriginOptions, {}), undefined, keepsEarlyHeaders));
+    app.get("/json", (c) => {
+      c.header("Set-Cookie", "a=1", { append: true });
+      c.header("Set-Cookie", "b=2", { append: true });
+      return c.json({ ok: true }, 201);
+    });
+    app.get("/raw", () => new Response("text", { status: 202, headers: { "X-Own": "own" } }));
+    app.get("/frozen", () => fetch("data:text/plain,frozen"));
+    app.get("/none", (c) => c.body(null, 204));
+    app.get("/fails", () => {
+      throw new Error("no");
+    });
+    app.onError((_, c) => c.text("failed", 500));
+    const get = async (path: string) => {
+      const answer = await app.request(path, { headers: { origin: "https://app.example" } });
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("access-control-expose-headers")).toContain("content-location");
+      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    };
+    const json = await get("/json");
+    expect([json.status, json.text, json.headers.getSetCookie()]).toEqual([201, '{"ok":true}', ["a=1", "b=2"]]);
+    expect(json.headers.get("content-type")).toBe("application/json");
+    const raw = await get("/raw");
+    expect([raw.status, raw.text, raw.headers.get("x-own")]).toEqual([202, "text", "own"]);
+    expect(await get("/frozen")).toMatchObject({ status: 200, text: "frozen" });
+    expect(await get("/none")).toMatchObject({ status: 204, text: "" });
+    expect(await get("/fails")).toMatchObject({ status: 500, text: "failed" });
+    expect((await get("/nowhere")).status).toBe(404);
+  }
+});
+
+test("an answer to some origins says that it depends on the origin", async () => {
+  const app = new Hono();
+  app.use(allowOrigins({ ...readOptions(crossOriginOptions, {}), corsRules: { origins: ["https://a.example"] } }));
+  app.get("/", (c) => c.text("", 200, { Vary: "Accept" }));
+  const answer = await app.request("/", { headers: { origin: "https://b.example" } });
+  expect(answer.headers.get("vary")).toBe("Accept, Origin");
+  expect(answer.headers.has("access-control-allow-origin")).toBe(false);
+});
