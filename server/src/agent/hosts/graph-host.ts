@@ -52,6 +52,8 @@ const TSX = import.meta.resolve("tsx");
 const PRELOAD = new URL("../../../../graph-host/preload.mjs", import.meta.url).href;
 
 const READY_TIMEOUT_MS = 120_000;
+/** What operators and kernels send; a process that breaks by itself ends with others. */
+const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 /** A host that is silent for this long gets no new work; `blockMs` later, or earlier, it is ended. */
 const SUSPECT_MS = 1000;
 
@@ -90,6 +92,12 @@ export class GraphHost {
   /** Known once it has exited by itself. */
   get exitCode(): number | null {
     return this.#child?.exitCode ?? null;
+  }
+
+  /** True when it has been ended by a signal that neither it nor this server has sent, as far as one can tell. */
+  get endedByOthers(): boolean {
+    const signal = this.#child?.signalCode;
+    return this.#killReason === undefined && signal != null && FROM_OUTSIDE.has(signal);
   }
 
   get pid(): number | undefined {

@@ -23,6 +23,8 @@ const TICK_MS = 250;
 /** How long the last traces may hold up the end of the server. */
 const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
+/** As many starts that others end in a row, half a minute's, are taken for a project that cannot be loaded here. */
+const MOST_KILLED_STARTS = 10;
 /** A host that exits with this has told what the project lacks; trying again changes nothing before that does. */
 const EXIT_CONFIG = 78;
 
@@ -290,7 +292,8 @@ export class HostPool {
     // it died before it was ready: the next one probably will, too
     this.#failedStarts += 1;
     // killed by somebody else it says nothing of the project, unless that happens again and again
-    if (host.exitCode !== null || this.#failedStarts >= 3) this.#reportUnloadable(reason);
+    const enough = host.exitCode !== null ? 1 : host.endedByOthers ? MOST_KILLED_STARTS : 3;
+    if (this.#failedStarts >= enough) this.#reportUnloadable(reason);
     if (host.exitCode === EXIT_CONFIG) return;
     const pause = Math.min(100 * 2 ** this.#failedStarts, MAX_RESTART_PAUSE_MS);
     setTimeout(() => this.#ensure(), pause).unref();
