@@ -4,6 +4,7 @@
  * looks, however often. Of several pushes between two looks the last is built.
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import { readEnvironment } from "../deployments/environment-secret.ts";
 import { lockDeployment } from "../deployments/sql.ts";
 import { gitPlaceOf } from "../integrations/git-place.ts";
@@ -27,54 +28,39 @@ export class PushWatcher {
   readonly #wakeWorker: () => void;
   readonly #stopping = new AbortController();
   readonly #looking = new Set<Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #again = false;
-  #failing = false;
+  readonly #passes: Passes;
 
   /** `wakeWorker`: there is a new revision. */
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
+    const failing = "branches are not looked at; it will be tried again";
+    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
-    this.wake();
+    this.#passes.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the control plane stops"));
-    clearInterval(this.#timer);
-    await this.#pass;
+    await this.#passes.stop();
     await Promise.all(this.#looking);
   }
 
   wake(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#again = true;
-    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+    this.#passes.wake();
   }
 
-  async #work(): Promise<void> {
-    const { sql, log } = this.#deps;
-    try {
-      while (this.#again && !this.#stopping.signal.aborted && this.#looking.size < AT_ONCE) {
-        this.#again = false;
-        const limit = AT_ONCE - this.#looking.size;
-        for (const watch of await watches.claimWatches(sql, { limit, leaseSeconds: LEASE_SECONDS })) {
-          const looking = this.#look(watch).finally(() => {
-            this.#looking.delete(looking);
-            this.wake();
-          });
-          this.#looking.add(looking);
-        }
-      }
-      this.#failing = false;
-    } catch (error) {
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      log[level]({ err: error }, "branches are not looked at; it will be tried again");
-      this.#failing = true;
+  async #pass(): Promise<void> {
+    const limit = AT_ONCE - this.#looking.size;
+    if (limit <= 0) return;
+    for (const watch of await watches.claimWatches(this.#deps.sql, { limit, leaseSeconds: LEASE_SECONDS })) {
+      const looking = this.#look(watch).finally(() => {
+        this.#looking.delete(looking);
+        this.wake();
+      });
+      this.#looking.add(looking);
     }
   }
 

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, processLives } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import { deploymentsToDo, markReady } from "../deployments/sql.ts";
 import { collectGarbage } from "../runtime/collect-garbage.ts";
 import { removeDeployment } from "../runtime/remove-deployment.ts";
@@ -26,11 +27,8 @@ export class Worker {
   readonly #builds: ConcurrencyLimit;
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #holder = JSON.stringify(identifyProcess(process.pid));
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #again = false;
+  readonly #passes: Passes;
   #stopped = false;
-  #failing = false;
   #garbageAt = 0;
   /** Deployments whose beginning or end has just failed. */
   readonly #notBefore = new Map<string, number>();
@@ -38,50 +36,39 @@ export class Worker {
   constructor(deps: WorkDeps) {
     this.#deps = deps;
     this.#builds = new ConcurrencyLimit(deps.settings.buildConcurrency);
+    const failing = "revisions are not worked on; it will be tried again";
+    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
-    this.wake();
+    this.#passes.start();
   }
 
   /** What is under way is given back at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#pass;
+    await this.#passes.stop();
     for (const controller of this.#running.keys()) controller.abort(new queue.NotOursError("the control plane stops"));
     await Promise.all(this.#running.values());
   }
 
   /** Something may be there to do. */
   wake(): void {
-    if (this.#stopped) return;
-    this.#again = true;
-    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+    this.#passes.wake();
   }
 
-  async #work(): Promise<void> {
-    const { log, supervisor } = this.#deps;
+  async #pass(): Promise<void> {
     try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false;
-        await this.#recover();
-        await this.#deployments();
-        await this.#claim();
-        if (Date.now() >= this.#garbageAt) {
-          this.#garbageAt = Date.now() + GARBAGE_MS;
-          await collectGarbage(this.#deps);
-        }
+      await this.#recover();
+      await this.#deployments();
+      await this.#claim();
+      if (Date.now() >= this.#garbageAt) {
+        this.#garbageAt = Date.now() + GARBAGE_MS;
+        await collectGarbage(this.#deps);
       }
-      this.#failing = false;
-    } catch (error) {
-      // said once, not each half second
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      log[level]({ err: error }, "revisions are not worked on; it will be tried again");
-      this.#failing = true;
+    } finally {
+      this.#deps.supervisor.wake();
     }
-    supervisor.wake();
   }
 
   async #recover(): Promise<void> {
@@ -100,7 +87,7 @@ export class Worker {
         if (deployment.status === "AWAITING_DELETE") await removeDeployment(this.#deps, deployment);
         else {
           await databases.ensure(deployment.id, deployment.tenant_id);
-          if (await markReady(sql, deployment.id)) this.#again = true;
+          if (await markReady(sql, deployment.id)) this.wake();
         }
       } catch (error) {
         if (isDatabaseAway(error)) throw error;

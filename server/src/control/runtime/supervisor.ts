@@ -9,8 +9,8 @@
 import { createServer } from "node:net";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { readEnvironment } from "../deployments/environment-secret.ts";
@@ -52,13 +52,13 @@ export class Supervisor {
   readonly #watched = new Map<string, InstanceWatch>();
   readonly #draining = new Map<string, Promise<void>>();
   #timers: NodeJS.Timeout[] = [];
-  #pass: Promise<void> | undefined;
-  #again = false;
+  readonly #passes: Passes;
   #stopped = false;
-  #failing = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    const failing = "instances are not looked after; it will be tried again";
+    this.#passes = new Passes({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
   }
 
   /** Names the machine and data directory whose instances these are. */
@@ -72,12 +72,11 @@ export class Supervisor {
     for (const row of await rows.liveInstances(sql, place)) await this.#adopt(row);
     await this.#options.table.refresh();
     this.#timers = [
-      setInterval(() => this.wake(), LOOK_MS).unref(),
       setInterval(() => {
         for (const one of this.#watched.values()) one.look();
       }, WATCH_MS).unref(),
     ];
-    this.wake();
+    this.#passes.start();
   }
 
   async #adopt(row: rows.InstanceRow): Promise<void> {
@@ -118,32 +117,16 @@ export class Supervisor {
 
   /** Something may have changed. */
   wake(): void {
-    if (this.#stopped) return;
-    this.#again = true;
-    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+    this.#passes.wake();
   }
 
   /** Ends all instances, and hands back what runs in them. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#pass;
+    await this.#passes.stop();
     for (const watch of this.#watched.values()) this.#drain(watch, 0, STOP_GRACE_MS);
     await Promise.all(this.#draining.values());
-  }
-
-  async #work(): Promise<void> {
-    try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false;
-        await this.#reconcile();
-      }
-      this.#failing = false;
-    } catch (error) {
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      this.#options.log[level]({ err: error }, "instances are not looked after; it will be tried again");
-      this.#failing = true;
-    }
   }
 
   async #reconcile(): Promise<void> {

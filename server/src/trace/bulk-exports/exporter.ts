@@ -8,8 +8,8 @@ import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -38,11 +38,8 @@ export class Exporter {
   readonly #now: () => Date;
   readonly #directory: string;
   readonly #running = new Map<AbortController, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #again = false;
+  readonly #passes: Passes;
   #stopped = false;
-  #failing = false;
   #sweepAt = Date.now() + SWEEP_MS;
   #sweepFilesAt = 0;
 
@@ -51,20 +48,20 @@ export class Exporter {
     this.#now = options.now ?? (() => new Date());
     // not shared with another process on the same data
     this.#directory = `${temporaryFiles(deps.dataDir)}/${process.pid}-${uuid7()}`;
+    const failing = "exports are not worked on; it will be tried again";
+    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {
     if (this.#deps.settings.exportConcurrency === 0) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    this.#timer ??= setInterval(() => this.wake(), LOOK_MS).unref();
-    this.wake();
+    this.#passes.start();
   }
 
   /** What runs is given back at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#pass;
+    await this.#passes.stop();
     for (const controller of this.#running.keys()) controller.abort(new Error("the server stops"));
     await Promise.all(this.#running.values());
     rmSync(this.#directory, { recursive: true, force: true });
@@ -72,27 +69,14 @@ export class Exporter {
 
   /** Something may be there to do. */
   wake(): void {
-    if (this.#stopped || this.#deps.settings.exportConcurrency === 0) return;
-    this.#again = true;
-    this.#pass ??= this.#work().finally(() => (this.#pass = undefined));
+    if (this.#deps.settings.exportConcurrency > 0) this.#passes.wake();
   }
 
-  async #work(): Promise<void> {
-    try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false;
-        await this.#spawn();
-        await this.#timeOut();
-        await this.#claim();
-        await this.#sweep();
-      }
-      this.#failing = false;
-    } catch (error) {
-      // said once, not each second
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      this.#deps.log[level]({ err: error }, "exports are not worked on; it will be tried again");
-      this.#failing = true;
-    }
+  async #pass(): Promise<void> {
+    await this.#spawn();
+    await this.#timeOut();
+    await this.#claim();
+    await this.#sweep();
   }
 
   async #spawn(): Promise<void> {
@@ -105,7 +89,7 @@ export class Exporter {
       });
     }
     // each schedule gets one window a pass, so that one that is years behind does not hold up the others
-    if (due.length > 0) this.#again = true;
+    if (due.length > 0) this.wake();
   }
 
   async #timeOut(): Promise<void> {

@@ -1,0 +1,73 @@
+import { pino } from "pino";
+import { expect, test } from "vitest";
+
+import { deferred } from "../deferred.ts";
+import { Passes } from "./passes.ts";
+
+const HOUR_MS = 3_600_000;
+const said: { level: number; msg: string }[] = [];
+const log = pino({ level: "debug" }, { write: (line: string) => void said.push(JSON.parse(line)) });
+
+test("one pass at a time; whoever wakes it during one gets another, and one only", async () => {
+  const gates = [deferred<void>(), deferred<void>()];
+  let begun = 0;
+  const passes = new Passes({
+    pass: () => gates[begun++]?.promise ?? Promise.resolve(),
+    everyMs: HOUR_MS,
+    log,
+    failing: "",
+  });
+  passes.start();
+  expect(begun).toBe(1);
+  for (let i = 0; i < 3; i++) passes.wake();
+  expect(begun).toBe(1);
+  gates[0]!.resolve();
+  await expect.poll(() => begun).toBe(2);
+  gates[1]!.resolve();
+  await passes.stop();
+  passes.wake();
+  expect(begun).toBe(2);
+});
+
+test("no call is lost, whenever it comes", async () => {
+  let [begun, wakes] = [0, 0];
+  const passes = new Passes({ pass: () => Promise.resolve(void begun++), everyMs: HOUR_MS, log, failing: "" });
+  // at each turn of the microtask queue around the end of a pass
+  for (let turns = 0; turns < 12; turns++) {
+    passes.wake();
+    for (let i = 0; i < turns; i++) await Promise.resolve();
+    const before = begun;
+    passes.wake();
+    wakes += 1;
+    await new Promise((done) => setImmediate(done));
+    expect(begun).toBeGreaterThan(before);
+  }
+  expect(wakes).toBe(12);
+  await passes.stop();
+});
+
+test("a pass that fails is said once, and tried again", async () => {
+  let left = 3;
+  const pass = () => (left-- > 0 ? Promise.reject(new Error("broken")) : Promise.resolve());
+  const passes = new Passes({ pass, everyMs: 5, log, failing: "it fails" });
+  passes.start();
+  await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
+  await passes.stop();
+  expect(said.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
+});
+
+test("the pass that is under way is waited for at the end", async () => {
+  const gate = deferred<void>();
+  let ended = false;
+  const passes = new Passes({
+    pass: () => gate.promise.then(() => void (ended = true)),
+    everyMs: HOUR_MS,
+    log,
+    failing: "",
+  });
+  passes.start();
+  const stopping = passes.stop();
+  setImmediate(() => gate.resolve());
+  await stopping;
+  expect(ended).toBe(true);
+});
