@@ -1,18 +1,17 @@
 import type { Context } from "hono";
-import type { z } from "zod";
 
-import { coerceError, forbidden, notFound, unprocessable } from "../../base/errors.ts";
-import { describeIssues } from "../../base/http/errors.ts";
+import { forbidden, notFound, unprocessable } from "../../base/errors.ts";
 import {
+  answerRpc,
   INVALID_PARAMS,
   INVALID_REQUEST,
-  isInternal,
   METHOD_NOT_FOUND,
-  readRpc,
   rpcAnswer,
   RpcError,
   rpcFailure,
   type RpcId,
+  rpcParams,
+  type RpcRequest,
   rpcResult,
 } from "../../base/http/json-rpc.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
@@ -74,25 +73,15 @@ export function a2aRoutes(deps: AgentDeps): Route[] {
   const card = (c: Context, assistant: Assistant) =>
     cardOf(assistant, deps.project.graphs[assistant.graph_id]?.description, new URL(c.req.url).origin + prefix);
 
-  async function answer(c: Context, assistant: Assistant, principal: Principal): Promise<Response> {
-    let id: RpcId = null;
-    try {
-      const request = await readRpc(c);
-      if (request.method === undefined || request.id === undefined) {
-        throw new RpcError(INVALID_REQUEST, "A request needs an id.");
-      }
-      id = request.id;
-      const known = Object.hasOwn(METHODS, request.method) ? METHODS[request.method] : undefined;
-      if (!known) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${request.method}`);
-      const { assistant_id: assistantId, graph_id: graphId } = assistant;
-      const asker = { assistantId, graphId, principal, headers: c.req.raw.headers };
-      const call = { id, generation: known.generation, params: request.params, asker, c };
-      if (known.does === "card") return rawJson(rpcResult(id, card(c, assistant)));
-      return await HANDLERS[known.does]!(deps, call);
-    } catch (error) {
-      if (isInternal(error)) deps.log.error({ err: coerceError(error) }, "an A2A request failed");
-      return rawJson(rpcFailure(id, error), {}, id === null && error instanceof RpcError ? 400 : 200);
-    }
+  const protocol = { log: deps.log, name: "A2A" };
+  async function call(request: RpcRequest, c: Context, assistant: Assistant, principal: Principal): Promise<Response> {
+    const { id, method, params } = request;
+    const known = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
+    if (!known) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
+    if (known.does === "card") return rawJson(rpcResult(id, card(c, assistant)));
+    const { assistant_id: assistantId, graph_id: graphId } = assistant;
+    const asker = { assistantId, graphId, principal, headers: c.req.raw.headers };
+    return HANDLERS[known.does]!(deps, { id, generation: known.generation, params, asker, c });
   }
 
   return [
@@ -107,8 +96,10 @@ export function a2aRoutes(deps: AgentDeps): Route[] {
       reads: ["application/json"],
       out: { 200: [rpcAnswer, SSE], 400: rpcAnswer },
       errors: [404, 413],
-      handler: async ({ params, principal, c }) =>
-        answer(c, await assistantOf(params.assistant_id, principal), principal),
+      async handler({ params, principal, c }) {
+        const assistant = await assistantOf(params.assistant_id, principal);
+        return answerRpc(c, protocol, (request) => call(request, c, assistant, principal));
+      },
     }),
     route({
       tag: "A2A",
@@ -146,7 +137,7 @@ const HANDLERS: Record<string, (deps: AgentDeps, call: Call) => Promise<Response
 };
 
 async function send(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
-  const sending = parse(sendParams, params);
+  const sending = rpcParams(sendParams, params);
   const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
   const { taskId, run } = await sendMessage(deps, asker, sending);
   const result = async () => rpcResult(id, printSent(generation, taskOf(await findTask(deps, asker, taskId), history)));
@@ -164,7 +155,7 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, asker, c
   if (!(c.req.header("accept") ?? "").includes(SSE)) {
     throw new RpcError(INVALID_REQUEST, `Accept must name ${SSE}.`);
   }
-  const sending = parse(sendParams, params);
+  const sending = rpcParams(sendParams, params);
   const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
   const { taskId, run } = await sendMessage(deps, asker, sending);
   const stream = acceptedStream(deps, run);
@@ -175,13 +166,13 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, asker, c
 }
 
 async function get(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
-  const asked = parse(taskParams, params);
+  const asked = rpcParams(taskParams, params);
   const task = taskOf(await findTask(deps, asker, asked.id), historyOf(c, asked));
   return rawJson(rpcResult(id, printTask(generation, task)));
 }
 
 async function cancel(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
-  const asked = parse(taskParams, params);
+  const asked = rpcParams(taskParams, params);
   if (!asker.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: this needs the permission runs:create.");
   }
@@ -198,7 +189,7 @@ async function cancel(deps: AgentDeps, { id, generation, params, asker, c }: Cal
 }
 
 async function list(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
-  const asked = parse(listParams, params);
+  const asked = rpcParams(listParams, params);
   const offset = asked.pageToken ? Number(asked.pageToken) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken: not one of ours");
   const sees = await deps.access.ask(asker.principal, "threads:search", { metadata: {} });
@@ -222,10 +213,4 @@ function historyOf(
     throw new RpcError(INVALID_PARAMS, `historyScope must be context or task, not "${scope}"`);
   }
   return { length: asked.historyLength ?? 0, scope };
-}
-
-function parse<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
-  const parsed = schema.safeParse(params ?? {});
-  if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
-  return parsed.data;
 }

@@ -1,27 +1,22 @@
 import type { Context } from "hono";
 
-import type { Principal } from "../../base/auth/principal.ts";
-import { AppError, coerceError, forbidden, notFound } from "../../base/errors.ts";
+import { AppError, forbidden, notFound } from "../../base/errors.ts";
 import {
-  INVALID_PARAMS,
+  answerRpc,
   INVALID_REQUEST,
-  isInternal,
   METHOD_NOT_FOUND,
-  readRpc,
   rpcAnswer,
   RpcError,
-  rpcFailure,
-  type RpcId,
+  rpcParams,
+  type RpcRequest,
   rpcResult,
 } from "../../base/http/json-rpc.ts";
-import { describeIssues } from "../../base/http/errors.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { slowJson } from "../../base/http/slow-json.ts";
 import { readVersion } from "../../base/version.ts";
 import type { AgentDeps } from "../deps.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
 import { type Asker, callTool, listTools } from "./tools.ts";
-import type { z } from "zod";
 
 /** Newest first: what a client that asks for another version is offered. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -33,26 +28,18 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
   const base = { tag: "MCP", path: "/mcp", aliases: ["/mcp/"], permission: "assistants:read" as const };
   const version = readVersion();
 
-  async function answer(c: Context, principal: Principal): Promise<Response> {
-    let id: RpcId = null;
-    try {
-      checkHeaders(c);
-      const request = await readRpc(c);
-      // notifications and answers: there is nothing that they could change
-      if (request.method === undefined || request.id === undefined) return c.body(null, 202);
-      id = request.id;
-      return await call(id, request.method, request.params, { principal, headers: c.req.raw.headers });
-    } catch (error) {
-      if (isInternal(error)) deps.log.error({ err: coerceError(error) }, "an MCP request failed");
-      const isMalformed = id === null && error instanceof RpcError;
-      return rawJson(rpcFailure(id, error), {}, isMalformed ? 400 : 200);
-    }
-  }
+  const protocol = {
+    log: deps.log,
+    name: "MCP",
+    check: checkHeaders,
+    // notifications and answers: there is nothing that they could change
+    notified: (c: Context) => c.body(null, 202),
+  };
 
-  async function call(id: RpcId, method: string, params: unknown, asker: Asker): Promise<Response> {
+  async function call({ id, method, params }: RpcRequest, asker: Asker): Promise<Response> {
     switch (method) {
       case "initialize": {
-        const { protocolVersion: asked } = parse(initializeParams, params);
+        const { protocolVersion: asked } = rpcParams(initializeParams, params);
         const protocolVersion = VERSIONS.includes(asked) ? asked : VERSIONS[0];
         const serverInfo = { name: "heddle", version };
         return rawJson(rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo }));
@@ -60,9 +47,9 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
       case "ping":
         return rawJson(rpcResult(id, {}));
       case "tools/list":
-        return rawJson(rpcResult(id, await listTools(deps, asker, parse(listParams, params).cursor)));
+        return rawJson(rpcResult(id, await listTools(deps, asker, rpcParams(listParams, params).cursor)));
       case "tools/call": {
-        const { name, arguments: input } = parse(callParams, params);
+        const { name, arguments: input } = rpcParams(callParams, params);
         if (!asker.principal.permissions.has("runs:create")) {
           throw forbidden("Forbidden: this needs the permission runs:create.");
         }
@@ -86,7 +73,8 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
       reads: [JSON_TYPE],
       out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
       errors: [413],
-      handler: ({ c, principal }) => answer(c, principal),
+      handler: ({ c, principal }) =>
+        answerRpc(c, protocol, (request) => call(request, { principal, headers: c.req.raw.headers })),
     }),
     route({
       ...base,
@@ -121,10 +109,4 @@ function checkHeaders(c: Context): void {
   if (version !== undefined && !VERSIONS.includes(version)) {
     throw new RpcError(INVALID_REQUEST, `Unsupported protocol version "${version}": ${VERSIONS.join(", ")}.`);
   }
-}
-
-function parse<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
-  const parsed = schema.safeParse(params ?? {});
-  if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
-  return parsed.data;
 }

@@ -1,8 +1,11 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import { AppError } from "../errors.ts";
+import { AppError, coerceError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { describeIssues } from "./errors.ts";
 import { readJson } from "./json-body.ts";
+import { rawJson } from "./route.ts";
 
 /** JSON-RPC 2.0 §5.1. */
 export const PARSE_ERROR = -32700;
@@ -34,7 +37,7 @@ export class RpcError extends Error {
   }
 }
 
-export interface RpcRequest {
+interface RpcMessage {
   /** Undefined: a notification, which nobody answers. */
   id: RpcId | undefined;
   /** Undefined: an answer of the other side. */
@@ -43,7 +46,7 @@ export interface RpcRequest {
 }
 
 /** One message. Throws RpcError for what is none. */
-export async function readRpc(c: Context): Promise<RpcRequest> {
+async function readRpc(c: Context): Promise<RpcMessage> {
   let given: unknown;
   try {
     given = await readJson(c);
@@ -76,5 +79,55 @@ export function rpcFailure(id: RpcId, thrown: unknown): string {
 }
 
 /** Whether it is a bug or a failure of the server's, to be logged. */
-export const isInternal = (thrown: unknown): boolean =>
+const isInternal = (thrown: unknown): boolean =>
   !(thrown instanceof RpcError) && !(thrown instanceof AppError && thrown.status < 500);
+
+/** A message that wants an answer. */
+export interface RpcRequest {
+  id: RpcId;
+  method: string;
+  params: unknown;
+}
+
+export interface RpcProtocol {
+  log: Log;
+  /** For the log: `MCP`. */
+  name: string;
+  /** Whether the request's headers are such as the protocol wants; throws RpcError. */
+  check?: (c: Context) => void;
+  /** Answers messages that want no answer; without it, a message without an id is malformed. */
+  notified?: (c: Context) => Response;
+}
+
+/**
+ * Answers one message. What is no JSON-RPC, or has no place in the protocol, is 400; a method that fails tells so in
+ * an answer of status 200, under the request's id.
+ */
+export async function answerRpc(
+  c: Context,
+  { log, name, check, notified }: RpcProtocol,
+  call: (request: RpcRequest) => Promise<Response>,
+): Promise<Response> {
+  let id: RpcId = null;
+  try {
+    check?.(c);
+    const message = await readRpc(c);
+    if (message.method === undefined || message.id === undefined) {
+      if (notified) return notified(c);
+      throw new RpcError(INVALID_REQUEST, "A request needs an id.");
+    }
+    id = message.id;
+    return await call({ id, method: message.method, params: message.params });
+  } catch (error) {
+    if (isInternal(error)) log.error({ err: coerceError(error) }, `an ${name} request failed`);
+    const isMalformed = id === null && error instanceof RpcError;
+    return rawJson(rpcFailure(id, error), {}, isMalformed ? 400 : 200);
+  }
+}
+
+/** A method's parameters. @throws RpcError -32602 */
+export function rpcParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const parsed = schema.safeParse(params ?? {});
+  if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));
+  return parsed.data;
+}
