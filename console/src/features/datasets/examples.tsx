@@ -51,7 +51,14 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
         <Alert color="yellow" mb="sm" py="xs">
           The examples as of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `the version “${version}”`}, only to be
           looked at.{" "}
-          <Anchor component="button" type="button" size="sm" onClick={() => onSearch({ version: "" })}>
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            c="inherit"
+            underline="always"
+            onClick={() => onSearch({ version: "" })}
+          >
             Back to those of now
           </Anchor>
         </Alert>
