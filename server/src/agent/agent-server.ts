@@ -44,6 +44,7 @@ import { StoreRules } from "./store/store-rules.ts";
 import { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import { UiBundles } from "./ui/ui-bundles.ts";
 import { registerAgentMetrics, runDurations } from "./system/agent-metrics.ts";
+import { receiverIn } from "./webhooks/receiver-of.ts";
 import { WebhookSender } from "./webhooks/webhook-sender.ts";
 
 export interface AgentServerOptions {
@@ -134,9 +135,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     fault,
     alone,
     onBegun: (threadId) => threadWatch.touch(threadId),
-    onEnded: (...ended) => {
-      durations(...ended);
-      webhooks.wake();
+    onEnded: ({ graphId, kwargs, claimedAt }, outcome) => {
+      durations(graphId ?? "", outcome, (performance.now() - claimedAt) / 1000);
+      const receiver = receiverIn(kwargs);
+      if (receiver !== null) webhooks.wake(receiver);
     },
   });
   const hosts = new HostPool(

@@ -47,6 +47,6 @@ export interface RunQueueOptions {
   alone(): boolean;
   /** Told of every run that begins here. */
   onBegun(threadId: string): void;
-  /** Told of every run that ended here, for the metrics; seconds since its claim. */
-  onEnded(graphId: string, outcome: string, seconds: number): void;
+  /** Told of every run that ended here. */
+  onEnded(run: ActiveRun, outcome: string): void;
 }

@@ -50,7 +50,7 @@ export async function checkRun(deps: AgentDeps, body: RunBody, principal: Princi
   refuseUnbuilt(body);
   if (typeof body.webhook === "string") {
     checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
-    deps.webhooks.expect();
+    deps.webhooks.expect(body.webhook);
   }
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);

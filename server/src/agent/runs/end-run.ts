@@ -126,7 +126,7 @@ export class RunEndings {
     state: string | null,
   ): void {
     this.#o.counts.finished += 1;
-    this.#o.onEnded(run.graphId ?? "", outcome, (performance.now() - run.claimedAt) / 1000);
+    this.#o.onEnded(run, outcome);
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
     const links = outcome === "deleted" ? undefined : linksOf(run.kwargs);

@@ -24,7 +24,7 @@ async function background(server: TestAgentServer, threadId: string, graph: stri
   return `/threads/${threadId}/runs/${answer.json.run_id}`;
 }
 
-async function until<T>(what: () => Promise<T | undefined | false>, ms = 15_000): Promise<T> {
+async function until<T>(what: () => Promise<T | undefined | false>, ms = 25_000): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
     const found = await what();

@@ -63,7 +63,6 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
         const { delivery_id: id } = params;
         const row = await selectDelivery(sql, id, await seen(principal));
         if (!row || !(await requeueDelivery(sql, id))) throw unknownDelivery(id);
-        deps.webhooks.expect();
         deps.webhooks.wake();
         const queued = { status: "pending", next_attempt_at: new Date(), finished_at: null } as const;
         return c.json(wireOf({ ...row, ...queued }), 202);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
+import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 
 import { type Answerer, receiver } from "../../../test/receiver.ts";
@@ -27,7 +28,7 @@ afterEach(async () => {
 });
 
 /** Names lead where `names` says, 127.0.0.1 otherwise; that stands for the internet here. */
-function sender(env: Record<string, string> = {}, names: Record<string, string> = {}): WebhookSender {
+function sender(env: Record<string, string> = {}, names: Record<string, string> = {}, sql = db.sql): WebhookSender {
   const settings = readOptions(agentOptions, {
     HEDDLE_WEBHOOK_RETRY_MS: "100",
     HEDDLE_WEBHOOK_TIMEOUT_MS: "1000",
@@ -38,7 +39,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
   const outbound = createOutbound(readPolicy("127.0.0.1", false), { resolve });
   const rules = { ...readWebhookRules(null, false, {}), allowedPorts: ANY_PORT };
   const made = new WebhookSender({
-    sql: db.sql,
+    sql,
     log: createLog("silent"),
     settings,
     outbound,
@@ -46,7 +47,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
     rules: () => rules,
     answer: () => null,
   });
-  made.expect();
+  made.expect("http://anybody.example/");
   senders.push(made);
   afterAll(() => outbound.close());
   return made;
@@ -104,6 +105,38 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay th
     select receiver, sum(attempts)::int as n from webhook_deliveries where url like '%/x' group by 1`;
   for (const { n } of attempts) expect(n).toBeLessThan(20);
   await one.stop();
+  await db.sql`delete from webhook_deliveries`;
+  await db.sql`delete from webhook_receivers`;
+});
+
+test("messages for a paused receiver are no reason to look; those for another still are", async () => {
+  let looks = 0;
+  const sql = postgres(db.uri, {
+    ...db.options,
+    max: 2,
+    debug: (_, query) => void (looks += Number(query.includes("due_webhook_receivers"))),
+  });
+  const [dead, good] = [await receiver(), await receiver()];
+  await dead.close();
+  await enqueue(`${dead.url}/paused`);
+  await db.sql`
+    insert into webhook_receivers (receiver, failures, paused_until) values (${dead.url}, 9, now() + interval '1 h')`;
+  const one = sender({}, {}, sql);
+  one.start();
+  await waitFor(() => expect(looks).toBeGreaterThan(0));
+  const began = Date.now();
+  const before = looks;
+  for (let n = 0; n < 60; n++) {
+    one.wake(dead.url);
+    await new Promise((resolve) => setTimeout(resolve, 55));
+  }
+  // by the poll, and once a second because somebody called; with a look for each it would be 18 a second
+  expect(looks - before).toBeLessThan(((Date.now() - began) / 1000) * 6 + 5);
+  await enqueue(`${good.url}/beside`);
+  one.wake(good.url);
+  await waitFor(() => expect(good.received).toHaveLength(1));
+  await one.stop();
+  await sql.end();
   await db.sql`delete from webhook_deliveries`;
   await db.sql`delete from webhook_receivers`;
 });
@@ -180,7 +213,8 @@ test("attempts come to an end", async () => {
 test("three senders on one database send each message once", async () => {
   const good = await receiver();
   await enqueue(`${good.url}/once`, 150);
-  for (let n = 0; n < 3; n++) sender().start();
+  // an answer that is late would have to be asked for again
+  for (let n = 0; n < 3; n++) sender({ HEDDLE_WEBHOOK_TIMEOUT_MS: "20000" }).start();
   await waitFor(
     async () => expect((await rowsOf(`${good.url}/once`)).every((row) => row.status === "delivered")).toBe(true),
     15_000,

@@ -8,7 +8,8 @@
  * - one that has not answered this server yet, or has failed last, gets one message at a time;
  * - those that fail share half of the slots at most, so that the others always find one;
  * - after five failures in a row one is paused, and one message then tries whether it is back (functions/webhooks.sql).
- *   What a dead receiver costs does not depend on how many messages wait for it.
+ *   What a dead receiver costs does not depend on how many messages wait for it, nor on how many come: the end of a
+ *   run is no reason to look while its receiver is paused or has all that it may get. The poll finds what is due.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -22,6 +23,7 @@ import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
 import type { WebhookRules } from "./config.ts";
 import { postHere } from "./post-here.ts";
 import { type Posted, postWebhook } from "./post-webhook.ts";
+import { receiverOf, SELF } from "./receiver-of.ts";
 import { signatureHeaders } from "./sign.ts";
 import {
   type ClaimedDelivery,
@@ -53,8 +55,9 @@ const SWEEP_MS = 600_000;
 /** A receiver that did not come back for so long: what waits for it is given up. */
 const GIVE_UP_HOURS = 96;
 const MAX_PROVEN = 10_000;
-/** The receiver of relative URLs. */
-const SELF = "self";
+/** So long nobody looks for messages of a receiver because one more has come, after a look that could take none. */
+const HOLD_MS = 1000;
+const MAX_HELD = 10_000;
 
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
@@ -71,6 +74,10 @@ export class WebhookSender {
   #sending = new Set<Promise<void>>();
   /** Receivers whose last attempt from here was answered. */
   #proven = new Set<string>();
+  /** Those for which messages have come since the last look. */
+  #called = new Set<string>();
+  /** Those that the last look found nothing to do for, though there was something, and until when that is believed. */
+  #held = new Map<string, number>();
   readonly counts = { delivered: 0, failed: 0, retried: 0 };
 
   constructor(options: WebhookSenderOptions) {
@@ -81,14 +88,30 @@ export class WebhookSender {
     this.#plan(0);
   }
 
-  /** A run with a webhook was accepted, or one was queued by hand. */
-  expect(): void {
-    this.#lastUse = Date.now();
+  /** A run with a webhook was accepted. */
+  expect(url: string): void {
+    if (!this.#isHeld(receiverOf(url))) this.#lastUse = Date.now();
   }
 
-  /** A run has ended. Looks soon, if webhooks are used at all. */
-  wake(): void {
-    if (Date.now() - this.#lastUse < BUSY_FOR_MS * 20) this.#plan(Math.max(0, this.#lastLook + 50 - Date.now()));
+  /** There is a message more, for this receiver where it is known. Looks soon, unless that is of no use. */
+  wake(receiver?: string): void {
+    if (receiver !== undefined) {
+      // the end of what is under way looks again
+      if (this.#isHeld(receiver) || this.#mayGet(receiver) <= 0) return;
+      if (this.#called.size < MAX_HELD) this.#called.add(receiver);
+    }
+    this.#lastUse = Date.now();
+    this.#plan(Math.max(0, this.#lastLook + 50 - Date.now()));
+  }
+
+  #isHeld(receiver: string): boolean {
+    return (this.#held.get(receiver) ?? 0) > Date.now();
+  }
+
+  /** How many more messages it may get at once. */
+  #mayGet(receiver: string): number {
+    const most = this.#proven.has(receiver) ? this.#o.settings.webhooksPerReceiver : 1;
+    return most - (this.#underWay.get(receiver) ?? 0);
   }
 
   get underWay(): number {
@@ -138,11 +161,16 @@ export class WebhookSender {
     const { sql, settings } = this.#o;
     if (Date.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
     if (this.#sending.size >= settings.webhookConcurrency) return;
-    const due = await selectDueReceivers(sql, settings.webhookConcurrency * 2);
+    const called = this.#called;
+    this.#called = new Set();
+    const limit = settings.webhookConcurrency * 2;
+    const due = await selectDueReceivers(sql, limit);
+    // paused, or another server's already
+    if (due.length < limit) this.#hold(called, due);
     if (due.length === 0 || this.#stopping) return;
-    this.#lastUse = Date.now();
     const claims = this.#allot(due);
     if (claims.length === 0) return;
+    this.#lastUse = Date.now();
     const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 5_000);
     if (this.#stopping) {
       await returnDeliveries(
@@ -154,18 +182,24 @@ export class WebhookSender {
     for (const delivery of claimed) this.#begin(delivery);
   }
 
+  #hold(called: Set<string>, due: { receiver: string }[]): void {
+    if (this.#held.size > MAX_HELD) this.#held.clear();
+    for (const receiver of called) this.#held.set(receiver, Date.now() + HOLD_MS);
+    for (const { receiver } of due) this.#held.delete(receiver);
+  }
+
   /** How many messages each receiver may get now. */
   #allot(due: { receiver: string; failures: number }[]): { receiver: string; allowance: number }[] {
-    const { webhookConcurrency: slots, webhooksPerReceiver: most } = this.#o.settings;
+    const { webhookConcurrency: slots } = this.#o.settings;
     let free = slots - this.#sending.size;
     let suspectFree = Math.floor(slots / 2) - [...this.#suspects.values()].reduce((sum, n) => sum + n, 0);
     const claims: { receiver: string; allowance: number }[] = [];
     // those that work come first
     for (const { receiver, failures } of due.sort((a, b) => a.failures - b.failures)) {
       if (receiver === SELF && this.#o.answer() === null) continue;
-      const suspect = failures > 0 || !this.#proven.has(receiver);
       if (failures > 0) this.#proven.delete(receiver);
-      const allowance = Math.min(free, (suspect ? 1 : most) - (this.#underWay.get(receiver) ?? 0));
+      const suspect = !this.#proven.has(receiver);
+      const allowance = Math.min(free, this.#mayGet(receiver));
       if (allowance <= 0 || (suspect && suspectFree <= 0)) continue;
       free -= allowance;
       if (suspect) suspectFree -= allowance;

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+
+import { receiverIn, receiverOf } from "./receiver-of.ts";
+
+test.each([
+  ["https://Hooks.Example:8443/a/b?c#d", "https://hooks.example:8443"],
+  ["http://hooks.example?token=t", "http://hooks.example"],
+  ["http://hooks.example\\@evil.example/", "http://hooks.example"],
+  ["/own/path", "self"],
+  [`http://${"a".repeat(400)}/`, `http://${"a".repeat(293)}`],
+])("%s waits with %s", (url, receiver) => expect(receiverOf(url)).toBe(receiver));
+
+test("a run's kwargs tell its receiver; what only looks like one is none", () => {
+  expect(receiverIn('{"input": {"a": 1}}')).toBeNull();
+  expect(receiverIn('{"input": {"webhook": "http://a.example/"}}')).toBeNull();
+  expect(receiverIn('{"input": 1, "webhook": "http://a.example/x"}')).toBe("http://a.example");
+  expect(receiverIn(JSON.stringify({ input: "x".repeat(100_000), webhook: "http://a.example/x" }))).toBeUndefined();
+});
