@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useFocusBack } from "./use-focus-back.ts";
 
 interface FormModalProps {
   title: string;
@@ -14,6 +15,7 @@ interface FormModalProps {
 }
 
 export function FormModal({ title, action, isReady = true, onSubmit, onClose, children }: FormModalProps) {
+  useFocusBack();
   const submit = useMutation({ mutationFn: onSubmit });
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ title: "Close" }} size="lg">

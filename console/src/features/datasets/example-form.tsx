@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import CodeEditor from "../../ui/code-editor.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Example, splitsOf } from "./datasets-api.ts";
 
 interface ExampleFormProps {
@@ -19,6 +20,7 @@ const print = (value: unknown): string => (value == null ? "" : JSON.stringify(v
 
 /** Inputs and reference outputs as JSON, and the splits that an example is in. */
 export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
+  useFocusBack();
   const client = useQueryClient();
   const [inputs, setInputs] = useState(example ? print(example.inputs) : '{\n  "question": ""\n}');
   const [outputs, setOutputs] = useState(print(example?.outputs));

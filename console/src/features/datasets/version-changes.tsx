@@ -6,6 +6,7 @@ import { count, fullTime } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Example, exampleAtQuery, versionDiffQuery } from "./datasets-api.ts";
 
 /** Examples of each kind that are listed; the number of all is told. */
@@ -28,6 +29,7 @@ interface VersionChangesProps {
 
 /** What a version made different: an example a line, with its difference when it is opened. */
 export function VersionChanges({ datasetId, version, before, onClose }: VersionChangesProps) {
+  useFocusBack();
   const diff = useQuery({ ...versionDiffQuery(datasetId, before ?? "", version), enabled: before !== null });
   const changes = diff.data;
   return (

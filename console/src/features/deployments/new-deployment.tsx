@@ -27,6 +27,7 @@ import {
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
 import { controlInfoQuery, type Deployment, integrationsQuery, type Source, SOURCE_NAMES } from "./queries.ts";
 import { VariablesEditor } from "./variables-editor.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 
 const OFFERED: Source[] = ["internal_source", "github", "external_docker"];
 const NO_GIT: GitChoice = {
@@ -46,6 +47,7 @@ interface NewDeploymentProps {
 
 /** Of a project in a folder or archive, of a Git repository, or of an image that is there already. */
 export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const { data: info } = useQuery(controlInfoQuery);
   const sources = OFFERED.filter((source) => info?.sources.includes(source));

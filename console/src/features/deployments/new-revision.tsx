@@ -6,9 +6,11 @@ import { useState } from "react";
 import { deployAgain, deployUpload, isImage } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
 import type { Deployment } from "./queries.ts";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 
 /** What is deployed next: another upload, the newest commit, another image. */
 export function NewRevision({ deployment, onClose }: { deployment: Deployment; onClose: () => void }) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { source, source_revision_config: now } = deployment;

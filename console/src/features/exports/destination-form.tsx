@@ -10,6 +10,7 @@ import {
   type DestinationBody,
   rotateCredentials,
 } from "./exports-api.ts";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 
 interface FormProps {
   onClose: () => void;
@@ -27,6 +28,7 @@ const credentialsOf = (values: typeof NO_CREDENTIALS): Credentials => ({
 
 /** A new destination; the server writes a test object before it keeps anything. */
 export function DestinationForm({ onClose, onSaved }: FormProps) {
+  useFocusBack();
   const form = useForm({
     initialValues: { display_name: "", bucket: "", prefix: "", region: "", endpoint: "", ...NO_CREDENTIALS },
   });
@@ -81,6 +83,7 @@ export function DestinationForm({ onClose, onSaved }: FormProps) {
 }
 
 export function CredentialsForm({ destination, onClose, onSaved }: FormProps & { destination: Destination }) {
+  useFocusBack();
   const form = useForm({ initialValues: NO_CREDENTIALS });
   const save = useMutation({
     mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, credentialsOf(values)),

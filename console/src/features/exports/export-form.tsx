@@ -19,6 +19,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./exports-api.ts";
 import { EXPORT_FIELDS } from "./export-fields.ts";
 
@@ -36,6 +37,7 @@ const midnight = (days: number): string =>
   new Date(Math.floor(Date.now() / DAY) * DAY - days * DAY).toISOString().slice(0, 16);
 
 export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
+  useFocusBack();
   const queryClient = useQueryClient();
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const { data: destinations = [] } = useQuery(destinationsQuery);

@@ -11,6 +11,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { KeyForm } from "./key-form.tsx";
 import { type ApiKey, keysQuery, personalKeysQuery, whoQuery } from "./queries.ts";
 
@@ -150,6 +151,7 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
 }
 
 function ShownOnce({ value, onClose }: { value: string; onClose: () => void }) {
+  useFocusBack();
   return (
     <Modal
       opened

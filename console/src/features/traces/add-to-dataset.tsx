@@ -5,10 +5,12 @@ import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { tellDone } from "../../ui/notify.ts";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
 
 /** The run's inputs and outputs become an example of a dataset, which remembers where it came from. */
 export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
+  useFocusBack();
   const client = useQueryClient();
   const navigate = useNavigate();
   const [mode, setMode] = useState<"known" | "new">("known");
