@@ -28,19 +28,22 @@ export interface Platform {
   traceUrl: string;
   controlUrl: string;
   directory: string;
+  /** Stops the server as an operator does, and starts it again on the same data and addresses. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * `dev` serves a project, `up` deployments. Addresses of what is not there are empty.
- * @param settings environment variables of the server
+ * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT chooses the console's address
  */
 export async function startPlatform(
   command: "dev" | "up" = "dev",
   settings: Record<string, string> = {},
   project = "conformance/project/langgraph.json",
 ): Promise<Platform> {
-  const [agent, trace, control, own] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [agent, trace, control, free] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const own = settings["HEDDLE_CONSOLE_PORT"] ?? free;
   // what is deployed lies inside the repository, so that projects find LangGraph without an installation
   const parent = command === "up" ? join(root, "node_modules", ".cache") : tmpdir();
   await mkdir(parent, { recursive: true });
@@ -48,14 +51,18 @@ export async function startPlatform(
   // Postgres does not run as root, and the user it runs as has to reach the data directory
   await chmod(directory, 0o755);
   const logFile = join(directory, "server.log");
-  const log = await open(logFile, "w");
   const args = ["cli/bin/heddle.js", command, "--data-dir", join(directory, "data"), "--trace-port", String(trace)];
   args.push("--console-port", String(own));
   if (command === "dev") args.push("--config", project, "--no-reload", "--port", String(agent));
   else args.push("--control-port", String(control));
   const env = { ...process.env, HEDDLE_CONSOLE: "true", HEDDLE_HOSTS: "1", ...settings };
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", log.fd, log.fd], env });
-  await log.close();
+  const launch = async () => {
+    const log = await open(logFile, "a");
+    const launched = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", log.fd, log.fd], env });
+    await log.close();
+    return launched;
+  };
+  let child = await launch();
   const url = `http://127.0.0.1:${own}`;
   const stop = async () => {
     await end(child);
@@ -74,6 +81,11 @@ export async function startPlatform(
     traceUrl: `http://127.0.0.1:${trace}`,
     controlUrl: command === "up" ? `http://127.0.0.1:${control}` : "",
     directory,
+    async restart() {
+      await end(child);
+      child = await launch();
+      await untilServed(url, child);
+    },
     stop,
   };
 }
@@ -196,7 +208,7 @@ async function hasTraces(url: string): Promise<boolean> {
   return about.spaces.trace;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -66,6 +66,25 @@ test("a chat: tokens, a tool's call with its answer, the graph lit, each step's 
   await context.close();
 });
 
+test("on a phone the graph is drawn too", async () => {
+  const { page, context, errors } = await openPage(browser, { width: 390 });
+  await page.goto(playground("?assistant=agent"));
+  const [node, frame] = [page.locator('[data-node="model"]'), page.getByRole("group", { name: "Graph" })];
+  await node.waitFor();
+  await until(async () => {
+    const [inside, around] = [await node.boundingBox(), await frame.boundingBox()];
+    return (
+      inside !== null &&
+      around !== null &&
+      around.height > 300 &&
+      inside.y >= around.y &&
+      inside.y + inside.height <= around.y + around.height
+    );
+  });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("the playground is small without what comes lazily", async () => {
   const { page, context, errors } = await openPage(browser);
   const sizes = new Map<string, number>();
@@ -108,6 +127,10 @@ test("a message is edited and sent again; branches are switched; one goes on fro
   await branches.getByRole("button", { name: "Previous branch" }).click();
   await answer(page, "You said: one");
   expect(await page.getByText("You said: two").count()).toBe(0);
+  await branches.getByRole("button", { name: "Next branch" }).click();
+  await answer(page, "You said: two");
+  await branches.getByRole("button", { name: "Previous branch" }).click();
+  await answer(page, "You said: one");
   // what is said now goes on from the branch that is shown
   await say(page, "three");
   await answer(page, "You said: three");
@@ -243,6 +266,76 @@ test("a run that interrupts the one before takes its place", async () => {
   await badge(page, "success");
   const runs = await client.runs.list(threadOf(page));
   expect(runs.map(({ status }) => status).toSorted()).toEqual(["interrupted", "success"]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a run that rolls the one before back leaves nothing of it", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await say(page, "keep this");
+  await answer(page, "You said: keep this");
+  await badge(page, "success");
+  await writeSlowly(page, 400);
+  await say(page, "a b c d e f g h i j k l m n o p");
+  await answer(page, "You said: a b");
+  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("option", { name: /^Roll back/ }).click();
+  await say(page, "instead");
+  await answer(page, "You said: instead");
+  await badge(page, "success");
+  await until(async () => (await page.getByRole("article").allInnerTexts()).length === 4);
+  expect(await page.getByText("You said: a").count()).toBe(0);
+  const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadOf(page));
+  const said = ["keep this", "You said: keep this", "instead", "You said: instead"];
+  expect(values.messages.map(({ content }) => content)).toEqual(said);
+  await until(async () => (await client.runs.list(threadOf(page))).length === 2);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("recent threads are at hand; one that is not there is told of, and asked for a few times only", async () => {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "agent", { input: { messages: [{ role: "user", content: "an older talk" }] } });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=slow"));
+  await page.getByRole("button", { name: "Recent" }).click();
+  await page.getByRole("button", { name: `Thread ${id}` }).click();
+  await answer(page, "You said: an older talk");
+  expect(threadOf(page)).toBe(id);
+  await page.getByRole("link", { name: "Thread", exact: true }).click();
+  await page.waitForURL(new RegExp(`/threads/${id}`));
+
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().includes("00000000-0000-4000-8000-000000000000") ? 1 : 0));
+  await page.goto(playground("?thread=00000000-0000-4000-8000-000000000000"));
+  await page.getByRole("alert").filter({ hasText: "The thread cannot be shown" }).waitFor();
+  // whatever began with the page has ended, and nothing begins anew
+  await page.waitForLoadState("networkidle");
+  expect(asked).toBeLessThan(8);
+  await page.getByRole("button", { name: "New thread" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).or(page.getByLabel("Message")).first().waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a run that reached a limit says so, and goes on from there", async () => {
+  const { thread_id: id } = await client.threads.create();
+  const input = { steps: 12, ms: 1, label: "x" };
+  const { run_id: runId } = await client.runs.create(id, "slow", { input, config: { recursion_limit: 5 } });
+  await client.runs.join(id, runId).catch(() => {});
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/a/local/threads/${id}`);
+  await page.getByRole("alert").filter({ hasText: "Recursion limit of 5 reached" }).waitFor();
+  await page.getByRole("link", { name: "Open in the playground" }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "Recursion limit of 5 reached" });
+  await alert.getByText("Stack").click();
+  expect(await page.getByText("Stopped before").count()).toBe(0);
+  // with the usual limit of 25 steps for what is left
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await badge(page, "success");
+  await page.getByRole("alert").waitFor({ state: "hidden" });
   expect(errors).toEqual([]);
   await context.close();
 });

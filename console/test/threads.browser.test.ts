@@ -74,6 +74,39 @@ test("threads are listed with counts, filtered by status, metadata and id, each 
   await context.close();
 });
 
+test("threads of one assistant, in another order, page by page", async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 27; at++) {
+    const { thread_id: id } = await client.threads.create({ metadata: { batch: "paged" }, graphId: "counter" });
+    ids.push(id);
+  }
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("threads?meta=batch%3Dpaged"));
+  const links = page.getByRole("table", { name: "Threads" }).getByRole("link");
+  const first = (id: string) => until(async () => (await links.first().innerText()) === id);
+  await first(ids.at(-1)!);
+  await page.getByRole("combobox", { name: "Order" }).click();
+  await page.getByRole("option", { name: "Oldest", exact: true }).click();
+  await first(ids[0]!);
+  expect(page.url()).toContain("order=asc");
+  await page.getByText("27 threads").waitFor();
+  await page.getByRole("button", { name: "2", exact: true }).click();
+  await first(ids[25]!);
+  expect(await links.count()).toBe(2);
+  await page.reload();
+  await first(ids[25]!);
+
+  const id = await talked("of the agent", { batch: "paged" });
+  await page.goto(at("threads?meta=batch%3Dpaged"));
+  await page.getByRole("combobox", { name: "Assistant" }).click();
+  await page.getByRole("option", { name: "agent", exact: true }).click();
+  await first(id);
+  await until(async () => (await links.count()) === 1);
+  await page.getByRole("radio", { name: /^all 1$/ }).waitFor({ state: "attached" });
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("a thread: its state, its runs, two checkpoints compared, a fork, a copy, its end", async () => {
   const id = await talked("weather in Bonn");
   const { page, context, errors } = await openPage(browser);

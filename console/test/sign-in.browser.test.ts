@@ -1,0 +1,114 @@
+/** Getting in and out in the browser: at an OpenID provider, with a password; and what stays when the server goes. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { testProvider } from "../../server/test/openid-provider.ts";
+import { freePort, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const EMAIL = "ada@example.com";
+const PASSWORD = "a long enough password";
+const port = await freePort();
+const publicUrl = `http://127.0.0.1:${port}/api/trace`;
+const client = { id: "heddle", secret: "a client's secret", redirectUri: `${publicUrl}/auth/oidc/callback` };
+const provider = await testProvider(client);
+
+let platform: Platform;
+let browser: Browser;
+beforeAll(async () => {
+  platform = await startPlatform("dev", {
+    HEDDLE_CONSOLE_PORT: String(port),
+    HEDDLE_AUTH: "required",
+    HEDDLE_PUBLIC_URL: publicUrl,
+    HEDDLE_OIDC_ISSUER: provider.issuer,
+    HEDDLE_OUTBOUND_ALLOW: new URL(provider.issuer).host,
+    HEDDLE_OIDC_CLIENT_ID: client.id,
+    HEDDLE_OIDC_CLIENT_SECRET: client.secret,
+  });
+  browser = await openBrowser();
+  await heddle(["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
+});
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+/** As an operator does on the machine. */
+function heddle(args: string[], input = ""): Promise<string> {
+  const data = ["--data-dir", join(platform.directory, "data")];
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, "cli/bin/heddle.js"), ...args, ...data],
+      { timeout: 60_000 },
+      (error, out, err) => (error ? reject(new Error(`${error.message}\n${out}${err}`)) : resolve(out)),
+    );
+    child.stdin!.end(input);
+  });
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.waitForURL(/\/sign-in/);
+}
+
+test("at the identity provider: in, back to where one was going, and out", async () => {
+  provider.account = { sub: "ada-1", email: EMAIL, email_verified: true, name: "Ada" };
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/a/local/assistants?q=agent`);
+  await page.waitForURL(/\/sign-in\?next=/);
+  const link = page.getByRole("link", { name: `Sign in at ${new URL(provider.issuer).host}` });
+  provider.refuses = true;
+  await link.click();
+  await page
+    .getByRole("alert")
+    .filter({ hasText: /refused|denied|cancel/i })
+    .waitFor();
+  provider.refuses = false;
+  await page.goto(`${platform.url}/a/local/assistants?q=agent`);
+  await link.click();
+  await page.waitForURL(/\/a\/local\/assistants\?q=agent$/);
+  await page.getByRole("link", { name: "agent", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByText(EMAIL).waitFor();
+  await page.keyboard.press("Escape");
+  await signOut(page);
+  await page.goto(`${platform.url}/a/local/threads`);
+  await page.waitForURL(/\/sign-in\?next=/);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("with a password; a run streams on over a restart of the server, and the session lives on", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/a/local/playground?assistant=agent&panel=setup`);
+  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByLabel(/^Password/).fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("textbox", { name: "Config as JSON" }).fill('{"configurable": {"delay": 350}}');
+  const text = Array.from({ length: 24 }, (_, word) => `word${word}`).join(" ");
+  await page.getByRole("textbox", { name: "Message" }).fill(text);
+  await page.keyboard.press("Enter");
+  const answer = page.getByRole("article", { name: "Assistant" });
+  await answer.filter({ hasText: "You said: word0 word1 word2" }).waitFor();
+  await platform.restart();
+  // without a reload: the same run, its answer whole and once
+  await answer.filter({ hasText: `You said: ${text}` }).waitFor({ timeout: 90_000 });
+  await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();
+  expect(await page.getByRole("article").count()).toBe(2);
+  expect((await answer.innerText()).match(/word7\b/g)).toHaveLength(1);
+  const thread = new URL(page.url()).searchParams.get("thread")!;
+  const asked = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`);
+  expect(await asked.json()).toMatchObject([{ status: "success" }]);
+  await page.reload();
+  await answer.filter({ hasText: `You said: ${text}` }).waitFor();
+  await signOut(page);
+  // the client tells the browser's console of each request that met nobody
+  expect(errors.filter((text) => !/Unable to connect to LangGraph server/.test(text))).toEqual([]);
+  await context.close();
+});
