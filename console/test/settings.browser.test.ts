@@ -6,11 +6,12 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { openBrowser, openPage, type Platform, seriousFindings, startPlatform } from "./browser.ts";
+import { lookAtOpen, openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";
+const OTHER = "grace@example.com";
 
 let platform: Platform;
 let browser: Browser;
@@ -33,14 +34,15 @@ beforeAll(async () => {
   platform = await startPlatform("up", { HEDDLE_AUTH: "required", HEDDLE_RATE_LIMITS: "on" });
   browser = await openBrowser();
   await heddle(["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
+  await heddle(["users", "create", "--email", OTHER, "--name", "Grace", "--password-stdin"], `${PASSWORD}\n`);
 }, 240_000);
 afterAll(async () => {
   await browser?.close();
   await platform?.stop();
 }, 60_000);
 
-async function signIn(page: Page): Promise<void> {
-  await page.getByLabel("E-mail").fill(EMAIL);
+async function signIn(page: Page, email = EMAIL): Promise<void> {
+  await page.getByLabel("E-mail").fill(email);
   await page.getByLabel(/^Password/).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
@@ -147,6 +149,79 @@ test("workspaces, roles and people are made, changed and removed, and the audit 
   expect(errors).toEqual([]);
   await context.close();
 }, 60_000);
+
+test("a member's role is changed, and says at once what they may", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const other = await openPage(browser);
+  await other.page.goto(`${platform.url}/settings?tab=members`);
+  await signIn(other.page, OTHER);
+  await other.page.getByText("Ada", { exact: true }).waitFor();
+  await page.goto(`${platform.url}/settings?tab=members`);
+  await signIn(page);
+  const role = page.getByRole("combobox", { name: `Role of ${OTHER}` });
+  await role.waitFor();
+  const change = async (to: string) => {
+    await role.click();
+    await page.getByRole("option", { name: to }).click();
+    await until(async () => (await role.inputValue()).toLowerCase() === to.toLowerCase() && (await role.isEnabled()));
+  };
+  await change("Organization user");
+  await other.page.reload();
+  await other.page.getByText("Ada", { exact: true }).waitFor();
+  // what they may is asked for beside the list
+  await other.page.waitForLoadState("networkidle");
+  expect(await other.page.getByRole("button", { name: "Invite" }).count()).toBe(0);
+  await change("Organization admin");
+  await other.page.reload();
+  await other.page.getByRole("button", { name: "Invite" }).waitFor();
+  expect([errors, other.errors]).toEqual([[], []]);
+  await other.context.close();
+  await context.close();
+}, 120_000);
+
+test("a workspace is renamed and entered, and what one sees is of it", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=workspaces`);
+  await signIn(page);
+  const made = `Lab ${crypto.randomUUID().slice(0, 8)}`;
+  await page.getByRole("button", { name: "New workspace" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill(`${made} to be`);
+  await page.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row").filter({ hasText: made });
+  await row.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill(made);
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await row.getByText(made, { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Account and workspace" }).click();
+  await page.getByRole("menuitem", { name: made }).click();
+  await row.getByText("the one you are in").waitFor();
+  await page.getByRole("tab", { name: "API keys" }).click();
+  const service = page.getByRole("region", { name: "Service keys" }).first();
+  await service.getByText("No keys yet").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+}, 120_000);
+
+test("every page of the settings at three widths, light and dark", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/settings?tab=workspaces`);
+  await signIn(page);
+  const problems: string[] = [];
+  for (const [title, ready] of [
+    ["Workspaces", "text=the one you are in"],
+    ["Members", "text=Grace"],
+    ["Roles", "text=Organization admin"],
+    ["API keys", "text=Your personal keys"],
+    ["Rate limits", "text=default.key"],
+    ["Audit log", "text=create_"],
+    ["Your account", `text=${EMAIL}`],
+  ] as const) {
+    await page.getByRole("tab", { name: title }).click();
+    problems.push(...(await lookAtOpen(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
+  }
+  expect([...problems, ...errors]).toEqual([]);
+  await context.close();
+}, 300_000);
 
 test("a password is changed by whoever knows it, and all sessions are ended", async () => {
   const { page, context, errors } = await openPage(browser);

@@ -5,7 +5,7 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
+import { lookAt, lookAtOpen, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, seedTraces, send } from "./seed-traces.ts";
 
 let platform: Platform;
@@ -295,6 +295,10 @@ test("from an agent's run to its trace, and from the trace to the checkpoint", a
   const [, tools] = await agents.threads.getHistory(thread.thread_id, { limit: 2 });
   expect(new URL(page.url()).searchParams.get("checkpoint")).toBe(tools!.checkpoint.checkpoint_id);
   await page.getByText("sunny in Berlin").first().waitFor();
+  // and back
+  await page.getByRole("button", { name: "its trace" }).click();
+  await page.waitForURL((url) => url.pathname === `/projects/${project}/r/${run!.run_id}`);
+  await page.getByRole("treeitem", { name: /get_weather/ }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -316,6 +320,70 @@ test("a dataset's experiments are compared by the address that evaluate() prints
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("textbox", { name: "Search the text of examples" }).fill("99");
   await page.getByRole("row", { name: /"n":99/ }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a dataset's versions: looked at, compared, tagged; its examples changed and found by their split", async () => {
+  // of its own, so that others' changes are no versions of it
+  const { client } = seeded;
+  const { id } = await client.createDataset(`Versions ${crypto.randomUUID()}`);
+  await client.createExamples([
+    { dataset_id: id, inputs: { q: "first" }, outputs: { a: 1 }, split: "train" },
+    { dataset_id: id, inputs: { q: "second" }, outputs: { a: 2 }, split: "test" },
+  ]);
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`/datasets/${id}`));
+  const examples = page.getByRole("table", { name: "Examples" });
+  await examples.getByRole("row", { name: /second/ }).waitFor();
+  await page.getByRole("combobox", { name: "Split" }).click();
+  await page.getByRole("option", { name: "train" }).click();
+  await page.waitForURL(/split=train/);
+  await examples.getByRole("row", { name: /second/ }).waitFor({ state: "detached" });
+  await examples.getByRole("row", { name: /first/ }).getByRole("button").first().click();
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByRole("textbox", { name: "Reference outputs", exact: true }).fill('{"a": 11}');
+  await page.getByRole("combobox", { name: "Splits" }).fill("checked");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await examples
+    .getByRole("row", { name: /"a":11/ })
+    .getByText("checked")
+    .waitFor();
+  const kept = [];
+  for await (const one of client.listExamples({ datasetId: id, splits: ["checked"] })) kept.push(one);
+  expect(kept).toEqual([expect.objectContaining({ inputs: { q: "first" }, outputs: { a: 11 } })]);
+  const csv = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Actions of the dataset" }).click();
+  await page.getByRole("menuitem", { name: "Download as CSV" }).click();
+  expect(await readFile(await (await csv).path(), "utf8")).toContain("second");
+
+  await page.getByRole("tab", { name: "Versions" }).click();
+  const versions = page.getByRole("table", { name: "Versions" });
+  const [newest, before] = [versions.locator("tbody tr").first(), versions.locator("tbody tr").nth(1)];
+  await newest.getByText("latest").waitFor();
+  await newest.getByRole("button", { name: "What changed" }).click();
+  const changes = page.getByRole("dialog");
+  await changes.getByText("1 modified").waitFor();
+  await changes.getByRole("button", { name: kept[0]!.id.slice(0, 8) }).click();
+  await changes.getByText("outputs.a", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await changes.waitFor({ state: "detached" });
+  await before.getByRole("button", { name: "Tag" }).click();
+  await page.getByRole("textbox", { name: "Tag" }).fill("as sent");
+  await page.getByRole("button", { name: "Tag it" }).click();
+  await before.getByText("as sent").waitFor();
+  expect(await client.readDatasetVersion({ datasetId: id, tag: "as sent" })).toMatchObject({ tags: ["as sent"] });
+  expect(await lookAtOpen(page, "dataset-versions", "text=as sent")).toEqual([]);
+  await before.getByRole("button", { name: "Examples" }).click();
+  await page.waitForURL(/version=/);
+  await examples.getByRole("row", { name: /"a":1\}/ }).waitFor();
+  expect(await page.getByRole("button", { name: "Add an example" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Back to those of now" }).click();
+  await examples.getByRole("row", { name: /"a":11/ }).waitFor();
+  await page.goto(at(`/datasets/${id}?version=as%20sent`));
+  await examples.getByRole("row", { name: /"a":1\}/ }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
