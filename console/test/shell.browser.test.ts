@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, lookAtOpen, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
 
 let platform: Platform;
 let browser: Browser;
@@ -62,8 +62,35 @@ test("nothing that was built is loaded from elsewhere", () => {
   expect(statSync(join(directory, "index.html")).size).toBeLessThan(2000);
 });
 
-test("the overview", async () => {
-  expect(await lookAt(browser, platform.url, "overview", "text=For a human")).toEqual([]);
+test("the overview tells what happened last, and what failed", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(platform.url);
+  await page.getByRole("region", { name: "Latest threads" }).getByText("None yet").waitFor();
+  const post = async (path: string, body: unknown) =>
+    (await fetch(platform.agentUrl + path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    }).then((answer) => answer.json())) as { thread_id: string };
+  for (const graph of ["agent", "agent", "approval", "failing"]) {
+    const { thread_id: thread } = await post("/threads", {});
+    const input = { messages: [{ role: "user", content: "Is there bread?" }], topic: "bread" };
+    await post(`/threads/${thread}/runs/wait`, { assistant_id: graph, input });
+  }
+  // by itself
+  const threads = page.getByRole("region", { name: "Latest threads" });
+  await threads.getByText("interrupted").waitFor();
+  expect(await threads.getByRole("link").count()).toBe(5);
+  const traces = page.getByRole("region", { name: "Traces of the last day" });
+  await traces
+    .getByRole("img", { name: "4 traces in the last 24 hours, 1 of them failed" })
+    .waitFor({ timeout: 60_000 });
+  expect(await lookAtOpen(page, "overview", "text=For a human")).toEqual([]);
+  const failures = page.getByRole("region", { name: "Failed in the last day" });
+  await failures.getByRole("link", { name: "failing" }).click();
+  await page.waitForURL("**/r/*");
+  expect(errors).toEqual([]);
+  await context.close();
 });
 
 test("the sign-in page", async () => {

@@ -1,4 +1,4 @@
-import { Code, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Code, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
 import { spacesQuery, useAgentServers } from "../../app/spaces.ts";
@@ -7,7 +7,9 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AgentCard } from "./agent-card.tsx";
-import { DeploymentsCard, ProjectsCard } from "./platform-cards.tsx";
+import { DeploymentsCard } from "./deployments-card.tsx";
+import { ThreadsCard } from "./threads-card.tsx";
+import { FailuresCard, ProjectsCard } from "./traces-cards.tsx";
 
 /** The first page: what is there, how it is, and where to go from here. */
 export function Home() {
@@ -40,16 +42,10 @@ export function Home() {
             </section>
           )}
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm">
-            {about.spaces.control && (
-              <Paper withBorder p="md" component="section" aria-label="Deployments">
-                <DeploymentsCard />
-              </Paper>
-            )}
-            {about.spaces.trace && (
-              <Paper withBorder p="md" component="section" aria-label="Traces">
-                <ProjectsCard />
-              </Paper>
-            )}
+            {about.spaces.control && <DeploymentsCard />}
+            {servers.length === 1 && <ThreadsCard server={servers[0]!.id} />}
+            {about.spaces.trace && <ProjectsCard />}
+            {about.spaces.trace && <FailuresCard />}
           </SimpleGrid>
         </Stack>
       )}

@@ -1,0 +1,38 @@
+import { Group, Paper, Stack, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+
+import { Loading } from "../../ui/loading.tsx";
+import { Problem } from "../../ui/problem.tsx";
+
+interface CardProps<Item> {
+  title: string;
+  /** The link to all that there is. */
+  all: ReactNode;
+  query: { data: readonly Item[] | undefined; error: Error | null; refetch: () => unknown };
+  /** What stands where nothing is. */
+  none: ReactNode;
+  line: (item: Item) => ReactNode;
+}
+
+/** A part of the first page: the newest of something, a line each. */
+export function Card<Item>({ title, all, query: { data, error, refetch }, none, line }: CardProps<Item>) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label={title}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        {all}
+      </Group>
+      {error && !data ? (
+        <Problem error={error} onRetry={refetch} />
+      ) : !data ? (
+        <Loading rows={3} />
+      ) : data.length === 0 ? (
+        none
+      ) : (
+        <Stack gap={6}>{data.map(line)}</Stack>
+      )}
+    </Paper>
+  );
+}

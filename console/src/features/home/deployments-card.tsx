@@ -1,0 +1,44 @@
+import { Code, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { controlApi, data } from "../../api/clients.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { Card } from "./card.tsx";
+
+const MOST = 6;
+
+export function DeploymentsCard() {
+  const query = useQuery({
+    queryKey: ["control", "deployments", "newest"],
+    queryFn: async ({ signal }) => {
+      const params = { query: { limit: String(MOST) } };
+      return (await data(controlApi.GET("/v2/deployments", { params, signal }))).resources;
+    },
+    refetchInterval: 10_000,
+  });
+  return (
+    <Card
+      title="Deployments"
+      all={
+        <AnchorLink to="/deployments" size="sm">
+          All deployments
+        </AnchorLink>
+      }
+      query={query}
+      none={
+        <Text size="sm">
+          None yet. <Code>heddle deploy</Code> in a project's directory makes one, and so does the list of deployments.
+        </Text>
+      }
+      line={({ id, name, status }) => (
+        <Group key={id} justify="space-between" wrap="nowrap">
+          <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: id }} size="sm" truncate>
+            {name}
+          </AnchorLink>
+          <StatusBadge status={status} />
+        </Group>
+      )}
+    />
+  );
+}

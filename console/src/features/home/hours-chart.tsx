@@ -1,0 +1,45 @@
+import { count } from "../../ui/format.ts";
+import type { Hour } from "./last-day.ts";
+import styles from "./hours-chart.module.css";
+
+const BAR = 4;
+const GAP = 1;
+const HEIGHT = 20;
+
+/** A bar an hour; what failed is its lower part, in red. It fits into a line of text. */
+export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
+  const most = Math.max(1, ...(hours ?? []).map(({ traces }) => traces));
+  const heightOf = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / most) * HEIGHT));
+  const width = 24 * (BAR + GAP) - GAP;
+  return (
+    <svg
+      width={width}
+      height={HEIGHT}
+      className={styles["chart"]}
+      role="img"
+      aria-label={hours ? describe(hours) : "Traces by the hour"}
+    >
+      <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles["ground"]} />
+      {hours?.map(({ traces, failed }, index) => {
+        const x = index * (BAR + GAP);
+        const [all, bad] = [heightOf(traces), heightOf(failed)];
+        return (
+          <g key={x}>
+            <rect x={x} y={HEIGHT - all} width={BAR} height={all} className={styles["bar"]} />
+            <rect x={x} y={HEIGHT - bad} width={BAR} height={bad} className={styles["failed"]} />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+export function totalOf(hours: Hour[]): Hour {
+  const sum = (key: keyof Hour) => hours.reduce((total, hour) => total + hour[key], 0);
+  return { traces: sum("traces"), failed: sum("failed") };
+}
+
+function describe(hours: Hour[]): string {
+  const { traces, failed } = totalOf(hours);
+  return `${count(traces)} traces in the last 24 hours, ${count(failed)} of them failed`;
+}

@@ -1,0 +1,70 @@
+/** What happened in the last 24 hours, as the first page tells it. */
+import { queryOptions } from "@tanstack/react-query";
+
+import { data, traceApi } from "../../api/clients.ts";
+
+const HOURS = 24;
+const HOUR_MS = 3_600_000;
+const PROJECTS = 6;
+const FAILURES = 6;
+
+export interface Hour {
+  /** Traces that began in it. */
+  traces: number;
+  failed: number;
+}
+
+const since = (now: number): string => new Date(now - HOURS * HOUR_MS).toISOString();
+
+export const newestProjects = queryOptions({
+  queryKey: ["projects", "newest"],
+  queryFn: ({ signal }) => {
+    const query = { limit: String(PROJECTS), sort_by: "last_run_start_time", sort_by_desc: "true" } as const;
+    return data(traceApi.GET("/api/v1/sessions", { params: { query }, signal }));
+  },
+  refetchInterval: 10_000,
+});
+
+/** By the hour, the oldest first. */
+export const hoursOf = (projectId: string) =>
+  queryOptions({
+    queryKey: ["projects", "hours", projectId],
+    async queryFn({ signal }): Promise<Hour[]> {
+      const now = Date.now();
+      const body = {
+        session: projectId,
+        is_root: true,
+        start_time: since(now),
+        bucket_seconds: HOUR_MS / 1000,
+        select: ["run_count" as const, "error_rate" as const],
+      };
+      const { series } = await data(traceApi.POST("/api/v1/runs/stats/timeline", { body, signal }));
+      const points = new Map(series[0]?.points.map((point) => [Date.parse(point.start), point]));
+      const last = Math.floor(now / HOUR_MS) * HOUR_MS;
+      return Array.from({ length: HOURS }, (_, index) => {
+        const point = points.get(last - (HOURS - 1 - index) * HOUR_MS);
+        const traces = point?.run_count ?? 0;
+        return { traces, failed: Math.round(traces * (point?.error_rate ?? 0)) };
+      });
+    },
+    refetchInterval: 10_000,
+  });
+
+/** The newest traces that failed, of these projects. */
+export const failuresOf = (projectIds: string[]) =>
+  queryOptions({
+    queryKey: ["projects", "failures", projectIds],
+    async queryFn({ signal }) {
+      const select = ["id", "name", "error", "start_time", "session_id", "extra"] as const;
+      const body = {
+        session: projectIds,
+        is_root: true,
+        error: true,
+        start_time: since(Date.now()),
+        limit: FAILURES,
+        select: [...select],
+      };
+      return (await data(traceApi.POST("/api/v1/runs/query", { body, signal }))).runs;
+    },
+    refetchInterval: 10_000,
+  });

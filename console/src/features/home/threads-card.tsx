@@ -1,0 +1,51 @@
+import { Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { AnchorLink } from "../../ui/links.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { threadListQuery } from "../threads/thread-list-query.ts";
+import { previewOf } from "../threads/thread-preview.ts";
+import { Card } from "./card.tsx";
+
+const MOST = 6;
+
+/** The threads in which something happened last. */
+export function ThreadsCard({ server }: { server: string }) {
+  const query = useQuery({ ...threadListQuery(server, {}), refetchInterval: 10_000 });
+  return (
+    <Card
+      title="Latest threads"
+      all={
+        <AnchorLink to="/a/$server/threads" params={{ server }} size="sm">
+          All threads
+        </AnchorLink>
+      }
+      query={{ ...query, data: query.data?.threads.slice(0, MOST) }}
+      none={
+        <Text size="sm">
+          None yet. Talk to an assistant in the{" "}
+          <AnchorLink to="/a/$server/playground" params={{ server }}>
+            playground
+          </AnchorLink>
+          .
+        </Text>
+      }
+      line={(thread) => (
+        <Group key={thread.thread_id} wrap="nowrap" gap="sm">
+          <AnchorLink
+            to="/a/$server/threads/$threadId"
+            params={{ server, threadId: thread.thread_id }}
+            size="sm"
+            truncate
+            style={{ flex: 1 }}
+          >
+            {previewOf(thread) || thread.thread_id}
+          </AnchorLink>
+          <StatusBadge status={thread.status} />
+          <TimeText at={thread.updated_at} />
+        </Group>
+      )}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+import { Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+
+import { count } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
+import { TimeText } from "../../ui/time-text.tsx";
+import { metadataOf, utc } from "../runs/run-record.ts";
+import { Card } from "./card.tsx";
+import { HoursChart, totalOf } from "./hours-chart.tsx";
+import { failuresOf, hoursOf, newestProjects } from "./last-day.ts";
+
+const AllProjects = () => (
+  <AnchorLink to="/projects" size="sm">
+    All projects
+  </AnchorLink>
+);
+
+/** The projects in which something happened last, with their day. */
+export function ProjectsCard() {
+  return (
+    <Card
+      title="Traces of the last day"
+      all={<AllProjects />}
+      query={useQuery(newestProjects)}
+      none={<Text size="sm">None yet. Every run of a graph is traced; any LangSmith client can send others.</Text>}
+      line={({ id, name }) => <ProjectLine key={id} id={id} name={name ?? id} />}
+    />
+  );
+}
+
+function ProjectLine({ id, name }: { id: string; name: string }) {
+  const { data: hours } = useQuery(hoursOf(id));
+  const total = hours && totalOf(hours);
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm" mih={24}>
+      <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="sm" truncate style={{ flex: 1 }}>
+        {name}
+      </AnchorLink>
+      {total && total.failed > 0 && (
+        <Text size="sm" className="numbers" c="var(--mantine-color-error)" style={{ whiteSpace: "nowrap" }}>
+          {count(total.failed)} failed
+        </Text>
+      )}
+      <Text size="sm" className="numbers" ta="right" miw={40}>
+        {count(total?.traces)}
+      </Text>
+      <HoursChart hours={hours} />
+    </Group>
+  );
+}
+
+/** What somebody should look at. */
+export function FailuresCard() {
+  const { data: projects } = useQuery(newestProjects);
+  const ids = projects?.map(({ id }) => id) ?? [];
+  const failures = useQuery({ ...failuresOf(ids), enabled: ids.length > 0 });
+  const nothing = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };
+  return (
+    <Card
+      title="Failed in the last day"
+      all={<AllProjects />}
+      query={nothing}
+      none={<Text size="sm">Nothing did, in the projects that were used last.</Text>}
+      line={(run) => (
+        <Group key={run.id} wrap="nowrap" gap="sm" align="baseline">
+          <AnchorLink
+            to="/projects/$projectId/r/$runId"
+            params={{ projectId: run.session_id!, runId: run.id! }}
+            size="sm"
+            truncate
+            style={{ flex: "none", maxWidth: "40%" }}
+          >
+            {nameOf(run)}
+          </AnchorLink>
+          <Text size="sm" c="dimmed" truncate style={{ flex: 1 }}>
+            {firstLine(run.error)}
+          </Text>
+          <TimeText at={utc(run.start_time)} />
+        </Group>
+      )}
+    />
+  );
+}
+
+/** Graphs that were given no name are all called LangGraph by the library; their ids tell more. */
+function nameOf(run: { name?: string; extra?: unknown }): string {
+  const { graph_id: graph } = metadataOf(run);
+  return run.name === "LangGraph" && typeof graph === "string" ? graph : (run.name ?? "");
+}
+
+const firstLine = (text: unknown): string => (typeof text === "string" ? text.split("\n", 1)[0]! : "");
