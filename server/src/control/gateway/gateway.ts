@@ -132,9 +132,7 @@ export class Gateway {
       });
       upstream.on("response", (answered) => {
         response.writeHead(answered.statusCode!, answered.statusMessage, passedOn(answered.rawHeaders, way, answered));
-        // headers go at once: a stream may say nothing for long
-        response.flushHeaders();
-        answered.pipe(response);
+        passOn(answered, response);
         answered.on("error", () => response.destroy());
         answered.on("aborted", () => response.destroy());
       });
@@ -263,6 +261,17 @@ export class Gateway {
     this.#agent.destroy();
     for (const socket of this.#joined) socket.destroy();
   }
+}
+
+/**
+ * Headers and what has come with them go in one packet: writing costs more than all else here. A stream may say
+ * nothing for long, so that headers alone go in this turn of the event loop, too.
+ */
+function passOn(answered: IncomingMessage, response: ServerResponse): void {
+  const alone = setImmediate(() => response.flushHeaders());
+  const together = () => clearImmediate(alone);
+  answered.once("data", together).once("end", together).once("close", together);
+  answered.pipe(response);
 }
 
 const EARLY_BYTES = 64 * 1024;
