@@ -11,7 +11,7 @@ import * as files from "./files-sql.ts";
 import { dayPath, fileName } from "./paths.ts";
 import { forgetCredentials } from "./run-credentials.ts";
 import { withoutRefusal } from "./without-refusal.ts";
-import { writeDay, type Written } from "./write-day.ts";
+import { beginDay, type DayBegun, writeDay, type Written } from "./write-day.ts";
 
 /** What went wrong, and with which run. */
 export class RunFailure extends Error {
@@ -53,6 +53,7 @@ export async function exportDays(attempt: Attempt): Promise<void> {
   } finally {
     // nothing of this attempt may still be writing when another begins
     await ahead.catch(() => {});
+    await steps.return(undefined);
     begun?.bucket.close();
   }
 }
@@ -64,21 +65,39 @@ interface Step {
 }
 
 async function* stepsOf(attempt: Attempt, first: files.RunToDo): AsyncGenerator<Step, undefined> {
-  let run: files.RunToDo | undefined = first;
-  let bytesPerRow: number | undefined;
-  while (run) {
-    let count = 0;
-    const written = writeDay(attempt, run, bytesPerRow);
-    for (;;) {
-      const { value: file, done }: IteratorResult<Written, undefined> = await ofRun(run, written.next());
-      if (done) break;
-      count++;
-      if (file.rows > 0) bytesPerRow = file.bytes / file.rows;
-      yield { run, file };
+  let next: Promise<DayBegun | undefined> = ofRun(first, beginDay(attempt, first));
+  try {
+    for (let day = await next; day; day = await next) {
+      const { run }: DayBegun = day;
+      let count = 0;
+      const begin = (bytesPerRow?: number) => {
+        next = nextDay(attempt, run, bytesPerRow);
+        // thrown where it is awaited
+        next.catch(() => {});
+      };
+      const written = writeDay(attempt, day, begin);
+      for (;;) {
+        const { value: file, done }: IteratorResult<Written, undefined> = await ofRun(run, written.next());
+        if (done) break;
+        count++;
+        yield { run, file };
+      }
+      if (count > 0) continue;
+      yield { run, file: undefined };
+      begin();
     }
-    if (count === 0) yield { run, file: undefined };
-    run = await files.nextRun(attempt.deps.sql, attempt.held.id, run.start_time);
+  } finally {
+    await next.catch(() => {});
   }
+}
+
+async function nextDay(
+  attempt: Attempt,
+  { start_time }: files.RunToDo,
+  bytesPerRow: number | undefined,
+): Promise<DayBegun | undefined> {
+  const run = await files.nextRun(attempt.deps.sql, attempt.held.id, start_time);
+  return run && ofRun(run, beginDay(attempt, run, bytesPerRow));
 }
 
 async function ofRun<T>(run: files.RunToDo, work: Promise<T>): Promise<T> {

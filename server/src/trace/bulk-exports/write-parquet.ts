@@ -7,8 +7,12 @@ import { sqlLiteral } from "../../base/clickhouse/format-param.ts";
 
 const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "snappy", zstandard: "zstd" };
 
-/** Bloom filters cost more than they save. */
+/**
+ * Bloom filters cost more than they save. The default join, made for large tables, deals the rows out to several, and
+ * with them the long texts; sums of traces are a small one.
+ */
 const SETTINGS = {
+  join_algorithm: "hash",
   output_format_parquet_row_group_size_bytes: String(32 * 1024 * 1024),
   output_format_parquet_write_bloom_filter: 0,
   output_format_parquet_string_as_string: 1,
