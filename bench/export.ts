@@ -25,6 +25,8 @@ const { values: options } = parseArgs({
 const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
 const ROUNDS = Number(options.rounds);
 const DAYS = 2;
+/** As often as `heddle export create --watch` asks; each answer takes the exporter's process some milliseconds. */
+const POLL_MS = 500;
 const TARGETS = { ratio: 0.7, memory: 500e6 };
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const env = { HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", HEDDLE_RATE_LIMITS: "off" };
@@ -40,6 +42,7 @@ async function ask<T>(server: TraceUnderTest, key: string, method: string, path:
 interface Exported {
   status: string;
   error: string | null;
+  finished_at: string | null;
   progress: { rows_written: number; bytes_written: number; files_written: number };
 }
 
@@ -79,7 +82,7 @@ async function measure(
   const idle = residentOf(running.pid);
   let peak = idle;
   const cpuBefore = cpuOf(running.pid);
-  const began = performance.now();
+  const began = Date.now();
   const { id } = await ask<{ id: string }>(running, key, "POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination,
     session_id: project,
@@ -88,14 +91,17 @@ async function measure(
   });
   let done: Exported;
   do {
-    await sleep(50);
-    peak = Math.max(peak, residentOf(running.pid));
+    for (let left = POLL_MS / 50; left > 0; left--) {
+      await sleep(50);
+      peak = Math.max(peak, residentOf(running.pid));
+    }
     done = await ask<Exported>(running, key, "GET", `/api/v1/bulk-exports/${id}`);
   } while (done.status === "CREATED" || done.status === "RUNNING");
-  const seconds = (performance.now() - began) / 1000;
   const cpu = cpuOf(running.pid) - cpuBefore;
   const { rows_written: rows, bytes_written: bytes, files_written: files } = done.progress;
   if (done.status !== "COMPLETED" || rows !== RUNS) throw new Error(`${done.status} with ${rows} rows: ${done.error}`);
+  // from the request to the moment that the export itself tells, which is not when somebody asked
+  const seconds = (Date.parse(done.finished_at!) - began) / 1000;
   return { seconds, cpu, files, bytes, idle, peak };
 }
 
