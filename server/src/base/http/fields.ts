@@ -74,13 +74,33 @@ export const queryBoolean = z
   .optional()
   .transform((text) => (text === undefined ? undefined : /^(true|1)$/i.test(text)));
 
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+const ISO_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)?$/i;
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+/** Postgres knows no zones further away. */
+const FARTHEST_ZONE_HOURS = 15;
+
+/** In the one spelling that Date, Postgres and ClickHouse all read; undefined where there is no such time. */
+function isoTimeOf(text: string): string | undefined {
+  const match = ISO_TIME.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone, zoneMinutes = "00"] = match;
+  // Date carries the 30th of February over into March, and 24:00 into the next day; leap seconds it knows none
+  const lastDay = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
+  if (Number(day) > lastDay || Number(hour) > 23) return undefined;
+  if (zone !== undefined && Math.abs(Number(zone)) > FARTHEST_ZONE_HOURS) return undefined;
+  const clock = `${hour}:${minute}:${second}${fraction === undefined ? "" : `.${fraction}`}`;
+  const canonical = `${year}-${month}-${day}T${clock}${zone === undefined ? "Z" : `${zone}:${zoneMinutes}`}`;
+  const ms = Date.parse(canonical);
+  return ms >= FIRST_MS && ms <= LAST_MS ? canonical : undefined;
+}
 
 /** A time as ISO 8601; without a zone it is UTC. It stays text, because a Date would lose the microseconds. */
 export const isoTime = z
   .string()
-  .refine((text) => ISO_TIME.test(text) && text >= "0001", "must be an ISO 8601 time")
-  .transform((text) => (ISO_TIME.exec(text)!.groups!.zone ? text : `${text}${text.length > 10 ? "" : "T00:00:00"}Z`));
+  .refine((text) => isoTimeOf(text) !== undefined, "must be an ISO 8601 time")
+  .transform((text) => isoTimeOf(text)!);
 
 /** A time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
 export const timestamp = z.union([

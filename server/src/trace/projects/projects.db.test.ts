@@ -170,6 +170,9 @@ test("figures over the runs come with the project when they are asked for", asyn
   const filter = encodeURIComponent('eq(status,"success")');
   expect((await list(`name=busy&include_stats=true&stats_filter=${filter}`, mine)).json[0].run_count).toBe(0);
   expect((await list("include_stats=true&stats_filter=eq(", mine)).status).toBe(400);
+  for (const start_time of ["2016-12-31T23:59:60Z", "9999-12-31T23:59:59-14:00"]) {
+    expect((await call("POST", "/sessions", { start_time }, mine)).status).toBe(422);
+  }
 });
 
 test("the most frequent metadata of a project's runs", async () => {
