@@ -19,7 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "undici";
 
 import { removeDirectory, startControl, temporaryDirectory } from "./servers.ts";
-import { median, percentile } from "./statistics.ts";
+import { median, medianInterval, percentile } from "./statistics.ts";
 
 const quick = process.argv.includes("--quick");
 const PAIRS = quick ? 300 : 2000;
@@ -244,7 +244,10 @@ try {
     const { direct, through, cpu } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
     print(`gateway, ${what}: direct, median`, median(direct), "ms");
     print(`gateway, ${what}: through it, median`, median(through), "ms");
-    print(`gateway, ${what}: what it adds at the median`, median(through) - median(direct), "ms", 1);
+    const added = through.map((ms, n) => ms - direct[n]!);
+    const [low, high] = medianInterval(added);
+    print(`gateway, ${what}: what it adds, median of the pairs`, median(added), "ms", 1);
+    console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
     // what other work on the machine leaves out
     print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
     print(`gateway, ${what}: the control plane's processor time`, cpu, "ms");

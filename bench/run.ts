@@ -57,7 +57,7 @@ interface Sizes {
   memory: number;
 }
 const FULL: Sizes = {
-  warmup: 200,
+  warmup: 600,
   waits: 500,
   throughput: 3000,
   frames: 300,
