@@ -1,0 +1,133 @@
+/** Without a mouse: the order and sight of the focus, dialogs, and the shortcut that leads anywhere. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
+
+let platform: Platform;
+let browser: Browser;
+beforeAll(async () => {
+  platform = await startPlatform();
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await platform?.stop();
+});
+
+/** A page, and what somebody comes for, by its name. */
+const PAGES = [
+  ["playground?assistant=agent", "Message"],
+  ["threads", "Thread id"],
+  ["assistants", "New assistant"],
+  ["crons", "New cron"],
+  ["store", "New item"],
+  ["webhooks", "Id of a run"],
+] as const;
+const DIALOGS = [
+  ["assistants", "New assistant"],
+  ["crons", "New cron"],
+  ["store", "New item"],
+] as const;
+
+/** What has the focus: its name, and whether it looks otherwise than without. */
+async function focused(page: Page): Promise<{ name: string; isSeen: boolean }> {
+  return await page.evaluate(async () => {
+    const element = document.activeElement as HTMLElement;
+    if (element === document.body) return { name: "", isSeen: true };
+    const labels = "labels" in element ? [...((element.labels as NodeListOf<HTMLElement> | null) ?? [])] : [];
+    const name = element.getAttribute("aria-label") ?? labels[0]?.textContent ?? element.textContent ?? "";
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const look = async () => {
+      await frame();
+      await frame();
+      // the mark of a switch, a chip or an editor is drawn on what is around or beside it
+      const around = [element.parentElement, element.parentElement?.parentElement, element.closest(".cm-editor")];
+      return [element, element.nextElementSibling, ...around].map((part) => {
+        if (!part) return "";
+        const { outline, boxShadow, borderColor, left } = getComputedStyle(part);
+        return [outline, boxShadow, borderColor, left].join(" ");
+      });
+    };
+    const withFocus = await look();
+    element.blur();
+    const without = await look();
+    element.focus();
+    return { name: name.trim(), isSeen: withFocus.join() !== without.join() };
+  });
+}
+
+test("by keyboard alone: past the navigation, through each page with the focus in sight, and out of dialogs", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(platform.url);
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link").nth(8).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toMatchObject({ name: "Skip to the page" });
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+
+  for (const [path, goal] of PAGES) {
+    await page.goto(`${platform.url}/a/local/${path}`);
+    await page
+      .getByLabel(goal)
+      .or(page.getByRole("button", { name: goal }))
+      .first()
+      .waitFor();
+    const seen: string[] = [];
+    for (let press = 0; press < 60 && !seen.includes(goal); press++) {
+      await page.keyboard.press("Tab");
+      const { name, isSeen } = await focused(page);
+      expect(isSeen, `the focus on ${name} of ${path} is not seen`).toBe(true);
+      seen.push(name);
+    }
+    expect(seen, `${goal} of ${path} is not reached`).toContain(goal);
+  }
+
+  // a dialog keeps the focus inside, ends with Escape, and gives the focus back
+  for (const [path, opener] of DIALOGS) {
+    await page.goto(`${platform.url}/a/local/${path}`);
+    await page.getByRole("button", { name: opener }).focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    for (let press = 0; press < 12; press++) {
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.closest("[role=dialog]") !== null)).toBe(true);
+    }
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await until(async () => (await focused(page)).name === opener);
+  }
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("Ctrl+K leads to a page, to a thread by its id, and from an address that leads nowhere", async () => {
+  const asked = await fetch(`${platform.agentUrl}/threads`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  const { thread_id: id } = (await asked.json()) as { thread_id: string };
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(`${platform.url}/nothing/here`);
+  await page.getByText("There is no such page").waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" }).waitFor();
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Where to go" });
+  await field.fill("e");
+  await page.keyboard.press("ArrowDown");
+  await field.fill("cron");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/a\/local\/crons$/);
+  await page.keyboard.press("Control+k");
+  await field.fill("no such page");
+  await page.getByText("No page is called that").waitFor();
+  await field.fill(id);
+  await page.getByRole("option", { name: `Thread ${id}` }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`/a/local/threads/${id}$`));
+  expect(errors).toEqual([]);
+  await context.close();
+});
