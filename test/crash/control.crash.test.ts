@@ -2,8 +2,10 @@
  * The control plane is killed at each point of a deployment's way. Its successor takes the revision to its end: one
  * agent server runs, none was started twice at a time, nothing is left of a build, and a server that ran goes on.
  */
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test, vi } from "vitest";
 
@@ -12,6 +14,7 @@ import { testDatabase } from "../../server/test/db.ts";
 import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
 import { ControlProcess, processesOf } from "./control-process.ts";
 
+const HEDDLE = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 const directory = testDataDirectory();
 const control = await ControlProcess.create(directory, db.uri);
@@ -88,10 +91,38 @@ test("killed while it is built: the build ends with it, and is done again", asyn
 }, 120_000);
 
 test("a signal to end takes everything with it, and the next start brings back what served", async () => {
-  await control.end("SIGTERM");
-  expect(servers()).toEqual([]);
-  await control.start();
-  await vi.waitUntil(async () => (await word()) === "rebuilt", { timeout: 30_000 });
+  const follower = spawn(process.execPath, [HEDDLE, "logs", "killed", "-f", "--url", control.url], { stdio: "pipe" });
+  let followed = "";
+  follower.stdout.on("data", (chunk: Buffer) => (followed += chunk.toString()));
+  const count = () => followed.match(/step two of rebuilt/g)?.length ?? 0;
+  const kept = async (): Promise<number> => {
+    const { json } = await call("POST", `/v1/projects/${id}/deploy_logs`, {
+      limit: 1000,
+      query: "step two of rebuilt",
+    });
+    return json.logs.length;
+  };
+  try {
+    // what comes next shows that nothing came twice, and that nothing was left out
+    const has = (least: number) =>
+      vi.waitUntil(async () => count() >= least && count() === (await kept()), { timeout: 30_000 });
+    await has(1);
+    await control.end("SIGTERM");
+    expect(servers()).toEqual([]);
+    await control.start();
+    await vi.waitUntil(async () => (await word()) === "rebuilt", { timeout: 30_000 });
+    await has(2);
+    await control.end("SIGKILL");
+    await control.start();
+    await vi.waitUntil(async () => (await word()) === "rebuilt", { timeout: 30_000 });
+    await has(3);
+    const before = count();
+    expect(await word()).toBe("rebuilt");
+    await has(before + 1);
+    expect([follower.exitCode, follower.signalCode]).toEqual([null, null]);
+  } finally {
+    follower.kill("SIGINT");
+  }
   expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
   await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 20_000 });
   expect(servers()).toEqual([]);
@@ -99,4 +130,4 @@ test("a signal to end takes everything with it, and the next start brings back w
     const path = join(directory, "control", place);
     expect(existsSync(path) ? readdirSync(path) : []).toEqual([]);
   }
-}, 90_000);
+}, 180_000);
