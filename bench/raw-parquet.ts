@@ -1,16 +1,30 @@
 // What the engine itself does: the runs of a chDB directory, merged, as one Parquet file on the local disk, in the
 // columns, the compression and with the row groups of an export. Prints rows, seconds and seconds of processor time. In
-// a process of its own, because a process can have one chDB directory.
+// a process of its own, because a process can have one chDB directory. With "sums" a root's figures are those of its
+// trace, as they are in an export; without it they are what its own row says, and the engine reads nothing twice.
 import { rmSync, statSync } from "node:fs";
 
 import { Session } from "chdb";
 
-const [directory] = process.argv.slice(2) as [string];
+const [directory, which] = process.argv.slice(2) as [string, string?];
+const withSums = which === "sums";
 const session = new Session(directory);
 const file = `${directory}/../raw.parquet`;
 rmSync(file, { force: true });
-// the 29 of server/src/trace/bulk-exports/columns.ts, but for sums over traces and statistics of feedback, which are
-// other rows' figures
+const FIGURES = [
+  ...["total_tokens", "prompt_tokens", "completion_tokens"],
+  ...["total_cost", "prompt_cost", "completion_cost"],
+];
+const figure = (name: string) =>
+  withSums ? `if(parent_run_id is null, coalesce(t.models_${name}, runs.${name}, t.all_${name}), runs.${name})` : name;
+const sums = FIGURES.map(
+  (name) => `sumIf(${name}, run_type in ('llm', 'embedding')) as models_${name}, sum(${name}) as all_${name}`,
+);
+const join = withSums
+  ? `left any join (select trace_id as trace, ${sums.join(", ")} from runs final group by trace_id) as t
+    on runs.trace_id = t.trace`
+  : "";
+// the 29 of server/src/trace/bulk-exports/columns.ts, but for statistics of feedback, of which there is none
 const columns = `toString(id) as c0, toString(tenant_id) as c1, toString(project_id) as c2, toString(trace_id) as c3,
   toString(parent_run_id) as c4,
   arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(dotted_order, '')))) as c5,
@@ -19,20 +33,21 @@ const columns = `toString(id) as c0, toString(tenant_id) as c1, toString(project
   as c9, cast(parent_run_id is null as Bool) as c10, ifNull(dotted_order, '') as c11,
   cast(ifNull(trace_tier, 'longlived') as String) as c12, inputs, outputs, error, extra, events,
   arrayPopBack(arrayPopFront(splitByChar('\\x1E', ifNull(tags, '\\x1E')))) as c13, cast(null as Nullable(String)) as c14,
-  ifNull(total_tokens, 0) as c15, ifNull(prompt_tokens, 0) as c16, ifNull(completion_tokens, 0) as c17,
-  toFloat64(total_cost) as c18, toFloat64(prompt_cost) as c19, toFloat64(completion_cost) as c20, first_token_time`;
+  ifNull(${figure("total_tokens")}, 0) as c15, ifNull(${figure("prompt_tokens")}, 0) as c16, ifNull(${figure("completion_tokens")}, 0) as c17,
+  toFloat64(${figure("total_cost")}) as c18, toFloat64(${figure("prompt_cost")}) as c19, toFloat64(${figure("completion_cost")}) as c20, first_token_time`;
 const settings = `output_format_parquet_compression_method = 'zstd', output_format_parquet_write_bloom_filter = 0,
   output_format_parquet_row_group_size = 8000, output_format_parquet_row_group_size_bytes = 33554432,
-  max_block_size = 2000`;
+  max_block_size = 2000, join_algorithm = 'hash'`;
 const before = process.cpuUsage();
 const began = performance.now();
 await session.queryAsync(
-  `insert into function file('${file}', 'Parquet') settings ${settings} select ${columns} from runs final`,
+  `insert into function file('${file}', 'Parquet') settings ${settings} select ${columns} from runs final ${join}`,
 );
 const seconds = (performance.now() - began) / 1000;
 const { user, system } = process.cpuUsage(before);
+const tokens = Number((await session.queryAsync(`select sum(c15) from file('${file}')`, { format: "CSV" })).text());
 const rows = Number((await session.queryAsync(`select count() from file('${file}')`, { format: "CSV" })).text());
 session.close();
 const { size } = statSync(file);
 rmSync(file, { force: true });
-console.log(JSON.stringify({ rows, seconds, bytes: size, cpu: (user + system) / 1e6 }));
+console.log(JSON.stringify({ rows, tokens, seconds, bytes: size, cpu: (user + system) / 1e6 }));
