@@ -24,7 +24,7 @@ import { RunFollower } from "./run-follower.ts";
 import { RunStreams } from "./run-streams.ts";
 import { createRuns } from "./sql.ts";
 import { StreamKeeper } from "./stream-keeper.ts";
-import { selectKeptStream, takeOverStreams } from "./stream-sql.ts";
+import { appendFrames, selectKeptStream, takeOverStreams } from "./stream-sql.ts";
 import { StreamSweeper } from "./stream-sweeper.ts";
 
 const db = await testDatabase();
@@ -285,6 +285,23 @@ test("a server that was taken for dead writes nothing between the frames of its 
     select string_agg(frames, '' order by first) as text from run_stream_segments where run_id = ${run.runId}`;
   expect(row!.text).not.toContain("too late");
   expect(row!.text.match(/\nid: (\d+)/g)).toEqual(["\nid: 0", "\nid: 1", "\nid: 2"]);
+});
+
+test("a stream that a reader elsewhere asks for while its first frames are written is kept", async () => {
+  const server = await new Server().start();
+  const { runId, threadId } = await newRun(server);
+  const frames = { runId, threadId, attempt: 1, first: 0, count: 1, frames: "id: 0\n\n", notify: false };
+  let stored: Promise<string[]> | undefined;
+  await db.sql.begin(async (asking) => {
+    await asking`insert into run_streams (run_id, thread_id) values (${runId}, ${threadId})`;
+    stored = appendFrames(server.sql, [{ ...frames, status: null }]);
+    // it waits for this transaction
+    await expect
+      .poll(async () => await db.sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`)
+      .toHaveLength(1);
+  });
+  expect(await stored).toEqual(["stored"]);
+  expect(await selectKeptStream(db.sql, runId)).toMatchObject({ frames: 1, attempt: 1 });
 });
 
 test("a reader that comes to the successor before the frames do is told none twice", async () => {
