@@ -8,8 +8,8 @@ import { availableParallelism } from "node:os";
 import { get } from "node:http";
 
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
 import { insertLogs } from "../logs/sql.ts";
 import { type ScalableRow, scalableDeployments, setScale } from "./sql.ts";
@@ -35,30 +35,21 @@ export class Scaler {
   readonly #options: ScalerOptions;
   /** By revision. */
   readonly #wishes = new Map<string, Wish[]>();
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #passes: Passes;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
+    const { log, settings } = options;
+    const failing = "deployments are not scaled; it will be tried again";
+    this.#passes = new Passes({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
   start(): void {
-    const { scaleSeconds } = this.#options.settings;
-    if (scaleSeconds > 0) this.#timer ??= setInterval(() => this.#wake(), scaleSeconds * 1000).unref();
+    if (this.#options.settings.scaleSeconds > 0) this.#passes.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
-  }
-
-  #wake(): void {
-    this.#looking ??= this.#look()
-      .catch((error: unknown) => {
-        const level = isDatabaseAway(error) ? "debug" : "error";
-        this.#options.log[level]({ err: error }, "deployments are not scaled; it will be tried again");
-      })
-      .finally(() => (this.#looking = undefined));
+    await this.#passes.stop();
   }
 
   async #look(): Promise<void> {
