@@ -4,7 +4,7 @@
  *
  * HEDDLE_SCREENSHOTS names a directory that screenshots go to; without it none are kept.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -88,6 +88,20 @@ export async function startPlatform(
     },
     stop,
   };
+}
+
+/** The command line on a platform's data, as an operator uses it on the machine. @returns what it prints */
+export function heddle(platform: Platform, args: string[], input = ""): Promise<string> {
+  const data = ["--data-dir", join(platform.directory, "data")];
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, "cli/bin/heddle.js"), ...args, ...data],
+      { timeout: 60_000 },
+      (error, out, err) => (error ? reject(new Error(`${error.message}\n${out}${err}`)) : resolve(out)),
+    );
+    child.stdin!.end(input);
+  });
 }
 
 export async function openBrowser(): Promise<Browser> {

@@ -1,14 +1,18 @@
 /** Who gets in and what they may, on a platform that nobody enters without a credential. */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAtOpen, openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
+import {
+  heddle,
+  lookAtOpen,
+  openBrowser,
+  openPage,
+  type Platform,
+  seriousFindings,
+  startPlatform,
+  until,
+} from "./browser.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";
 const OTHER = "grace@example.com";
@@ -16,25 +20,11 @@ const OTHER = "grace@example.com";
 let platform: Platform;
 let browser: Browser;
 
-/** As an operator does on the machine. */
-function heddle(args: string[], input = ""): Promise<string> {
-  const data = ["--data-dir", join(platform.directory, "data")];
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      process.execPath,
-      [join(root, "cli/bin/heddle.js"), ...args, ...data],
-      { timeout: 60_000 },
-      (error, out, err) => (error ? reject(new Error(`${error.message}\n${out}${err}`)) : resolve(out)),
-    );
-    child.stdin!.end(input);
-  });
-}
-
 beforeAll(async () => {
   platform = await startPlatform("up", { HEDDLE_AUTH: "required", HEDDLE_RATE_LIMITS: "on" });
   browser = await openBrowser();
-  await heddle(["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
-  await heddle(["users", "create", "--email", OTHER, "--name", "Grace", "--password-stdin"], `${PASSWORD}\n`);
+  await heddle(platform, ["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
+  await heddle(platform, ["users", "create", "--email", OTHER, "--name", "Grace", "--password-stdin"], `${PASSWORD}\n`);
 }, 240_000);
 afterAll(async () => {
   await browser?.close();

@@ -1,15 +1,10 @@
 /** Getting in and out in the browser: at an OpenID provider, with a password; and what stays when the server goes. */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { testProvider } from "../../server/test/openid-provider.ts";
-import { freePort, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { freePort, heddle, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";
 const port = await freePort();
@@ -30,26 +25,12 @@ beforeAll(async () => {
     HEDDLE_OIDC_CLIENT_SECRET: client.secret,
   });
   browser = await openBrowser();
-  await heddle(["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
+  await heddle(platform, ["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
 });
 afterAll(async () => {
   await browser?.close();
   await platform?.stop();
 });
-
-/** As an operator does on the machine. */
-function heddle(args: string[], input = ""): Promise<string> {
-  const data = ["--data-dir", join(platform.directory, "data")];
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      process.execPath,
-      [join(root, "cli/bin/heddle.js"), ...args, ...data],
-      { timeout: 60_000 },
-      (error, out, err) => (error ? reject(new Error(`${error.message}\n${out}${err}`)) : resolve(out)),
-    );
-    child.stdin!.end(input);
-  });
-}
 
 async function signOut(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Account and workspace" }).click();
