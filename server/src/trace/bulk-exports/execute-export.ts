@@ -6,6 +6,7 @@
  * Each step is recorded before the next begins, so the next attempt goes on where this one ended. What fails is noted
  * and tried again later by another attempt; what cannot heal, or failed too often, ends the export.
  */
+import { loadS3 } from "../../base/blob/s3-client.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { FilterError } from "../filter/filter-error.ts";
@@ -23,6 +24,8 @@ import { endRuns } from "./sql.ts";
 /** Runs until the export is over or has to wait. Never throws for what is to be noted on the export. */
 export async function executeExport(attempt: Attempt): Promise<void> {
   const { held, signal } = attempt;
+  // while the engine works; what fails is thrown where it is needed
+  loadS3().catch(() => {});
   try {
     if (held.snapshot_id === null) await takeSnapshot(attempt);
     await exportDays(attempt);

@@ -8,13 +8,15 @@ import { sqlLiteral } from "../../base/clickhouse/format-param.ts";
 const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "snappy", zstandard: "zstd" };
 
 /**
- * Bloom filters cost more than they save. The default join, made for large tables, deals the rows out to several, and
+ * Bloom filters cost more than they save. A dictionary helps columns of a few values; up to the engine's 1 MiB it would
+ * also be made of ids, each of which occurs once, and given up for texts, after all that work. The default join, made for large tables, deals the rows out to several, and
  * with them the long texts; sums of traces are a small one.
  */
 const SETTINGS = {
   join_algorithm: "hash",
   output_format_parquet_row_group_size_bytes: String(32 * 1024 * 1024),
   output_format_parquet_write_bloom_filter: 0,
+  output_format_parquet_max_dictionary_size: 65536,
   output_format_parquet_string_as_string: 1,
   engine_file_truncate_on_insert: 1,
 } as const;
