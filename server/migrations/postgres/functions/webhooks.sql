@@ -39,22 +39,23 @@ begin
     t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '8 s' else interval '0' end);
 end $$;
 
--- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index,
--- so that the ten thousand rows of a dead one cost no more than one.
+-- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index, to
+-- the row of each that is due first, so that the ten thousand rows of a dead one cost no more than one. Nothing here is
+-- a join with the deliveries: planned while there were none, it read all that came later.
 create or replace function due_webhook_receivers(_limit integer) returns table (receiver text, failures integer)
 language sql as $$
   with recursive waiting as (
-    (select d.receiver from webhook_deliveries d where d.status = 'pending' order by d.receiver limit 1)
+    (select d.receiver, d.available_at from webhook_deliveries d
+     where d.status = 'pending' order by d.receiver, d.available_at limit 1)
     union all
-    select (select d.receiver from webhook_deliveries d
-            where d.status = 'pending' and d.receiver > w.receiver order by d.receiver limit 1)
-    from waiting w where w.receiver is not null
+    select n.receiver, n.available_at
+    from waiting w cross join lateral (
+      select d.receiver, d.available_at from webhook_deliveries d
+      where d.status = 'pending' and d.receiver > w.receiver order by d.receiver, d.available_at limit 1) n
   )
   select w.receiver, coalesce(h.failures, 0)
   from waiting w left join webhook_receivers h on h.receiver = w.receiver
-  where w.receiver is not null and (h.paused_until is null or h.paused_until <= now())
-    and exists (select 1 from webhook_deliveries d
-                where d.status = 'pending' and d.receiver = w.receiver and d.available_at <= now())
+  where w.available_at <= now() and (h.paused_until is null or h.paused_until <= now())
   order by random()
   limit _limit
 $$;

@@ -80,6 +80,36 @@ const HOSTILE: Record<string, Answerer> = {
   "hangs up": (response) => void response.socket?.destroy(),
 };
 
+test("a look costs no more when ten thousand messages wait, also with a plan made while there were none", async () => {
+  const name = "http://busy.example";
+  const one = await db.sql.reserve();
+  try {
+    const look = () => one<{ receiver: string }[]>`select receiver from due_webhook_receivers(128)`;
+    // plans are kept after some
+    for (let n = 0; n < 10; n++) expect([...(await look())]).toEqual([]);
+    await enqueue(`${name}/a`, 10_000);
+    await enqueue("http://paused.example/a", 10);
+    await db.sql`insert into webhook_receivers (receiver, failures, paused_until)
+                 values ('http://paused.example', 5, now() + interval '1 hour')`;
+    // what this transaction has read
+    await one`begin`;
+    const read = async () => {
+      const [row] = await one<{ n: number }[]>`
+        select sum(pg_stat_get_xact_tuples_returned(indexrelid))::int as n
+        from pg_index where indrelid = 'webhook_deliveries'::regclass`;
+      return row!.n;
+    };
+    const before = await read();
+    expect([...(await look())]).toEqual([{ receiver: name }]);
+    expect((await read()) - before).toBeLessThan(20);
+    await one`commit`;
+  } finally {
+    one.release();
+    await db.sql`delete from webhook_deliveries`;
+    await db.sql`delete from webhook_receivers`;
+  }
+});
+
 test("dead, slow and hostile receivers with hundreds of messages do not delay the message of a good one", async () => {
   const urls: string[] = [];
   for (const answer of Object.values(HOSTILE)) urls.push((await receiver(answer)).url);
