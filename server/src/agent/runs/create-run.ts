@@ -10,7 +10,6 @@ import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
 import { feedbackPlatform } from "../feedback-links/platform.ts";
 import { createOnce, markOf, type Once, reserve, wireOf } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
-import { checkWebhook } from "../webhooks/check-webhook.ts";
 import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun, selectRun } from "./sql.ts";
 
@@ -48,10 +47,7 @@ function refuseUnbuilt(body: RunBody): void {
  */
 export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   refuseUnbuilt(body);
-  if (typeof body.webhook === "string") {
-    checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
-    deps.webhooks.expect(body.webhook);
-  }
+  if (typeof body.webhook === "string") deps.webhooks.expect(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // ahead of the database where the id names a graph; otherwise the run itself ends with the reason

@@ -21,6 +21,7 @@ import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
 import type { WebhookRules } from "./config.ts";
+import { KnownWebhooks } from "./known-webhooks.ts";
 import { postHere } from "./post-here.ts";
 import { type Posted, postWebhook } from "./post-webhook.ts";
 import { receiverOf, SELF } from "./receiver-of.ts";
@@ -61,6 +62,7 @@ const MAX_HELD = 10_000;
 
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
+  readonly #known: KnownWebhooks;
   #timer: NodeJS.Timeout | undefined;
   #stopping = false;
   #looking: Promise<void> | undefined;
@@ -82,14 +84,16 @@ export class WebhookSender {
 
   constructor(options: WebhookSenderOptions) {
     this.#o = options;
+    this.#known = new KnownWebhooks(options.outbound, options.rules);
   }
 
   start(): void {
     this.#plan(0);
   }
 
-  /** A run with a webhook was accepted. */
+  /** A run with this webhook is about to be accepted. Throws 422 with the rule that it breaks. */
   expect(url: string): void {
+    this.#known.check(url);
     if (!this.#isHeld(receiverOf(url))) this.#lastUse = Date.now();
   }
 
