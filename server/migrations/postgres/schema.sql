@@ -961,7 +961,7 @@ create table webhook_deliveries (
   run_status text not null,
   url text not null,
   receiver text not null,
-  payload text not null,
+  payload text,
   state jsonb,
   state_due boolean not null default false,
   thread_metadata jsonb not null default '{}'::jsonb,
@@ -972,6 +972,15 @@ create table webhook_deliveries (
   available_at timestamp with time zone not null default now(),
   created_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  assistant_id uuid,
+  run_created_at timestamp with time zone,
+  run_updated_at timestamp with time zone,
+  run_started_at timestamp with time zone,
+  run_ended_at timestamp with time zone,
+  run_metadata jsonb,
+  run_kwargs jsonb,
+  run_multitask_strategy text,
+  run_error jsonb,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
   constraint webhook_deliveries_pkey PRIMARY KEY (delivery_id)
 );
@@ -1152,7 +1161,6 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function identity_changed() returns trigger
--- function insert_webhook_delivery(r runs, _status text) returns void
 -- function mark_idempotency_key() returns trigger
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
 -- function note_feedback_change() returns trigger
@@ -1169,4 +1177,5 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function thread_wire(t threads) returns json
+-- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces

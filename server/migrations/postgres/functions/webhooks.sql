@@ -1,43 +1,52 @@
 -- Fired by what ends a run that has a webhook, wherever that is: the row is there exactly when the end is. A run that
--- was rolled back is gone, so its status here is `rollback`. What is sent is service-interface §6, field by field;
--- the sender adds `values` and `webhook_sent_at`.
+-- was rolled back is gone, so its status here is `rollback`. One statement that copies the run's columns as they are,
+-- because every such run pays it at its end; the message is made of them when it is sent (webhook_message).
 create or replace function enqueue_webhook() returns trigger language plpgsql as $$
+declare
+  r runs;
 begin
-  if tg_op = 'DELETE' then perform insert_webhook_delivery(old, 'rollback');
-  else perform insert_webhook_delivery(new, new.status);
+  if tg_op = 'DELETE' then
+    r := old;
+    r.status := 'rollback';
+    r.ended_at := coalesce(r.ended_at, now());
+  else
+    r := new;
   end if;
+  insert into webhook_deliveries
+    (run_id, thread_id, run_status, url, receiver, state, state_due, thread_metadata, available_at,
+     assistant_id, run_created_at, run_updated_at, run_started_at, run_ended_at, run_metadata, run_kwargs,
+     run_multitask_strategy, run_error)
+  select r.run_id, r.thread_id, r.status, r.webhook,
+         left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
+         t.state, t.due, t.metadata, now() + case when t.due then interval '8 s' else interval '0' end,
+         r.assistant_id, r.created_at, r.updated_at, r.started_at, r.ended_at, r.metadata,
+         r.kwargs #- '{config,configurable,langgraph_auth_user}', r.multitask_strategy, r.error
+  from (
+    select coalesce(s.metadata, '{}') as metadata,
+           case when not r.temporary and s.thread_id is not null then coalesce(s.values, '{}') end as state,
+           -- the run's end brought no state: its server reads it from the checkpoints right afterwards
+           not r.temporary and r.started_at is not null and r.status <> 'rollback'
+             and coalesce(s.state_updated_at < now(), false) as due
+    -- its thread may be gone
+    from (select) one left join threads s on s.thread_id = r.thread_id
+  ) t;
   return null;
 end $$;
 
--- A host's session may have any time zone.
-create or replace function insert_webhook_delivery(r runs, _status text) returns void
-language plpgsql set timezone = 'UTC' as $$
-declare
-  t record;
-  _due boolean;
-begin
-  select s.metadata, s.state_updated_at, case when not r.temporary then coalesce(s.values, '{}') end as state into t
-  from threads s where s.thread_id = r.thread_id;
-  -- the run's end brought no state: its server reads it from the checkpoints right afterwards
-  _due := not r.temporary and r.started_at is not null and _status <> 'rollback'
-          and coalesce(t.state_updated_at < now(), false);
-  insert into webhook_deliveries
-    (run_id, thread_id, run_status, url, receiver, payload, state, state_due, thread_metadata, available_at)
-  values (
-    r.run_id, r.thread_id, _status, r.webhook,
-    left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
-    (jsonb_build_object(
-      'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id, 'status', _status,
-      'created_at', r.created_at, 'updated_at', r.updated_at, 'run_started_at', r.started_at,
-      'metadata', r.metadata, 'kwargs', r.kwargs #- '{config,configurable,langgraph_auth_user}',
-      'multitask_strategy', r.multitask_strategy)
-     || case when r.ended_at is not null then jsonb_build_object('run_ended_at', r.ended_at)
-             when _status = 'rollback' then jsonb_build_object('run_ended_at', now()) else '{}' end
-     || case when _status in ('error', 'timeout') then jsonb_build_object('error',
-          case when r.error is not null then jsonb_build_object('error', r.error -> 'error', 'message', r.error -> 'message') end)
-        else '{}' end)::text,
-    t.state, _due, coalesce(t.metadata, '{}'), now() + case when _due then interval '8 s' else interval '0' end);
-end $$;
+-- What is sent, service-interface §6 field by field, as JSON text; the sender adds `values` and `webhook_sent_at`.
+-- Made of columns that no attempt changes. A caller's session may have any time zone.
+create or replace function webhook_message(_delivery_id uuid) returns text language sql stable set timezone = 'UTC' as $$
+  select coalesce(d.payload, (
+    jsonb_build_object(
+      'run_id', d.run_id, 'thread_id', d.thread_id, 'assistant_id', d.assistant_id, 'status', d.run_status,
+      'created_at', d.run_created_at, 'updated_at', d.run_updated_at, 'run_started_at', d.run_started_at,
+      'metadata', d.run_metadata, 'kwargs', d.run_kwargs, 'multitask_strategy', d.run_multitask_strategy)
+    || case when d.run_ended_at is not null then jsonb_build_object('run_ended_at', d.run_ended_at) else '{}' end
+    || case when d.run_status in ('error', 'timeout') then jsonb_build_object('error', case when d.run_error is not null
+         then jsonb_build_object('error', d.run_error -> 'error', 'message', d.run_error -> 'message') end)
+       else '{}' end)::text)
+  from webhook_deliveries d where d.delivery_id = _delivery_id
+$$;
 
 -- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index, to
 -- the row of each that is due first, so that the ten thousand rows of a dead one cost no more than one. Nothing here is

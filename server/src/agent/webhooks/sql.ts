@@ -35,7 +35,8 @@ export function claimDeliveries(
 /** The message as JSON text, without the time of its sending; undefined when the delivery is gone. */
 export async function selectMessage(sql: Sql, deliveryId: string): Promise<string | undefined> {
   const [row] = await sql<{ payload: string; state: string | null }[]>`
-    select payload, state::text as state from webhook_deliveries where delivery_id = ${deliveryId}`;
+    select webhook_message(delivery_id) as payload, state::text as state
+    from webhook_deliveries where delivery_id = ${deliveryId}`;
   if (!row) return undefined;
   return row.state === null ? row.payload : `${row.payload.slice(0, -1)},"values":${row.state}}`;
 }
