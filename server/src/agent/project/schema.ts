@@ -4,14 +4,13 @@
  */
 import { z } from "zod";
 
-import { jsonObject } from "../../base/http/fields.ts";
+import { jsonObject, minutes } from "../../base/http/fields.ts";
 import { webhooksSection } from "../webhooks/config.ts";
 import { httpSection } from "./http-schema.ts";
 
 const text = z.string().min(1);
 /** `./file.ts:export`, relative to langgraph.json. */
 const exportPath = text;
-const minutes = z.number().positive();
 const listed = <const T extends string>(values: readonly T[]) =>
   z.enum(values, { error: ({ input }) => `must be one of ${values.join(", ")}, not ${JSON.stringify(input)}` });
 

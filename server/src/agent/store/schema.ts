@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { jsonObject, limit, offset, queryBoolean, storableText } from "../../base/http/fields.ts";
+import { jsonObject, limit, minutes, offset, queryBoolean, storableText } from "../../base/http/fields.ts";
 import { parsePath } from "./text-at-path.ts";
 
 /** A path, outermost label first. */
@@ -43,12 +43,7 @@ export const putBody = z
       .describe(
         "What a search by meaning finds it by: nothing, or these paths instead of those of store.index.fields.",
       ),
-    ttl: z
-      .number()
-      .positive()
-      .max(52_560_000)
-      .nullish()
-      .describe("Minutes until it goes; null: it stays; absent: as store.ttl.default_ttl says."),
+    ttl: minutes.nullish().describe("Minutes until it goes; null: it stays; absent: as store.ttl.default_ttl says."),
   })
   .meta({ id: "ItemPut" });
 

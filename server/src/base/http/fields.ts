@@ -15,6 +15,9 @@ export const limit = (byDefault: number, max = 1000) =>
     .nullish()
     .transform((n) => n ?? byDefault);
 
+/** A time to live, or a pause, in minutes: up to a hundred years, which dates in Postgres bear. */
+export const minutes = z.number().positive().max(52_560_000);
+
 export const offset = z
   .int()
   .min(0)
