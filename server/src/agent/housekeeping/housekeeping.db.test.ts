@@ -48,6 +48,26 @@ test("threads that are made without one get the project's, also those that runs 
   await expect.poll(() => ttlOf(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
 });
 
+test("ttl null: the thread stays, whatever the project's default is, until it is given one", async () => {
+  const made = await create({ ttl: null });
+  const changed = await create({ ttl: { ttl: 60, strategy: "delete" } });
+  await call("PATCH", `/threads/${changed}`, { ttl: null });
+  const untouched = await create({ ttl: { ttl: 60, strategy: "delete" } });
+  await run(made);
+  for (const id of [made, changed]) expect(await ttlOf(id)).toBeNull();
+  await age(made, changed, untouched);
+  // the sweep that takes the one has looked at all of them, and given out the default before
+  await expect.poll(() => gone(untouched)).toBe(true);
+  for (const id of [made, changed]) {
+    expect(await gone(id)).toBe(false);
+    expect(await ttlOf(id)).toBeNull();
+  }
+  expect(await checkpoints(made)).toBeGreaterThan(1);
+  await call("PATCH", `/threads/${made}`, { ttl: 60 });
+  await age(made);
+  await expect.poll(() => gone(made)).toBe(true);
+});
+
 test("strategy delete: a thread goes with all that belongs to it, one that a run is on stays", async () => {
   const [old, busy, young] = [await create({ ttl: 60 }), await create({ ttl: 60 }), await create({ ttl: 60 })];
   for (const id of [old, young]) await run(id);

@@ -1,23 +1,31 @@
 import { z } from "zod";
 
-import { jsonObject, limit, offset, uuid } from "../../base/http/fields.ts";
+import { jsonObject, limit, minutes, offset, uuid } from "../../base/http/fields.ts";
 import { extractPaths } from "./extract.ts";
 
 export const threadParams = z.object({ thread_id: uuid });
 
 const strategy = z.enum(["delete", "keep_latest"]);
-const minutes = z.number().positive().max(52_560_000);
 
-/** Minutes since the last activity, and what then happens; a number alone means that it is deleted. */
+/**
+ * Minutes since the last activity, and what then happens; a number alone means that it is deleted. Null is a wish too:
+ * the thread stays, whatever the project's default is.
+ */
 const ttl = z
   .union([minutes, z.object({ ttl: minutes, strategy: strategy.nullish() })])
   .nullish()
-  .transform((given) =>
-    typeof given === "number"
-      ? { minutes: given, strategy: "delete" as const }
-      : given && { minutes: given.ttl, strategy: given.strategy ?? ("delete" as const) },
-  );
-export type ThreadTtl = NonNullable<z.output<typeof ttl>>;
+  .describe("Minutes, or with a strategy. Null: the thread stays.")
+  .transform((given): ThreadTtl | undefined => {
+    if (given === undefined) return undefined;
+    if (given === null) return { minutes: Infinity, strategy: "delete" };
+    if (typeof given === "number") return { minutes: given, strategy: "delete" };
+    return { minutes: given.ttl, strategy: given.strategy ?? "delete" };
+  });
+export interface ThreadTtl {
+  /** Infinity: it stays. */
+  minutes: number;
+  strategy: z.output<typeof strategy>;
+}
 
 const status = z.enum(["idle", "busy", "interrupted", "error"]);
 
@@ -69,6 +77,8 @@ export const storage = z
     runs: part,
     /** Kept frames of its runs' streams. */
     stream_frames: part,
+    /** Kept events of protocol v2. */
+    protocol_events: part,
   })
   .meta({ id: "ThreadStorage" });
 

@@ -24,7 +24,7 @@ const COLUMNS = {
 const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
 
 /** Of the wire; null for a thread that stays. */
-const TTL = `case when t.ttl_minutes is not null then
+const TTL = `case when t.ttl_minutes < 'Infinity' then
   json_build_object('strategy', t.ttl_strategy, 'ttl', t.ttl_minutes, 'expires_at', t.expires_at) end`;
 
 /** @returns the new thread's JSON, without `config`; undefined when the id is taken */

@@ -221,6 +221,7 @@ test("storage tells rows and bytes of a thread, and nothing of another one", asy
     pending_writes: { count: 0, bytes: 0 },
     runs: { count: 0, bytes: 0 },
     stream_frames: { count: 0, bytes: 0 },
+    protocol_events: { count: 0, bytes: 0 },
   });
   await run(thread_id, { assistant_id: "trail", input: { topic: "x".repeat(500) }, stream_resumable: true });
   const rows = await rowsOf(thread_id);
