@@ -90,6 +90,7 @@ test("a cron is created, read, changed, searched, counted, deleted", async () =>
   const count = (body: object) => call("POST", "/runs/crons/count", body);
   expect((await count({ metadata: { of: "crud" } })).json).toBe(2);
   expect((await count({ metadata: { of: "nobody" } })).json).toBe(0);
+  expect((await count({ metadata: { of: "crud" }, enabled: true })).json).toBe(1);
 
   expect((await call("DELETE", path)).status).toBe(204);
   expect((await call("GET", path)).status).toBe(404);

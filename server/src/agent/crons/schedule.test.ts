@@ -53,6 +53,44 @@ test("an hour that comes twice: a fixed time occurs once, every hour means both"
   ]);
 });
 
+test("lists and ranges of times are fixed times: moved, never left out, never doubled", () => {
+  expect(following("30 2,14 * * *", "Europe/Berlin", "2026-03-28T18:00:00Z", 2)).toEqual([
+    "2026-03-29T01:00Z",
+    "2026-03-29T12:30Z",
+  ]);
+  expect(following("30 2,14 * * *", "Europe/Berlin", "2026-10-24T18:00:00Z", 2)).toEqual([
+    "2026-10-25T00:30Z",
+    "2026-10-25T13:30Z",
+  ]);
+  expect(following("0,30 2 * * *", "Europe/Berlin", "2026-03-28T18:00:00Z", 2)).toEqual([
+    "2026-03-29T01:00Z",
+    "2026-03-30T00:00Z",
+  ]);
+  const ranged = readSchedule("30 1-3 * * *", "Europe/Berlin");
+  expect(ranged.latest(at("2026-03-29T01:20:00Z"))).toEqual(at("2026-03-29T01:00:00Z"));
+  expect(ranged.latest(at("2026-10-25T01:45:00Z"))).toEqual(at("2026-10-25T00:30:00Z"));
+});
+
+test("a minute or an hour with * goes by what the clock shows", () => {
+  expect(following("*/30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", 1)).toEqual(["2026-03-30T00:00Z"]);
+  expect(following("0 */2 * * *", "Europe/Berlin", "2026-10-24T22:30:00Z", 3)).toEqual([
+    "2026-10-25T00:00Z",
+    "2026-10-25T01:00Z",
+    "2026-10-25T03:00Z",
+  ]);
+});
+
+test("changes of half an hour, and at midnight", () => {
+  expect(following("15 2 * * *", "Australia/Lord_Howe", "2026-10-03T12:00:00Z", 2)).toEqual([
+    "2026-10-03T15:30Z",
+    "2026-10-04T15:15Z",
+  ]);
+  expect(following("30 0 * * *", "Asia/Beirut", "2026-03-28T12:00:00Z", 2)).toEqual([
+    "2026-03-28T22:00Z",
+    "2026-03-29T21:30Z",
+  ]);
+});
+
 test.each([
   ["", /five fields/],
   ["* * * *", /five fields/],

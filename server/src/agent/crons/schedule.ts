@@ -1,7 +1,8 @@
 /**
  * When a cron is due. Expressions have five fields, or are one of @hourly, @daily, @weekly, @monthly, @yearly; croner
- * parses them. In the hour that a change of the clock leaves out, an occurrence moves to the change; in the hour that
- * comes twice, a fixed time occurs once and `*` in the hours' field in both.
+ * parses them. In the hour that a change of the clock leaves out, a fixed time moves to the change; in the hour that
+ * comes twice it occurs once. Where the minute or the hour has `*` or a step there is no fixed time: nothing moves, and
+ * both hours count.
  */
 import { Cron } from "croner";
 
@@ -27,7 +28,8 @@ export function readSchedule(expression: string, timezone: string | null): Sched
   }
   let cron: Cron;
   try {
-    cron = new Cron(text, { timezone: timezone ?? "UTC", mode: "5-part", paused: true });
+    // by default croner takes lists and ranges of times for no fixed times, and leaves them out or doubles them
+    cron = new Cron(text, { timezone: timezone ?? "UTC", mode: "5-part", fixedTimeRule: "no-wildcard", paused: true });
   } catch (error) {
     throw bad((error as Error).message.replace(/^CronPattern: /, ""));
   }

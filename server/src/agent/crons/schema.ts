@@ -124,12 +124,12 @@ export const searchBody = z
   })
   .meta({ id: "CronSearch" });
 
-export const countBody = z.object(filter).meta({ id: "CronCount" });
+export const countBody = z.object({ ...filter, enabled: z.boolean().nullish() }).meta({ id: "CronCount" });
 
 export const cronParams = z.object({ cron_id: uuid });
 export const threadParams = z.object({ thread_id: uuid });
 
 export type CronCreate = z.output<typeof createBody>;
 export type CronPatch = z.output<typeof patchBody>;
-export type CronFilter = z.output<typeof countBody> & { enabled?: boolean | null | undefined };
+export type CronFilter = z.output<typeof countBody>;
 export type CronSearch = z.output<typeof searchBody>;
