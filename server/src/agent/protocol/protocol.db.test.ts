@@ -60,6 +60,9 @@ test("a stream that is open before its thread is there gets everything, numbered
     { event: "completed", graph_name: "trail" },
   ]);
   expect(reader.events[count - 1]).toEqual(terminals(reader)[0]);
+  const { json: storage } = await server.call("GET", `/threads/${thread}/storage`);
+  expect(storage.protocol_events.count).toBe(reader.events.length);
+  expect(storage.protocol_events.bytes).toBeGreaterThan(reader.events.length * 50);
   const { json: runs } = await server.call("GET", `/threads/${thread}/runs`);
   expect(runs).toMatchObject([{ status: "success" }, { run_id: started.result.run_id, status: "success" }]);
 });
@@ -222,6 +225,11 @@ test("what cannot be is said by a code", async () => {
     ["run.start", { assistant_id: "nobody" }, "invalid_argument", /nobody/],
     ["run.start", { assistant_id: "trail", config: 1 }, "invalid_argument", /config/],
     ["run.start", { assistant_id: "trail", config: { recursion_limit: 0 } }, "invalid_argument", /recursion_limit/],
+    ["run.start", { assistant_id: "trail", webhook: "http://10.0.0.1/" }, "invalid_argument", /private address/],
+    ["run.start", { assistant_id: "trail", feedback_keys: ["up"] }, "invalid_argument", /feedback_keys: is not for/],
+    ["run.start", { assistant_id: "trail", command: { resume: 1 } }, "invalid_argument", /command: is not for run/],
+    ["run.start", { assistant_id: "trail", interrupt_before: 1 }, "invalid_argument", /interrupt_before/],
+    ["state.listCheckpoints", { before: "x" }, "invalid_argument", /before: must be a UUID/],
     ["input.respond", { interrupt_id: "x", response: 1 }, "no_such_run", /no active assistant/],
     ["input.inject", { message: { role: "user", content: "x" } }, "no_such_run"],
     ["input.inject", { message: { role: "robot", content: "x" } }, "invalid_argument"],
@@ -245,6 +253,24 @@ test("what cannot be is said by a code", async () => {
     error: "invalid_argument",
     message: expect.stringMatching(/is bound to assistant/),
   });
+});
+
+test("what an ordinary run may be given beside its input counts here too", async () => {
+  const thread = uuid7();
+  const reader = await read(thread);
+  const webhook = "/threads/search";
+  const started = await start(
+    thread,
+    "trail",
+    { topic: "a" },
+    { webhook, interrupt_after: ["first"], context: { a: 1 } },
+  );
+  await until(reader, 1);
+  const { json: run } = await server.call("GET", `/threads/${thread}/runs/${started.result.run_id}`);
+  expect(run.kwargs).toMatchObject({ webhook, context: { a: 1 } });
+  expect((await server.call("GET", `/threads/${thread}`)).json.status).toBe("interrupted");
+  const { json: deliveries } = await server.call("GET", `/webhooks/deliveries?run_id=${run.run_id}`);
+  expect(deliveries).toMatchObject([{ url: webhook, run_status: "success" }]);
 });
 
 test("requests that are none are refused before anything else", async () => {

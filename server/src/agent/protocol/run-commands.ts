@@ -7,7 +7,7 @@ import { runBody } from "../runs/schema.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import type { Caller } from "./caller.ts";
 import { invalidArgument, ProtocolError } from "./protocol-error.ts";
-import { forkParams, injectParams, respondParams, runStartParams } from "./schema.ts";
+import { forkParams, injectParams, ORDINARY_FIELDS, respondParams, runStartParams } from "./schema.ts";
 import { parseParams } from "./parse-params.ts";
 import { selectThread, type ThreadRow } from "./sql.ts";
 
@@ -45,7 +45,7 @@ async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promi
 /** Contract agent-server §19.4: input for a thread that has asked something is the answer. */
 export async function runStart(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
   const params = parseParams(runStartParams, given);
-  const { assistant_id: assistant, input, config, metadata, langsmith_tracer } = params;
+  const { assistant_id: assistant, input, config, metadata } = params;
   if (!assistant) throw invalidArgument("run.start requires an assistant_id.");
   const before = await startedBefore(deps, caller);
   if (before !== undefined) return { run_id: before };
@@ -61,7 +61,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
     ...(resumes ? { command: { resume: input } } : { input }),
     config,
     metadata,
-    langsmith_tracer,
+    ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),
     ...(STRATEGIES.includes(wanted as string) && { multitask_strategy: wanted }),
   });
   return { run_id: runId };

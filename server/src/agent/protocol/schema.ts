@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { jsonObject } from "../../base/http/fields.ts";
+import { jsonObject, uuid } from "../../base/http/fields.ts";
+import { runBody } from "../runs/schema.ts";
 
 export const threadParams = z.object({ thread_id: z.uuid() });
 
@@ -68,14 +69,34 @@ const config = jsonObject.nullish();
 const metadata = jsonObject.nullish();
 const namespace = z.array(z.string()).nullish();
 
-export const runStartParams = z.object({
+/** Of an ordinary run's body; the protocol does not name them, and whoever sends them means them. */
+const ordinary = runBody
+  .pick({
+    context: true,
+    interrupt_before: true,
+    interrupt_after: true,
+    durability: true,
+    webhook: true,
+    langsmith_tracer: true,
+  })
+  .partial();
+export const ORDINARY_FIELDS = Object.keys(ordinary.shape) as (keyof typeof ordinary.shape)[];
+
+const absent = (why: string) => z.null(`is not for run.start: ${why}`).optional();
+
+export const runStartParams = ordinary.extend({
   assistant_id: z.string().nullish(),
   input: z.unknown().optional(),
   config,
   metadata,
   multitaskStrategy: z.unknown().optional(),
   multitask_strategy: z.unknown().optional(),
-  langsmith_tracer: z.unknown().optional(),
+  // refused rather than dropped
+  command: absent("answer by input.respond"),
+  checkpoint: absent("give config.configurable.checkpoint_id, or state.fork"),
+  checkpoint_id: absent("give config.configurable.checkpoint_id, or state.fork"),
+  feedback_keys: absent("no channel tells their links"),
+  after_seconds: absent("runs start at once"),
 });
 
 const response = z.object({ namespace, interrupt_id: z.string().nullish(), response: z.unknown().optional() });
@@ -97,7 +118,7 @@ export const stateParams = z.object({ namespace, keys: z.array(z.string()).nulli
 export const listCheckpointsParams = z.object({
   namespace,
   limit: z.int().min(1).max(1000).nullish(),
-  before: z.string().nullish(),
+  before: uuid.nullish(),
 });
 
 export const forkParams = z.object({ checkpoint_id: z.string(), input: z.unknown().optional(), config });
