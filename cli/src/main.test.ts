@@ -42,6 +42,8 @@ test.each([
   [["rollback"], "Which deployment? heddle rollback NAME"],
   [["deployments", "delete"], "Which one? heddle deployments delete NAME"],
   [["deployments", "drop", "x"], 'There is no action "drop"'],
+  [["export", "verify"], "Which one? heddle export verify ID"],
+  [["export", "create", "--destination", "x"], "heddle export create needs --project"],
   [["deploy", "--nam", "x"], "--nam"],
   [["deploy", "--config", "/nowhere/langgraph.json"], "There is no /nowhere/langgraph.json"],
 ])("heddle %j is refused with 2, and says how it is written", async (args, said) => {

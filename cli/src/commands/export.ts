@@ -88,11 +88,12 @@ export async function run(args: string[]): Promise<void> {
     });
     print(one, `${one.id} ${one.status}`);
   } else if (action === "verify") {
+    const wanted = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
     const onFile = (done: number, of: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} files`);
     };
-    const found = await verify(readPlace(given), process.env, id(), onFile);
+    const found = await verify(readPlace(given), process.env, wanted, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;

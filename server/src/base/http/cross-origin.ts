@@ -6,6 +6,7 @@ import { ConfigError, type Options, type OptionSpec } from "../config/options.ts
 /** What scripts of other origins may read of an answer, besides what they always may. */
 const EXPOSED_HEADERS = [
   "content-location",
+  "idempotent-replayed",
   "location",
   "ratelimit",
   "ratelimit-policy",
