@@ -1118,6 +1118,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            enabled?: boolean | null;
         };
         CronPatch: {
             /** @description null or absent: go on from the thread's state. */
@@ -1337,6 +1338,7 @@ export interface components {
                     as_node: string;
                 }[];
             }[] | null;
+            /** @description Minutes, or with a strategy. Null: the thread stays. */
             ttl?: (number | {
                 ttl: number;
                 strategy?: ("delete" | "keep_latest") | null;
@@ -1373,6 +1375,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Minutes, or with a strategy. Null: the thread stays. */
             ttl?: (number | {
                 ttl: number;
                 strategy?: ("delete" | "keep_latest") | null;
@@ -1405,6 +1408,10 @@ export interface components {
                 bytes: number;
             };
             stream_frames: {
+                count: number;
+                bytes: number;
+            };
+            protocol_events: {
                 count: number;
                 bytes: number;
             };
