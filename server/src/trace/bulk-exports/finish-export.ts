@@ -136,11 +136,7 @@ async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, pat
 }
 
 /** @returns false when we may not look; then no more is asked */
-async function readAllBack(
-  bucket: Bucket,
-  page: readonly files.ExportedFile[],
-  signal: AbortSignal,
-): Promise<boolean> {
+async function readAllBack(bucket: Bucket, page: readonly files.ExportedFile[], signal: AbortSignal): Promise<boolean> {
   for (let i = 0; i < page.length; i += HEADS_AT_ONCE) {
     signal.throwIfAborted();
     const some = page.slice(i, i + HEADS_AT_ONCE);
