@@ -89,7 +89,7 @@ describe("a host ends", () => {
   test("when its server closes the stream", { timeout: LIMIT }, async () => {
     await begin("wait, deaf");
     await host.stop();
-    expect(await host.exited).toEqual({ code: 0, signal: null });
+    expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });
   });
 
   test("by its watchdog when the server is gone while user code blocks", { timeout: LIMIT }, async () => {

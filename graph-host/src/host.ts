@@ -48,14 +48,17 @@ export class Host {
   #nextStoreCall = 1;
   readonly #tracing = new RunTracing();
   #draining = false;
+  /** It ends by itself, and its server is to see with which code. */
+  #leaving = false;
   #exitCode = 0;
 
   constructor(fd: number) {
-    // Without its server nobody wants what the host does, and another host may do it already.
+    // Without its server nobody wants what the host does, and another host may do it already. As the watchdog does it,
+    // for Node's own exit asks user code first and waits for all threads: one was found waiting there 20 minutes later.
     this.connection = new Connection(
       fd,
       (header, body) => this.#receive(header, body),
-      () => process.exit(this.#exitCode),
+      () => (this.#leaving ? process.exit(this.#exitCode) : process.kill(process.pid, "SIGKILL")),
     );
   }
 
@@ -93,6 +96,7 @@ export class Host {
   async #fault(error: unknown): Promise<void> {
     const { error: name, message, stack } = describeError(error);
     complain("An error that belongs to no run:", error);
+    this.#leaving = true;
     this.#exitCode = EXIT_SOFTWARE;
     this.connection.send({ t: "fault", message: stack ?? `${name}: ${message}` });
     setTimeout(() => process.exit(EXIT_SOFTWARE), 1000);
@@ -184,6 +188,7 @@ export class Host {
   async #exitIfDrained(): Promise<void> {
     if (!this.#draining || this.#runs.size > 0) return;
     await Promise.all([this.#deps?.savers.close(), this.#tracing.flush(FLUSH_MS)]);
+    this.#leaving = true;
     await this.connection.end();
     process.exit(0);
   }
