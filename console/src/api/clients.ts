@@ -20,8 +20,8 @@ const manners: Middleware = {
   },
   async onResponse({ response, schemaPath }) {
     if (response.ok) return response;
-    // of a password that was typed wrong the form tells
-    if (response.status === 401 && !/\/(login|auth\/password)$/.test(schemaPath)) onUnauthorized();
+    // of a password that was typed wrong the form tells, and who asks whether they are somebody goes by the answer
+    if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) onUnauthorized();
     throw await ApiError.from(response);
   },
   onError({ error }) {

@@ -3,6 +3,7 @@ import { createRootRouteWithContext, Outlet, useRouter } from "@tanstack/react-r
 import { useEffect } from "react";
 
 import { whenUnauthorized } from "../api/clients.ts";
+import { whoQuery } from "../features/settings/queries.ts";
 
 export const Route = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Root });
 
@@ -10,6 +11,8 @@ function Root() {
   const router = useRouter();
   useEffect(() => {
     whenUnauthorized(() => {
+      // whoever was known is nobody now
+      router.options.context.queryClient.removeQueries({ queryKey: whoQuery.queryKey });
       const { pathname, href } = router.state.location;
       if (pathname === "/sign-in" || pathname.startsWith("/public/")) return;
       void router.navigate({ to: "/sign-in", search: { next: href }, replace: true });

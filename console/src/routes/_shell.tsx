@@ -1,5 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 
+import { mayEnter } from "../app/may-enter.ts";
 import { Shell } from "../app/shell.tsx";
+import { Waiting } from "../app/waiting.tsx";
 
-export const Route = createFileRoute("/_shell")({ component: Shell });
+export const Route = createFileRoute("/_shell")({
+  // pages ask for nothing while nobody is signed in
+  beforeLoad: ({ context, location }) => mayEnter(context.queryClient, location.href),
+  pendingComponent: Waiting,
+  component: Shell,
+});

@@ -8,10 +8,13 @@ export type Role = components["schemas"]["Role"];
 export type ApiKey = components["schemas"]["ApiKey"];
 export type Activity = components["schemas"]["OCSFApiActivity"];
 
+/** The first page waits for whom the server takes one for, so a server that hangs is waited for no longer. */
+const WHO_MS = 10_000;
+
 /** Whom the server takes one for; a key of nobody's and an open server have no person. */
 export const whoQuery = queryOptions({
   queryKey: ["identity", "who"],
-  queryFn: () => data(traceApi.GET("/auth/public", {})),
+  queryFn: () => data(traceApi.GET("/auth/public", { signal: AbortSignal.timeout(WHO_MS) })),
 });
 
 export const organizationQuery = queryOptions({
