@@ -1,6 +1,6 @@
 import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useClipboard, useDebouncedCallback } from "@mantine/hooks";
+import { IconCheck, IconLink, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
@@ -56,6 +56,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
             </Menu.Dropdown>
           </Menu>
         )}
+        <CopyLink />
       </Group>
       <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
         {search.filter !== "" && <CopyButton value={search.filter} label="Copy the filter" />}
@@ -73,6 +74,24 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
         />
       ))}
     </Stack>
+  );
+}
+
+/** All that is looked for is in the address, so its link shows the same to whoever may see the project. */
+function CopyLink() {
+  const { copied, copy } = useClipboard({ timeout: 1500 });
+  const Icon = copied ? IconCheck : IconLink;
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      size="xs"
+      title="Copy the address of this view"
+      leftSection={<Icon size={14} aria-hidden />}
+      onClick={() => copy(location.href)}
+    >
+      {copied ? "Copied" : "Copy link"}
+    </Button>
   );
 }
 

@@ -40,6 +40,7 @@ export function SavedFilters({
         <Button
           variant="default"
           size="xs"
+          title="Saved in this browser"
           leftSection={<IconBookmark size={14} aria-hidden />}
           onClick={() => setOpen(!isOpen)}
         >
@@ -74,7 +75,7 @@ export function SavedFilters({
           ))}
           {saved.length === 0 && (
             <Text size="sm" c="dimmed">
-              None yet. They are kept in this browser.
+              None yet.
             </Text>
           )}
           <form
@@ -98,6 +99,9 @@ export function SavedFilters({
               </Button>
             </Group>
           </form>
+          <Text size="xs" c="dimmed" mt={4}>
+            Saved in this browser, for this project. For somebody else, copy the link of the view.
+          </Text>
         </Stack>
       </Popover.Dropdown>
     </Popover>
