@@ -1,13 +1,21 @@
 import { Box, Group, Title } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
 
+interface PageProps {
+  title: string;
+  actions?: ReactNode;
+  /** Pixels beyond which it grows no wider: of text that is read, not compared. */
+  maw?: number;
+  children: ReactNode;
+}
+
 /** A page: its title, also of the tab, what can be done there, and its content. */
-export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+export function Page({ title, actions, maw = 2400, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Heddle`;
   }, [title]);
   return (
-    <Box p={{ base: "sm", sm: "md" }} maw={2400}>
+    <Box p={{ base: "sm", sm: "md" }} maw={maw}>
       <Group justify="space-between" mb="md" gap="sm" mih={36}>
         <Title order={1} size="h3" style={{ overflowWrap: "anywhere" }}>
           {title}

@@ -1,5 +1,5 @@
 import { Button, Group, Table, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import type { CSSProperties, ReactNode } from "react";
 
 import classes from "./simple-table.module.css";
 
@@ -17,14 +17,14 @@ interface SimpleTableProps<T> {
   columns: SimpleColumn<T>[];
   rows: T[];
   rowKey: (row: T) => string;
-  /** Narrower than that it scrolls sideways, in px; on a phone each row is a card instead. */
+  /** Narrower than that it scrolls sideways, in px; below 620 each row is a card instead. */
   minWidth?: number;
   /** Loads the next page; absent where that was all. */
   onMore?: (() => unknown) | false | undefined;
   isLoadingMore?: boolean;
 }
 
-/** A list of some hundred rows at most. On a phone the roles tell what the display does not: rows and cells. */
+/** A list of some hundred rows at most. As cards the roles tell what the display does not: rows and cells. */
 export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
   return (
     <>
@@ -35,7 +35,7 @@ export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, .
           layout="fixed"
           aria-label={label}
           className={classes["table"]}
-          miw={{ base: 0, sm: minWidth }}
+          style={{ "--table-width": `${minWidth}px` } as CSSProperties}
         >
           <Table.Thead>
             <Table.Tr>

@@ -90,7 +90,7 @@ function Filters({ server, filter }: { server: string; filter: AssistantFilter }
           setName(event.currentTarget.value);
           search(event.currentTarget.value);
         }}
-        w={220}
+        w={{ base: "100%", xs: 220 }}
       />
       <Select
         aria-label="Graph"
@@ -103,7 +103,7 @@ function Filters({ server, filter }: { server: string; filter: AssistantFilter }
         }
         clearable
         searchable={graphs.length > 8}
-        w={180}
+        w={{ base: "100%", xs: 180 }}
       />
     </Group>
   );
@@ -141,7 +141,7 @@ const columns = (server: string) => [
     title: "Description",
     cell: ({ description }: Assistant) =>
       description === null ? (
-        ""
+        "–"
       ) : (
         <Text size="sm" c="dimmed" lineClamp={2}>
           {description}

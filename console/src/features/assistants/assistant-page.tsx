@@ -12,6 +12,7 @@ import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { AssistantForm } from "./assistant-form.tsx";
 import { type Assistant, assistantQuery, isDefault, schemasQuery } from "./queries.ts";
@@ -49,13 +50,13 @@ export function AssistantPage() {
               })
             }
           >
-            <Tabs.List mb="sm">
+            <TabList mb="sm">
               {ASSISTANT_TABS.map((value) => (
                 <Tabs.Tab key={value} value={value}>
                   {TITLES[value]}
                 </Tabs.Tab>
               ))}
-            </Tabs.List>
+            </TabList>
             <Tabs.Panel value="now">
               <Now assistant={assistant} />
             </Tabs.Panel>

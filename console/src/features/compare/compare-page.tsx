@@ -12,6 +12,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
@@ -195,10 +196,10 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
         </Table.Tbody>
       </Table>
       <Tabs defaultValue="diff" keepMounted={false}>
-        <Tabs.List>
+        <TabList>
           <Tabs.Tab value="diff">Differences</Tabs.Tab>
           <Tabs.Tab value="sides">Side by side</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="diff" pt="sm">
           <Stack gap="lg">
             {parts.map(([name, left, right]) => (

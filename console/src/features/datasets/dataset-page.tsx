@@ -10,6 +10,7 @@ import { tellFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
+import { TabList } from "../../ui/tab-list.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
@@ -37,12 +38,12 @@ export function DatasetPage() {
         onChange={(tab) => change({ tab: (tab ?? "examples") as DatasetTab })}
         keepMounted={false}
       >
-        <Tabs.List mb="sm">
+        <TabList mb="sm">
           <Tabs.Tab value="examples">Examples</Tabs.Tab>
           <Tabs.Tab value="experiments">Experiments</Tabs.Tab>
           <Tabs.Tab value="compare">Compare{compared.length > 0 && ` (${compared.length})`}</Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="examples">
           <Examples datasetId={datasetId} search={search} onSearch={change} />
         </Tabs.Panel>

@@ -45,7 +45,7 @@ export function DeploymentList() {
         placeholder="Search by name"
         size="xs"
         mb="sm"
-        w={240}
+        w={{ base: "100%", xs: 240 }}
         maw="100%"
         leftSection={<IconSearch size={14} aria-hidden />}
         value={text}

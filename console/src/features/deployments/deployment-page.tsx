@@ -11,6 +11,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentAddress } from "./deployment-address.tsx";
 import { DeploymentLog } from "./deployment-log.tsx";
@@ -53,13 +54,13 @@ export function DeploymentPage() {
           keepMounted={false}
           onChange={(next) => void navigate({ search: { tab: next as DeploymentTab } })}
         >
-          <Tabs.List mb="sm">
+          <TabList mb="sm">
             {DEPLOYMENT_TABS.map((value) => (
               <Tabs.Tab key={value} value={value}>
                 {TITLES[value]}
               </Tabs.Tab>
             ))}
-          </Tabs.List>
+          </TabList>
           <Tabs.Panel value="revisions">
             <Revisions deployment={deployment} />
           </Tabs.Panel>

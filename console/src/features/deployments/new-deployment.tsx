@@ -7,6 +7,7 @@ import {
   PasswordInput,
   Select,
   SegmentedControl,
+  SimpleGrid,
   Stack,
   Text,
   TextInput,
@@ -166,7 +167,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         error={git.repoUrl === "" ? null : repositoryProblem(git.repoUrl)}
         required
       />
-      <Group grow align="start">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label="Branch, tag or commit"
           description="A tag as refs/tags/v1"
@@ -181,7 +182,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
           onChange={(event) => set({ configPath: event.currentTarget.value.trim() })}
           required
         />
-      </Group>
+      </SimpleGrid>
       {integrations.length > 0 && (
         <Select
           label="Access"

@@ -1,4 +1,5 @@
 import { Button, Group, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -39,7 +40,11 @@ export function DestinationsPage() {
           <ButtonLink to="/exports" variant="default" size="xs">
             Exports
           </ButtonLink>
-          <Button size="xs" onClick={() => void navigate({ search: { create: true } })}>
+          <Button
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => void navigate({ search: { create: true } })}
+          >
             New destination
           </Button>
         </>
@@ -80,19 +85,19 @@ export function DestinationsPage() {
           rows={destinations}
           rowKey={({ id }) => id}
           columns={[
-            { title: "Name", width: "18%", cell: ({ display_name: name }) => name },
+            { title: "Name", width: "16%", cell: ({ display_name: name }) => name },
             { title: "Bucket", cell: ({ config }) => placeOf(config) },
             { title: "Store", cell: ({ config }) => config.endpoint_url ?? `AWS, ${config.region}` },
             {
               title: "Credentials",
-              width: 150,
+              width: 130,
               cell: ({ credentials_keys: keys }) =>
                 keys.length === 0 ? "the installation's" : keys.length > 2 ? "key with session" : "key",
             },
             { title: "Changed", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
-              width: 270,
+              width: 252,
               cell: (one) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button

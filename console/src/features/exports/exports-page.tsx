@@ -1,4 +1,5 @@
 import { Button, Text } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
@@ -36,7 +37,7 @@ export function ExportsPage() {
           <ButtonLink to="/exports/destinations" variant="default" size="xs">
             Destinations
           </ButtonLink>
-          <Button size="xs" onClick={open}>
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={open}>
             New export
           </Button>
         </>
@@ -80,11 +81,11 @@ export function ExportsPage() {
                 </AnchorLink>
               ),
             },
-            { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
-            { title: "Window", width: 372, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
+            { title: "Status", width: 140, cell: (one) => <StatusBadge status={one.status} /> },
+            { title: "Window", width: 340, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
             { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
-            { title: "Written", width: 220, cell: (one) => <Written of={one} /> },
-            { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+            { title: "Written", width: 170, cell: (one) => <Written of={one} /> },
+            { title: "Created", width: 100, cell: ({ created_at: at }) => <TimeText at={at} /> },
           ]}
         />
       )}

@@ -34,7 +34,7 @@ export function Home() {
               <Title order={2} size="h5" mb="xs">
                 Agent servers
               </Title>
-              <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+              <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
                 {servers.slice(0, MOST).map((server) => (
                   <AgentCard key={server.id} server={server} />
                 ))}

@@ -26,6 +26,7 @@ export function Inbox() {
   const { threads = [], total } = waiting.data ?? {};
   return (
     <Page
+      maw={1040}
       title="Waiting for a human"
       actions={typeof total === "number" && <Badge variant="default">{count(total)}</Badge>}
     >
@@ -40,7 +41,7 @@ export function Inbox() {
           </Text>
         </Empty>
       ) : (
-        <Stack gap="md" maw={1000}>
+        <Stack gap="md">
           {threads.map((thread) => (
             <WaitingThread key={thread.thread_id} server={server} thread={thread} names={names} />
           ))}

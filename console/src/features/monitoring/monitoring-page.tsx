@@ -69,7 +69,7 @@ function Section({ title, note, children }: { title: string; note?: string; chil
           </Text>
         )}
       </Group>
-      <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="sm">
+      <SimpleGrid type="container" cols={{ base: 1, "640px": 2, "1100px": 3, "1800px": 4 }} spacing="sm">
         {children}
       </SimpleGrid>
     </section>

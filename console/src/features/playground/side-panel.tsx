@@ -5,6 +5,7 @@ import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
 import type { Drawing } from "../../ui/graph-view/layout.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import classes from "./playground.module.css";
 import type { SetupPanel as Setup } from "./setup-panel.tsx";
 import type { StepsPanel as Steps } from "./steps-panel.tsx";
@@ -33,11 +34,11 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
       onChange={(next) => next !== null && onPanel(next as Panel)}
       keepMounted={false}
     >
-      <Tabs.List>
+      <TabList>
         <Tabs.Tab value="graph">Graph</Tabs.Tab>
         <Tabs.Tab value="steps">Steps</Tabs.Tab>
         <Tabs.Tab value="setup">Setup</Tabs.Tab>
-      </Tabs.List>
+      </TabList>
       <Tabs.Panel value="graph" className={classes.panel} data-fill="true">
         {drawingError ? (
           <Problem error={drawingError} what="The graph cannot be drawn" />

@@ -28,7 +28,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "name",
       header: "Name",
-      width: "minmax(200px, 2fr)",
+      width: "minmax(160px, 2fr)",
       sortable: true,
       cell: ({ id, name }) => (
         <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="sm" truncate>
@@ -39,7 +39,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "runs_count",
       header: "Traces",
-      width: "84px",
+      width: "76px",
       align: "right",
       sortable: true,
       cell: (p) => count(p.run_count),
@@ -47,7 +47,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "error_rate",
       header: "Errors",
-      width: "84px",
+      width: "76px",
       align: "right",
       sortable: true,
       cell: (p) => percent(p.error_rate),
@@ -55,7 +55,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "latency_p50",
       header: "p50",
-      width: "84px",
+      width: "92px",
       align: "right",
       sortable: true,
       cell: (p) => seconds(p.latency_p50),
@@ -63,12 +63,12 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "latency_p99",
       header: "p99",
-      width: "84px",
+      width: "92px",
       align: "right",
       sortable: true,
       cell: (p) => seconds(p.latency_p99),
     },
-    { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (p) => compact(p.total_tokens) },
+    { id: "tokens", header: "Tokens", width: "76px", align: "right", cell: (p) => compact(p.total_tokens) },
     { id: "cost", header: "Cost", width: "84px", align: "right", cell: (p) => money(p.total_cost) },
     {
       id: "last_run_start_time",
@@ -80,7 +80,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
     {
       id: "feedback",
       header: "Feedback",
-      width: "minmax(210px, 1.4fr)",
+      width: "minmax(180px, 1.4fr)",
       cell: (p) => <FeedbackChips stats={p.feedback_stats} />,
     },
     { id: "actions", header: "", width: "48px", cell: actions },

@@ -133,10 +133,11 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
       ) : (
         <SimpleTable
           label="Waiting runs"
+          minWidth={880}
           rows={queue.waiting}
           rowKey={({ run_id: id }) => id}
           columns={[
-            { title: "Run", cell: (run) => <RunLink server={server} run={run} /> },
+            { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
             { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
             { title: "Why it waits", cell: (run) => <Why run={run} server={server} /> },
             { title: "Since", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
@@ -165,10 +166,11 @@ function Running({ queue, server }: { queue: Queue; server: string }) {
       </Title>
       <SimpleTable
         label="Running runs"
+        minWidth={880}
         rows={queue.running}
         rowKey={({ run_id: id }) => id}
         columns={[
-          { title: "Run", cell: (run) => <RunLink server={server} run={run} /> },
+          { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
           { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
           {
             title: "On",

@@ -9,6 +9,7 @@ import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { EditProject } from "../projects/edit-project.tsx";
 import { deleteProject, projectQuery } from "../projects/projects-api.ts";
 import { FilterBar } from "./filter-bar.tsx";
@@ -40,13 +41,13 @@ export function ProjectPage() {
         keepMounted={false}
         mb="sm"
       >
-        <Tabs.List>
+        <TabList>
           {NAMES.map(([tab, name]) => (
             <Tabs.Tab key={tab} value={tab}>
               {name}
             </Tabs.Tab>
           ))}
-        </Tabs.List>
+        </TabList>
         <FilterBar projectId={projectId} search={search} onChange={change} />
         {NAMES.map(([tab]) => (
           <Tabs.Panel key={tab} value={tab}>

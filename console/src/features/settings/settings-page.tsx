@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 
 import { Page } from "../../ui/page.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { Account } from "./account.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Keys } from "./keys.tsx";
@@ -34,13 +35,13 @@ export function SettingsPage() {
         keepMounted={false}
         onChange={(next) => void navigate({ search: { tab: next as SettingsTab } })}
       >
-        <Tabs.List mb="md">
+        <TabList mb="md">
           {SETTINGS_TABS.map((value) => (
             <Tabs.Tab key={value} value={value}>
               {TABS[value].title}
             </Tabs.Tab>
           ))}
-        </Tabs.List>
+        </TabList>
         {SETTINGS_TABS.map((value) => {
           const Content = TABS[value].content;
           return (

@@ -36,8 +36,8 @@ export function StorePage() {
         </Button>
       }
     >
-      <Flex gap="md" direction={{ base: "column", sm: "row" }} align="stretch">
-        <Box w={{ base: "100%", sm: 260 }} mah={{ base: 220, sm: "none" }} style={{ overflow: "auto", flex: "none" }}>
+      <Flex gap="md" direction={{ base: "column", md: "row" }} align="stretch">
+        <Box w={{ base: "100%", md: 260 }} mah={{ base: 220, md: "none" }} style={{ overflow: "auto", flex: "none" }}>
           <NamespaceTree
             server={server}
             chosen={ns}

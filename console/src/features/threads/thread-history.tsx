@@ -75,7 +75,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 7 }}>
         {chosen.length === 0 ? (
-          <Alert color="gray" title="Choose a checkpoint to see its state, or two to compare them" />
+          <Alert variant="default" title="Choose a checkpoint to see its state, or two to compare them" />
         ) : (
           <Chosen server={server} threadId={threadId} ids={chosen} states={history.data} />
         )}

@@ -12,6 +12,7 @@ import { tellDone, tellFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { ThreadSearch } from "./read-thread-search.ts";
 import { ThreadFeedback } from "./thread-feedback.tsx";
@@ -106,12 +107,12 @@ export function ThreadPage() {
         onChange={(next) => go({ tab: next as NonNullable<ThreadSearch["tab"]> }, true)}
         keepMounted={false}
       >
-        <Tabs.List mb="sm">
+        <TabList mb="sm">
           <Tabs.Tab value="state">State</Tabs.Tab>
           <Tabs.Tab value="runs">Runs</Tabs.Tab>
           <Tabs.Tab value="history">History</Tabs.Tab>
           {about?.spaces.trace && <Tabs.Tab value="feedback">Feedback</Tabs.Tab>}
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="state">
           <ThreadStatePanel server={server} thread={thread.data} />
         </Tabs.Panel>

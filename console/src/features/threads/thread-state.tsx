@@ -69,7 +69,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
             </Title>
             <Group gap="xs">
               {now.next.length > 0 && <Text size="sm">next: {now.next.join(", ")}</Text>}
-              <Button size="compact-sm" variant="default" disabled={status === "busy"} onClick={() => setEditing(true)}>
+              <Button size="xs" variant="default" disabled={status === "busy"} onClick={() => setEditing(true)}>
                 Edit state
               </Button>
             </Group>

@@ -5,6 +5,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { count, duration, fullTime, money } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
 import { type AnyRun, firstTokenOf, latencyOf, utc } from "../runs/run-record.ts";
@@ -48,12 +49,12 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
       <Figures run={run} />
       {origin}
       <Tabs value={view} onChange={(next) => onView((next ?? "run") as View)} keepMounted={false} mt="xs">
-        <Tabs.List>
+        <TabList>
           <Tabs.Tab value="run">Run</Tabs.Tab>
           <Tabs.Tab value="feedback">Feedback{feedbackCount === null ? "" : ` (${feedbackCount})`}</Tabs.Tab>
           <Tabs.Tab value="metadata">Metadata</Tabs.Tab>
           <Tabs.Tab value="raw">Raw</Tabs.Tab>
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value="run" pt="sm">
           <Stack gap="md">
             {run.error != null && <RunError error={run.error} />}

@@ -61,7 +61,7 @@ export function WebhooksPage() {
               });
             }
           }}
-          w={300}
+          w={{ base: "100%", xs: 300 }}
           maw="100%"
         />
       </Group>

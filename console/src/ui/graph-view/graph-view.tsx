@@ -10,8 +10,10 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  useReactFlow,
+  useStore,
 } from "@xyflow/react";
-import { useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 
 import "@xyflow/react/dist/style.css";
 import classes from "./graph-view.module.css";
@@ -26,6 +28,8 @@ interface GraphViewProps {
   onNodeClick?: (id: string) => void;
 }
 
+const FIT = { padding: 0.08, maxZoom: 1.1 };
+
 type GraphNode = Node<{ place: Place; state: NodeState | undefined }, "place">;
 const NODE_TYPES = { place: PlaceNode };
 const EDGE_TYPES = { loop: LoopEdge };
@@ -35,6 +39,7 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const places = useMemo(() => placeNodes(drawing), [drawing]);
   const edges = useMemo(() => edgesOf(drawing, places), [drawing, places]);
+  const [isMoved, setMoved] = useState(false);
   const nodes = places.map((place): GraphNode => ({
     id: place.id,
     type: "place",
@@ -53,7 +58,8 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
         edgeTypes={EDGE_TYPES}
         colorMode={scheme}
         fitView
-        fitViewOptions={{ padding: 0.08, maxZoom: 1.1 }}
+        fitViewOptions={FIT}
+        onMoveStart={(event) => event !== null && setMoved(true)}
         minZoom={0.1}
         nodesDraggable={false}
         nodesConnectable={false}
@@ -65,10 +71,28 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
         proOptions={{ hideAttribution: true }}
         {...(onNodeClick && { onNodeClick: (_, node) => onNodeClick(node.id) })}
       >
-        <Controls showInteractive={false} />
+        <Controls
+          showInteractive={false}
+          fitViewOptions={FIT}
+          onZoomIn={() => setMoved(true)}
+          onZoomOut={() => setMoved(true)}
+          onFitView={() => setMoved(false)}
+        />
+        {!isMoved && <FitAgain />}
       </ReactFlow>
     </div>
   );
+}
+
+/** Follows a frame that changes its size: a window made narrow, a phone that is turned. */
+function FitAgain() {
+  const { fitView } = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  useEffect(() => {
+    if (width > 0 && height > 0) void fitView(FIT);
+  }, [fitView, width, height]);
+  return null;
 }
 
 function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {

@@ -1,0 +1,18 @@
+import { Tabs, type TabsListProps } from "@mantine/core";
+import { useEffect, useRef } from "react";
+
+import classes from "./tab-list.module.css";
+
+/** The tabs of a page in one line; where they do not fit, the chosen one is in sight. */
+export function TabList(props: TabsListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const shown = useRef<Element | null>(null);
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]') ?? null;
+    // once for each: who has scrolled on is left alone
+    if (!list.current || !chosen || shown.current === chosen) return;
+    shown.current = chosen;
+    list.current.scrollLeft = chosen.offsetLeft - (list.current.clientWidth - chosen.offsetWidth) / 2;
+  });
+  return <Tabs.List ref={list} className={classes["list"]!} {...props} />;
+}
