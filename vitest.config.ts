@@ -49,6 +49,7 @@ export default defineConfig({
           name: "services",
           include: [
             ...["redis", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
+            "console/test/**/*.podman.test.ts",
             "test/s3/**/*.s3.test.ts",
           ],
           globalSetup: ["server/test/cluster.ts"],
@@ -71,9 +72,10 @@ export default defineConfig({
           ...shared,
           name: "console",
           include: ["console/test/**/*.browser.test.ts"],
+          globalSetup: ["console/test/shared-platforms.ts"],
           // a browser on a busy machine misses a moment now and then; what is wrong fails twice
           retry: 1,
-          // two files at once: half of a file is waiting for its platform to start
+          // two files at once: much of a file is waiting for what a page does next
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },

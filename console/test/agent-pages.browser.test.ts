@@ -6,9 +6,10 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
+import { lookAt, openBrowser, openPage, until } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 let receiver: Server;
@@ -28,13 +29,12 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
-  platform = await startPlatform("dev");
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
   receiver?.close();
 });
 

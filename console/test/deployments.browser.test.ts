@@ -8,7 +8,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
-import { lookAtOpen, openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
+import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { type Platform, startPlatform } from "./platform.ts";
 
 const DEPLOY_MS = 90_000;
 

@@ -3,9 +3,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let s3: TestS3;
 
@@ -15,17 +16,12 @@ const MIDNIGHT = Math.floor(Date.now() / DAY) * DAY;
 beforeAll(async () => {
   s3 = await startTestS3();
   s3.createBucket("exports");
-  platform = await startPlatform("dev", {
-    HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32",
-    N_JOBS_PER_WORKER: "1",
-    HEDDLE_RATE_LIMITS: "off",
-  });
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   await sendRuns(500);
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
   await s3?.stop();
 });
 

@@ -2,17 +2,17 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { openBrowser, openPage, type Platform, seriousFindings, startPlatform, until } from "./browser.ts";
+import { openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 /** A page, and what somebody comes for, by its name. */

@@ -2,9 +2,10 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let projectId: string;
 
@@ -43,7 +44,7 @@ function run(hours: number, seconds: number, fields: Record<string, unknown>, pa
 }
 
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   const roots = Array.from({ length: 120 }, (_, n) =>
     run((n % 40) / 2, 1 + (n % 7), {
@@ -63,7 +64,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 const address = (search = "") => `${platform.url}/projects/${projectId}/monitoring${search}`;

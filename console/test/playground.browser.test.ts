@@ -2,20 +2,20 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 beforeAll(async () => {
-  platform = await startPlatform("dev", {}, "console/test/project/langgraph.json");
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
   await until(async () => (await client.assistants.search()).length > 8);
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 const playground = (query = "") => `${platform.url}/a/local/playground${query}`;
@@ -66,21 +66,28 @@ test("a chat: tokens, a tool's call with its answer, the graph lit, each step's 
   await context.close();
 });
 
-test("on a phone the graph is drawn too", async () => {
+test("on a phone the graph is drawn too, also when the window becomes one", async () => {
   const { page, context, errors } = await openPage(browser, { width: 390 });
   await page.goto(playground("?assistant=agent"));
   const [node, frame] = [page.locator('[data-node="model"]'), page.getByRole("group", { name: "Graph" })];
   await node.waitFor();
-  await until(async () => {
+  const isDrawn = async () => {
     const [inside, around] = [await node.boundingBox(), await frame.boundingBox()];
     return (
       inside !== null &&
       around !== null &&
       around.height > 300 &&
+      inside.x >= around.x &&
+      inside.x + inside.width <= around.x + around.width &&
       inside.y >= around.y &&
       inside.y + inside.height <= around.y + around.height
     );
-  });
+  };
+  await until(isDrawn);
+  for (const width of [2560, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    await until(isDrawn);
+  }
   expect(errors).toEqual([]);
   await context.close();
 });

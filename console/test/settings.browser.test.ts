@@ -2,33 +2,25 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import {
-  heddle,
-  lookAtOpen,
-  openBrowser,
-  openPage,
-  type Platform,
-  seriousFindings,
-  startPlatform,
-  until,
-} from "./browser.ts";
+import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { heddle } from "./platform.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";
 const OTHER = "grace@example.com";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 
 beforeAll(async () => {
-  platform = await startPlatform("up", { HEDDLE_AUTH: "required", HEDDLE_RATE_LIMITS: "on" });
+  platform = await sharedPlatform("guarded");
   browser = await openBrowser();
   await heddle(platform, ["users", "create", "--email", EMAIL, "--name", "Ada", "--password-stdin"], `${PASSWORD}\n`);
   await heddle(platform, ["users", "create", "--email", OTHER, "--name", "Grace", "--password-stdin"], `${PASSWORD}\n`);
 }, 240_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 }, 60_000);
 
 async function signIn(page: Page, email = EMAIL): Promise<void> {
@@ -39,9 +31,16 @@ async function signIn(page: Page, email = EMAIL): Promise<void> {
 
 test("whoever is nobody is sent to the sign-in page, and back to where they were, also in the middle of work", async () => {
   const { page, context, errors } = await openPage(browser);
+  const asked: string[] = [];
+  page.on("response", (answer) => {
+    const { pathname } = new URL(answer.url());
+    if (pathname.startsWith("/api/")) asked.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
+  });
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);
   await page.getByLabel("E-mail").fill(EMAIL);
+  // who is there is asked once, and nothing else of nobody
+  expect(asked).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
   await page.getByLabel(/^Password/).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -191,6 +190,30 @@ test("a workspace is renamed and entered, and what one sees is of it", async () 
   expect(errors).toEqual([]);
   await context.close();
 }, 120_000);
+
+test("on a phone the tabs are one line, and the chosen one is in sight", async () => {
+  const { page, context, errors } = await openPage(browser, { width: 390 });
+  await page.goto(`${platform.url}/settings?tab=account`);
+  await signIn(page);
+  const inSight = async (name: string) => {
+    const [tab, list] = [page.getByRole("tab", { name, exact: true }), page.getByRole("tablist")];
+    await tab.waitFor();
+    const [inside, around] = [(await tab.boundingBox())!, (await list.boundingBox())!];
+    expect(around.height).toBeLessThan(inside.height + 4);
+    return inside.x >= 0 && inside.x + inside.width <= 390;
+  };
+  await until(() => inSight("Your account"));
+  expect(await inSight("Workspaces")).toBe(false);
+  // a tab that is reached by keyboard comes into sight too
+  await page.getByRole("tab", { name: "Your account" }).focus();
+  await page.keyboard.press("Home");
+  await until(() => inSight("Workspaces"));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/tab=workspaces/);
+  expect(await inSight("Workspaces")).toBe(true);
+  expect(errors).toEqual([]);
+  await context.close();
+}, 60_000);
 
 test("every page of the settings at three widths, light and dark", async () => {
   const { page, context, errors } = await openPage(browser);

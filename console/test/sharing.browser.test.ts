@@ -5,15 +5,16 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
+import { lookAt, openBrowser, openPage, until } from "./browser.ts";
 import { type Seeded, seedTraces } from "./seed-traces.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let seeded: Seeded;
 let key: string;
 beforeAll(async () => {
-  platform = await startPlatform("dev", { HEDDLE_AUTH: "required" });
+  platform = await sharedPlatform("guarded");
   browser = await openBrowser();
   // the one key that a first start prints
   key = await until(async () => /lsv2_\w+/.exec(await readFile(join(platform.directory, "server.log"), "utf8"))?.[0], {
@@ -23,7 +24,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 test("a trace is shared, read in a browser without a key, and no more when sharing ends", async () => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, lookAtOpen, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, lookAtOpen, openBrowser, openPage } from "./browser.ts";
+import { type Platform, startPlatform } from "./platform.ts";
 
 let platform: Platform;
 let browser: Browser;

@@ -3,7 +3,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { testProvider } from "../../server/test/openid-provider.ts";
-import { freePort, heddle, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { openBrowser, openPage } from "./browser.ts";
+import { freePort, heddle, type Platform, startPlatform } from "./platform.ts";
 
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";

@@ -2,20 +2,20 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, type Platform, startPlatform } from "./browser.ts";
+import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let client: Client;
 beforeAll(async () => {
-  platform = await startPlatform("dev", {}, "console/test/project/langgraph.json");
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
   await until(async () => (await client.assistants.search()).length > 8);
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 const at = (path: string) => `${platform.url}/a/local/${path}`;
@@ -27,20 +27,22 @@ async function talked(text: string, metadata: Record<string, unknown> = {}): Pro
   return id;
 }
 
-async function asked(): Promise<string> {
-  const { thread_id: id } = await client.threads.create();
+async function asked(metadata: Record<string, unknown> = {}): Promise<string> {
+  const { thread_id: id } = await client.threads.create({ metadata });
   await client.runs.wait(id, "approval", { input: { topic: `topic ${id.slice(-4)}` } });
   return id;
 }
 
 test("threads are listed with counts, filtered by status, metadata and id, each in the address", async () => {
+  // others make threads too, and a second try makes these again
+  const batch = crypto.randomUUID();
   const [ada, bob, waits] = await Promise.all([
-    talked("hello", { user: "ada" }),
-    talked("hi", { user: "bob" }),
-    asked(),
+    talked("hello", { batch, user: "ada" }),
+    talked("hi", { batch, user: "bob" }),
+    asked({ batch }),
   ]);
   const { page, context, errors } = await openPage(browser);
-  await page.goto(at("threads"));
+  await page.goto(at(`threads?meta=batch%3D${batch}`));
   const row = (id: string) => page.getByRole("link", { name: id });
   await Promise.all([ada, bob, waits].map((id) => row(id).waitFor()));
   await page.getByRole("row").filter({ hasText: ada }).getByText("You said: hello").waitFor();
@@ -76,12 +78,13 @@ test("threads are listed with counts, filtered by status, metadata and id, each 
 
 test("threads of one assistant, in another order, page by page", async () => {
   const ids: string[] = [];
+  const batch = `paged ${crypto.randomUUID()}`;
   for (let at = 0; at < 27; at++) {
-    const { thread_id: id } = await client.threads.create({ metadata: { batch: "paged" }, graphId: "counter" });
+    const { thread_id: id } = await client.threads.create({ metadata: { batch }, graphId: "counter" });
     ids.push(id);
   }
   const { page, context, errors } = await openPage(browser);
-  await page.goto(at("threads?meta=batch%3Dpaged"));
+  await page.goto(at(`threads?meta=${encodeURIComponent(`batch=${batch}`)}`));
   const links = page.getByRole("table", { name: "Threads" }).getByRole("link");
   const first = (id: string) => until(async () => (await links.first().innerText()) === id);
   await first(ids.at(-1)!);
@@ -96,8 +99,8 @@ test("threads of one assistant, in another order, page by page", async () => {
   await page.reload();
   await first(ids[25]!);
 
-  const id = await talked("of the agent", { batch: "paged" });
-  await page.goto(at("threads?meta=batch%3Dpaged"));
+  const id = await talked("of the agent", { batch });
+  await page.goto(at(`threads?meta=${encodeURIComponent(`batch=${batch}`)}`));
   await page.getByRole("combobox", { name: "Assistant" }).click();
   await page.getByRole("option", { name: "agent", exact: true }).click();
   await first(id);

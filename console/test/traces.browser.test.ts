@@ -5,20 +5,20 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, lookAtOpen, openBrowser, openPage, type Platform, startPlatform, until } from "./browser.ts";
+import { lookAt, lookAtOpen, openBrowser, openPage, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, seedTraces, send } from "./seed-traces.ts";
+import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
-let platform: Platform;
+let platform: SharedPlatform;
 let browser: Browser;
 let seeded: Seeded;
 beforeAll(async () => {
-  platform = await startPlatform("dev");
+  platform = await sharedPlatform("open");
   browser = await openBrowser();
   seeded = await seedTraces(platform.traceUrl);
 }, 180_000);
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
 });
 
 const at = (path: string) => platform.url + path;
@@ -85,6 +85,11 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   await page.getByLabel("Figures").getByText("9 traces").waitFor();
   await until(async () => (await rowsOf(page).count()) === 9, 10_000);
 
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+
   // the same address in another tab, then joined with a quick filter
   const shared = await openPage(browser);
   await shared.page.goto(page.url());
@@ -96,6 +101,7 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await shared.page.keyboard.press("Escape");
   await shared.page.getByRole("button", { name: "Saved filters" }).click();
+  await shared.page.getByText("Saved in this browser, for this project").waitFor();
   await shared.page.getByRole("textbox", { name: "Name of the filter" }).fill("failed returns");
   await shared.page.getByRole("button", { name: "Save", exact: true }).click();
   await shared.page.goto(projectPage());

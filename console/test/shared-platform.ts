@@ -1,0 +1,13 @@
+import { inject } from "vitest";
+
+import type { Platform } from "./platform.ts";
+import type { SharedPlatformName } from "./shared-platforms.ts";
+
+export type SharedPlatform = Omit<Platform, "restart" | "stop">;
+
+/** One that others use at the same time. */
+export async function sharedPlatform(name: SharedPlatformName): Promise<SharedPlatform> {
+  const answer = await fetch(`${inject("sharedPlatforms")}/${name}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as SharedPlatform;
+}
