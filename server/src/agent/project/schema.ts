@@ -55,6 +55,8 @@ const checkpointer = z
   })
   .loose();
 
+const AUTH_KEYS = new Set(["path", "disable_studio_auth", "openapi", "cache"]);
+
 const auth = z
   .object({
     path: exportPath.optional(),
@@ -78,7 +80,12 @@ const auth = z
       .loose()
       .nullish(),
   })
-  .loose();
+  .loose()
+  // elsewhere a key that nobody knows is a warning; here it would leave every door open
+  .refine((auth) => auth.path !== undefined || Object.keys(auth).every((key) => AUTH_KEYS.has(key)), {
+    path: ["path"],
+    error: "is missing: an auth that names no file asks nobody who they are",
+  });
 
 /** A name that may stand in a URL and, letters aside replaced, in JavaScript. */
 const uiName = z.string().regex(/^[\w.@~-]+$/, "names of ui bundles are letters, digits and . _ - ~ @");
