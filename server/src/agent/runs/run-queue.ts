@@ -33,7 +33,7 @@ import {
   selectNextDue,
   selectRetried,
 } from "./sql.ts";
-import { takeOverStreams } from "./stream-sql.ts";
+import { takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
 /** Events that belong to the thread's numbered ones, not to the stream of the run. */
@@ -254,7 +254,7 @@ export class RunQueue {
         const limit = Math.min(free, 32);
         const rows = await claimRuns(this.#o.sql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
-        const kept = await this.#takeOver(rows);
+        const kept = await takeOver(this.#o, rows);
         for (const row of rows) this.#begin(row, kept.get(row.run_id));
         if (rows.length < limit) break;
       }
@@ -270,19 +270,6 @@ export class RunQueue {
     clearTimeout(this.#due);
     this.#due = setTimeout(() => this.wake(), Math.min(Math.max(ms, 1), 60_000));
     this.#due.unref();
-  }
-
-  /** Which of these runs have a kept stream that others may have begun, and how many frames it has. */
-  async #takeOver(rows: ClaimedRun[]): Promise<Map<string, number>> {
-    const begun = rows.filter((row) => row.attempt > 1 || !this.#o.alone());
-    if (begun.length === 0) return new Map();
-    const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
-    const streams = await whileAway(() => takeOverStreams(this.#o.sql, runs)).catch((error: unknown) => {
-      // the fence holds: these runs go on without their frames being kept
-      this.#o.log.error({ err: error }, "kept streams could not be taken over");
-      return [];
-    });
-    return new Map(streams.map((stream) => [stream.run_id, stream.frames]));
   }
 
   /** @param kept frames of its stream that are in the database; undefined when there is no kept stream */
