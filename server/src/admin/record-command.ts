@@ -24,7 +24,7 @@ export async function recordCommand(
 ): Promise<void> {
   const { of = { organizationId: "", workspaceId: "" }, place } = options;
   const keyring = options.keyring ?? (place && keyringAtHand(place));
-  const audit = createAuditLog(sql, log, { sealKey: keyring && sealKeyOf(keyring.newest) });
+  const audit = createAuditLog(sql, log, { sealKey: keyring && sealKeyOf(keyring.newest), adopts: false });
   const actor = { kind: "system", id: "", name: `command line, ${userName()}`, userId: null } as const;
   await audit.record({ principal: { actor, ...of }, ip: "", operation, target, status: 200 });
   await audit.stop();

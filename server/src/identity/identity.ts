@@ -5,6 +5,7 @@ import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
 import { ConfigError } from "../base/config/options.ts";
 import type { Principal } from "../base/auth/principal.ts";
 import type { Sql } from "../base/db/connect.ts";
+import { createFaultPoint } from "../base/fault-point.ts";
 import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
 import { shortKey } from "./api-keys/key-text.ts";
@@ -82,10 +83,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const { tracingKey } = options;
   const place = { organizationId, workspaceId, plan };
   const authenticator = tracingKey ? withTracingKey(keys, tracingKey, place, (id) => findPlace(sql, id)) : keys;
-  const audit = createAuditLog(sql, log, {
-    retentionDays: settings.auditRetentionDays,
-    sealKey: options.sealKey,
-  });
+  const audit = openAuditLog(options);
   if (first.key) await recordFirstKey(audit, workspace, first.key);
   return {
     guard: {
@@ -103,6 +101,11 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
       await Promise.race([lastUsed.stop(), sleep(1000, undefined, { ref: false })]);
     },
   };
+}
+
+function openAuditLog({ sql, log, settings, sealKey }: IdentityOptions): AuditLog {
+  const fault = createFaultPoint(settings.auditFaultPoints);
+  return createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays, sealKey, fault });
 }
 
 /** The one change that nobody asked for. */
@@ -140,7 +143,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
     onlyWorkspace: own.workspaceId,
     findKeys: (wanted) => platform.findKeys(wanted),
   });
-  const audit = createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays, sealKey: options.sealKey });
+  const audit = openAuditLog(options);
   return {
     guard: { authenticator, audit, auditsData: settings.auditsData, served: () => own },
     workspaceId: own.workspaceId,

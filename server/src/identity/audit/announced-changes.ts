@@ -10,6 +10,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
+import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
 import { deleteAnnounced, insertAnnounced, takeLost, touchAnnounced } from "./announced-sql.ts";
 
@@ -32,9 +33,8 @@ export class AnnouncedChanges<Draft extends { id: string }> {
   readonly #open = new Set<string>();
   readonly #announcing: GroupCommit<Draft, void>;
   readonly #withdrawing: GroupCommit<string, void>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #passes: Passes;
   readonly #pending = new Set<Promise<void>>();
-  #looking: Promise<void> | undefined;
   #stopped = false;
 
   constructor(sql: Sql, log: Log, { adopt, lostAfterMs = LOST_AFTER_MS }: Options<Draft>) {
@@ -50,7 +50,17 @@ export class AnnouncedChanges<Draft extends { id: string }> {
       await deleteAnnounced(sql, ids);
       return ids.map(() => undefined);
     });
-    this.#timer = setInterval(() => this.#look(), lostAfterMs / 4).unref();
+    this.#passes = new Passes({
+      pass: () => this.#touchAndAdopt(),
+      everyMs: lostAfterMs / 4,
+      log,
+      failing: "announced changes could not be looked through",
+    });
+  }
+
+  /** From now on those of processes that are gone are looked for, and its own kept. */
+  start(): void {
+    this.#passes.start();
   }
 
   async announce(draft: Draft): Promise<void> {
@@ -80,17 +90,8 @@ export class AnnouncedChanges<Draft extends { id: string }> {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#passes.stop();
     await Promise.all(this.#pending);
-  }
-
-  #look(): void {
-    this.#looking ??= this.#touchAndAdopt()
-      .catch((error: unknown) => {
-        if (!this.#stopped) this.#log.warn({ err: error }, "announced changes could not be looked through");
-      })
-      .finally(() => (this.#looking = undefined));
   }
 
   async #touchAndAdopt(): Promise<void> {

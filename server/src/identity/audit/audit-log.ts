@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditSink } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
@@ -28,6 +29,9 @@ export interface AuditLogOptions {
   sealKey?: SealKey | undefined;
   /** After which time without a sign a change's process counts as gone, in milliseconds. */
   lostAfterMs?: number;
+  /** False for who is there for a line or two: the changes of others are not its business. */
+  adopts?: boolean;
+  fault?: FaultPoint;
 }
 
 type Draft = Omit<AuditRow, "writer_id" | "writer_seq" | "seal_key_id" | "seal">;
@@ -41,7 +45,7 @@ type Stored = Omit<Draft, "at"> & { at: string };
  * is logged whole, and the change that it tells of is answered with an error, for then nobody may rely on it.
  */
 export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}): AuditLog {
-  const { retentionDays = 0, sealKey, lostAfterMs } = options;
+  const { retentionDays = 0, sealKey, lostAfterMs, adopts = true, fault = () => {} } = options;
   // a number that was perhaps used is never used again for another line: who is in doubt starts anew
   let writer = { id: uuid7(), next: 0 };
   const writes = new GroupCommit<{ draft: Draft; announced: string | undefined }, void>(async (lines) => {
@@ -83,6 +87,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
     // under an id of its own: its process may be alive after all, and write a line too
     adopt: (draft, id) => write({ ...draft, id: uuid7(), at: new Date(draft.at) }, id),
   });
+  if (adopts) announced.start();
 
   return {
     record(entry) {
@@ -93,8 +98,13 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
     async announce(change) {
       const draft = draftOf({ ...change, status: UNKNOWN_OUTCOME }, 1);
       await announced.announce({ ...draft, at: draft.at.toISOString() });
+      fault("after-announcement");
       return {
-        record: (entry) => write(draftOf(entry, 1), draft.id).finally(() => announced.settled(draft.id)),
+        async record(entry) {
+          fault("before-audit-line");
+          await write(draftOf(entry, 1), draft.id).finally(() => announced.settled(draft.id));
+          fault("after-audit-line");
+        },
         withdraw: () => announced.withdraw(draft.id),
       };
     },

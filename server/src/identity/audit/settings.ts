@@ -1,4 +1,4 @@
-import { flag, integer } from "../../base/config/options.ts";
+import { flag, integer, text } from "../../base/config/options.ts";
 
 /** Settings of the audit log, the same in every role. */
 export const auditOptions = {
@@ -12,5 +12,10 @@ export const auditOptions = {
     default: 400,
     max: 36_500,
     description: "Days after which lines of the audit log are removed; 0 keeps them for ever.",
+  }),
+  auditFaultPoints: text<string | undefined>({
+    env: ["HEDDLE_FAULT_POINTS"],
+    default: undefined,
+    description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
   }),
 };
