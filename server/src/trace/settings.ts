@@ -58,6 +58,21 @@ export const traceOptions = {
     description:
       "Statements at once on ClickHouse. With chDB each occupies a thread of UV_THREADPOOL_SIZE while it runs.",
   }),
+  traceQuerySeconds: integer({
+    env: ["HEDDLE_TRACE_QUERY_SECONDS"],
+    default: 60,
+    min: 1,
+    max: 100,
+    description: "Seconds that the store may work on a query of a caller; one that takes longer is ended and gets 422.",
+  }),
+  traceQueries: integer({
+    env: ["HEDDLE_TRACE_QUERIES"],
+    default: 0,
+    max: 100,
+    description:
+      "Queries of callers at once in a process. Up to 100 more wait for their turn, 30 s at most, then they get 503. " +
+      "0: HEDDLE_CLICKHOUSE_CONNECTIONS less 2, at least 1.",
+  }),
   chdbMaxMemoryMb: integer({
     env: ["HEDDLE_CHDB_MEMORY_MB"],
     default: 0,

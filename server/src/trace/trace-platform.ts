@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import { migrateClickHouse } from "../base/clickhouse/migrate.ts";
 import { openClickHouse } from "../base/clickhouse/open-clickhouse.ts";
+import { Questions } from "../base/clickhouse/questions.ts";
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrate } from "../base/db/migrate.ts";
 import type { Log } from "../base/log.ts";
@@ -66,6 +67,9 @@ export async function startTracePlatform({
       maxMemory: settings.chdbMaxMemoryMb * 1024 * 1024,
     });
     await migrateClickHouse(clickhouse, sql);
+    // one for what is written, one for what ingest looks up
+    const atOnce = settings.traceQueries || Math.max(1, settings.clickhouseConnections - 2);
+    clickhouse = clickhouse.withQuestions(new Questions({ seconds: settings.traceQuerySeconds, atOnce }));
   } catch (error) {
     if (!given) await clickhouse?.close();
     await sql.end({ timeout: 1 });

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { ClickHouseClient, ClickHouseSettings, DataFormat } from "@clickhouse/client";
 
 import type { Param } from "./format-param.ts";
+import { Questions } from "./questions.ts";
 
 export interface Query {
   /** A name for the query log: `runs.newest`. */
@@ -24,11 +25,19 @@ export class ClickHouse {
   readonly cluster: string;
   /** Whether the engine runs in this process. */
   readonly embedded: boolean;
+  /** What callers ask takes turns here; the platform's own statements do not. */
+  readonly questions: Questions;
 
-  constructor(client: ClickHouseClient, options: { cluster: string; embedded: boolean }) {
+  constructor(client: ClickHouseClient, options: { cluster: string; embedded: boolean; questions?: Questions }) {
     this.client = client;
     this.cluster = options.cluster;
     this.embedded = options.embedded;
+    this.questions = options.questions ?? new Questions({ seconds: 60, atOnce: Infinity });
+  }
+
+  /** The same store with these bounds for what callers ask. */
+  withQuestions(questions: Questions): ClickHouse {
+    return new ClickHouse(this.client, { cluster: this.cluster, embedded: this.embedded, questions });
   }
 
   async rows<T>(query: Query): Promise<T[]> {

@@ -3,6 +3,7 @@ import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
+import { limitConditions } from "../filter/limit-conditions.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { findProject } from "../projects/sql.ts";
 import { orderedFields } from "./columns.ts";
@@ -53,7 +54,7 @@ export async function createExport(
 function checkFilter(filter: string | null | undefined): void {
   if (filter == null) return;
   try {
-    readFilter(filter);
+    limitConditions([readFilter(filter)]);
   } catch (error) {
     if (error instanceof FilterError) throw unprocessable(`Invalid body: filter: ${error.message}`);
     throw error;

@@ -1,9 +1,11 @@
-import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
+import { bind, ch } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { knowTiers } from "../runs/know-tiers.ts";
+import { limited } from "../runs/limited.ts";
+import { readRows } from "../runs/read-rows.ts";
 import type { PrintPlan } from "../runs/print-v1.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { lookUp } from "../runs/related.ts";
@@ -100,11 +102,11 @@ async function filteredExamples(
 ): Promise<string[] | undefined> {
   let left = examples ? new Set(examples) : undefined;
   for (const [project, texts] of Object.entries(filters ?? {})) {
-    const selection = { projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) };
+    const selection = limited({ projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) });
     const known = await knowTiers(deps, scope, selection);
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
       limit ${bind("UInt32", MAX_FILTERED)}`;
-    const rows = await deps.clickhouse.rows<{ id: string | null }>({ name: "datasets.filtered", ...render(statement) });
+    const rows = await readRows<{ id: string | null }>(deps.clickhouse, "datasets.filtered", statement);
     if (rows.length === MAX_FILTERED) throw unprocessable(`filters: more than ${MAX_FILTERED} examples pass.`);
     left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
   }

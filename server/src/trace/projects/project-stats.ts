@@ -5,6 +5,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";
 import { knowTiers } from "../runs/know-tiers.ts";
+import { limited } from "../runs/limited.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
@@ -50,7 +51,7 @@ export async function projectStats(
   const metrics = METRIC_NAMES.filter((name) => (METRICS as readonly string[]).includes(name) && wants(name));
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
-  const selection = { projects: ids, is_root: true, since, filters };
+  const selection = limited({ projects: ids, is_root: true, since, filters });
   const known = await knowTiers({ sql, settings }, scope, selection);
   const [figures, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, known, {

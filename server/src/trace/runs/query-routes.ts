@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { notFound } from "../../base/errors.ts";
+import { AppError, notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
@@ -55,6 +55,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
           const message = problemOf(body[field]);
           return message === undefined ? [] : [{ field, message }];
         });
+        const tooMany = errors.length === 0 ? tooManyConditions(body) : undefined;
+        if (tooMany !== undefined) errors.push({ field: "filter", message: tooMany });
         return c.json({ valid: errors.length === 0, errors });
       },
     }),
@@ -113,6 +115,16 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       },
     }),
   ];
+}
+
+function tooManyConditions(body: schema.QueryBody): string | undefined {
+  try {
+    selectionOf({ ...body, id: undefined });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError && error.status === 422) return error.message;
+    throw error;
+  }
 }
 
 function problemOf(expression: string | undefined): string | undefined {

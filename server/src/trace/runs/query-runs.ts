@@ -5,6 +5,7 @@ import type { TraceDeps } from "../deps.ts";
 import { printCursor, readCursor } from "./cursor.ts";
 import type { PrintContext } from "./run-fields.ts";
 import { knowTiers } from "./know-tiers.ts";
+import { limited } from "./limited.ts";
 import { planV1, type PrintPlan } from "./print-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
@@ -17,7 +18,7 @@ const AT_ONCE = 2000;
 /** Characters that are passed on together: each handing over costs more than printing a run. */
 const CHUNK = 262_144;
 
-/** What a v1 body selects. Throws FilterError (400). */
+/** What a v1 body selects. @throws FilterError (400), and 422 for more conditions than a request may have */
 export function selectionOf(body: SelectionBody): RunSelection {
   // asked for by id, a run is sent whatever else the body says (contract §3.1)
   if (body.id) return { ids: body.id };
@@ -25,7 +26,7 @@ export function selectionOf(body: SelectionBody): RunSelection {
   if (body.filter !== undefined) filters.push(readFilter(body.filter));
   if (body.search_filter !== undefined) filters.push(readFilter(body.search_filter));
   if (body.query !== undefined && body.query !== "") filters.push({ kind: "search", text: body.query });
-  return {
+  return limited({
     projects: body.session,
     traces: body.trace === undefined ? undefined : [body.trace],
     parents: body.parent_run === undefined ? undefined : [body.parent_run],
@@ -38,7 +39,7 @@ export function selectionOf(body: SelectionBody): RunSelection {
     filters,
     trace_filter: body.trace_filter === undefined ? undefined : readFilter(body.trace_filter),
     tree_filter: body.tree_filter === undefined ? undefined : readFilter(body.tree_filter),
-  };
+  });
 }
 
 /** 404 when one of these is no project of the workspace. */

@@ -5,6 +5,7 @@ import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../projects/sql.ts";
 import { printCursor, readCursor } from "./cursor.ts";
 import { knowTiers } from "./know-tiers.ts";
+import { limited } from "./limited.ts";
 import { planV2 } from "./print-v2.ts";
 import type { PrintPlan } from "./print-v1.ts";
 import { lookUp } from "./related.ts";
@@ -62,7 +63,7 @@ export async function queryRunsV2(
     projects = found.map((one) => one.id);
     since = body.min_start_time ?? parseTime(found.map((one) => one.start_time).toSorted()[0]!)!;
   }
-  const selection: RunSelection = {
+  const selection: RunSelection = limited({
     projects,
     ids: body.ids,
     traces: body.trace_id === undefined ? undefined : [body.trace_id],
@@ -75,7 +76,7 @@ export async function queryRunsV2(
     filters: filtersOf(body.filter),
     trace_filter: filtersOf(body.trace_filter)[0],
     tree_filter: filtersOf(body.tree_filter)[0],
-  };
+  });
   return printPage(deps, scope, context, selection, planV2(body.selects), {
     descending: body.sort_order === "DESC",
     limit: body.page_size,
@@ -105,7 +106,7 @@ export async function queryTraces(
   body: TracesBody,
 ): Promise<PrintedPage> {
   const plan = planV2(body.selects);
-  const selection: RunSelection = {
+  const selection: RunSelection = limited({
     projects: [body.project_id],
     traces: body.trace_ids,
     is_root: true,
@@ -114,7 +115,7 @@ export async function queryTraces(
     // on a root the trace's filter is its own
     filters: filtersOf(body.trace_filter),
     tree_filter: filtersOf(body.tree_filter)[0],
-  };
+  });
   const { rows, next } = await selectPage(deps.clickhouse, await knowTiers(deps, scope, selection), selection, {
     columns: plan.columns,
     descending: true,

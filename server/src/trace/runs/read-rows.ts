@@ -4,12 +4,9 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 
-/** A query that takes longer reads more than anybody looks at, and keeps others waiting for its thread. */
-const MAX_SECONDS = 60;
-
 /**
- * The rows of a reading statement. 422 when it takes too long, because the same would again; 503 when the store is
- * away or has no memory left.
+ * The rows of a statement that a caller asks for, in its turn. 422 when it takes too long, because the same would
+ * again; 503 when the store is away, has no memory left, or is asked too much.
  */
 export async function readRows<T>(
   clickhouse: ClickHouse,
@@ -17,14 +14,12 @@ export async function readRows<T>(
   statement: Fragment,
   settings: ClickHouseSettings = {},
 ): Promise<T[]> {
+  const { questions } = clickhouse;
+  const query = { name, ...render(statement), settings: { max_execution_time: questions.seconds, ...settings } };
   try {
-    return await clickhouse.rows<T>({
-      name,
-      ...render(statement),
-      settings: { max_execution_time: MAX_SECONDS, ...settings },
-    });
+    return await questions.ask(() => clickhouse.rows<T>(query));
   } catch (error) {
-    throw translate(error);
+    throw translate(error, questions.seconds);
   }
 }
 
@@ -32,11 +27,11 @@ export async function readRows<T>(
 const AWAY = new Set(["202", "203", "209", "210", "236", "241", "242", "279", "439", "735"]);
 const TIMEOUT = "159";
 
-function translate(error: unknown): unknown {
+function translate(error: unknown, seconds: number): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== "string") return error;
   if (code === TIMEOUT) {
-    const message = `The query took longer than ${MAX_SECONDS} s. Bound its start time, or ask for less.`;
+    const message = `The query took longer than ${seconds} s. Bound its start time, or ask for less.`;
     return new AppError(422, message, { cause: error });
   }
   // E…: Node's codes of a connection that can't be made or broke

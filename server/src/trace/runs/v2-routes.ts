@@ -9,6 +9,7 @@ import { planV2 } from "./print-v2.ts";
 import { checkProjects, printRuns } from "./query-runs.ts";
 import { filtersOf, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
 import { knowTiers } from "./know-tiers.ts";
+import { limited } from "./limited.ts";
 import { RunScope } from "./run-scope.ts";
 import * as schema from "./v2-schema.ts";
 
@@ -87,13 +88,13 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [query.project_id]);
-        const selection = {
+        const selection = limited({
           projects: [query.project_id],
           traces: [params.trace_id],
           since: query.min_start_time,
           until: query.max_start_time,
           filters: filtersOf(query.filter),
-        };
+        });
         const context = printContext(deps.settings, scope, c);
         const known = await knowTiers(deps, scope, selection);
         const runs = printRuns(deps, known, context, selection, planV2(query.selects), false);

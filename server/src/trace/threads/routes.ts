@@ -9,6 +9,7 @@ import { printContext } from "../runs/print-context.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { filtersOf, pageText, printPage } from "../runs/query-v2.ts";
 import { knowTiers } from "../runs/know-tiers.ts";
+import { limited } from "../runs/limited.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { stats } from "../runs/stats-schema.ts";
 import { statsOfRuns } from "../runs/stats-runs.ts";
@@ -23,12 +24,13 @@ const shared = { tag: "Threads", permission: "runs:read" } as const;
 /** Turns of a thread that a preview tells. */
 const MAX_TURNS = 100;
 
-const groupSelection = (body: schema.GroupBody): ThreadSelection => ({
-  projects: [body.session_id],
-  since: body.start_time,
-  until: body.end_time,
-  filters: filtersOf(body.filter),
-});
+const groupSelection = (body: schema.GroupBody): ThreadSelection =>
+  limited({
+    projects: [body.session_id],
+    since: body.start_time,
+    until: body.end_time,
+    filters: filtersOf(body.filter),
+  });
 
 export function threadRoutes(deps: TraceDeps): Route[] {
   return [
@@ -102,13 +104,13 @@ function threadV2Routes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [body.project_id]);
-        const selection: ThreadSelection = {
+        const selection: ThreadSelection = limited({
           projects: [body.project_id],
           since: body.min_start_time,
           until: body.max_start_time,
           filters: filtersOf(body.filter, body.thread_filter, body.trace_filter),
           tree_filter: filtersOf(body.tree_filter)[0],
-        };
+        });
         const known = await knowTiers(deps, scope, selection);
         return c.json(await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor }));
       },
@@ -125,12 +127,12 @@ function threadV2Routes(deps: TraceDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [query.project_id]);
-        const selection = {
+        const selection = limited({
           projects: [query.project_id],
           threads: [params.thread_id],
           is_root: true,
           filters: filtersOf(query.filter),
-        };
+        });
         const page = { descending: false, limit: query.page_size, after: readCursor(query.cursor) };
         const context = printContext(deps.settings, scope, c);
         return rawJson(
@@ -149,11 +151,11 @@ function threadV2Routes(deps: TraceDeps): Route[] {
       errors: [400],
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
-        const selection: ThreadSelection = {
+        const selection: ThreadSelection = limited({
           projects: [query.session_id],
           threads: [params.thread_id],
           filters: filtersOf(query.filter),
-        };
+        });
         return c.json(await statsOfThread(deps, await knowTiers(deps, scope, selection), selection, query.selects));
       },
     }),

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+
+import { deferred } from "../deferred.ts";
+import { Questions } from "./questions.ts";
+
+const REFUSED = { status: 503, headers: { "Retry-After": "5" } };
+
+test("so many at once, the rest in their order, and those that are too many not at all", async () => {
+  const questions = new Questions({ seconds: 1, atOnce: 2, waiting: 2 });
+  const begun: number[] = [];
+  const ends = Array.from({ length: 5 }, () => deferred<number>());
+  const asked = ends.map(({ promise }, n) =>
+    questions.ask(() => {
+      begun.push(n);
+      return promise;
+    }),
+  );
+  await expect(asked[4]).rejects.toMatchObject(REFUSED);
+  expect(begun).toEqual([0, 1]);
+  ends[1]!.resolve(1);
+  expect(await asked[1]).toBe(1);
+  await expect.poll(() => begun).toEqual([0, 1, 2]);
+  // one that fails gives its place on too
+  ends[0]!.reject(new Error("broke"));
+  await expect(asked[0]).rejects.toThrow("broke");
+  await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
+  for (const { resolve } of ends) resolve(0);
+  await Promise.all([asked[2], asked[3]]);
+  expect(await questions.ask(() => Promise.resolve("free again"))).toBe("free again");
+});
+
+test("who has waited for too long is sent away and begins nothing", async () => {
+  const questions = new Questions({ seconds: 1, atOnce: 1, waitMs: 20 });
+  const end = deferred<void>();
+  const first = questions.ask(() => end.promise);
+  let begun = false;
+  await expect(
+    questions.ask(() => {
+      begun = true;
+      return Promise.resolve();
+    }),
+  ).rejects.toMatchObject(REFUSED);
+  end.resolve();
+  await first;
+  expect(begun).toBe(false);
+});

@@ -1,0 +1,34 @@
+import { unprocessable } from "../../base/errors.ts";
+import type { Expression } from "./expression.ts";
+
+/**
+ * Of all expressions of a request together. Each one costs a pass over the runs' texts or a query of its own over
+ * feedback: some hundred took ten seconds and more. A list in `in` is one condition, however long.
+ */
+export const MAX_CONDITIONS = 100;
+
+/** @throws 422 when a request asks more than one may */
+export function limitConditions(expressions: readonly (Expression | undefined)[]): void {
+  const count = expressions.reduce((sum, one) => sum + (one === undefined ? 0 : conditionsOf(one)), 0);
+  if (count <= MAX_CONDITIONS) return;
+  throw unprocessable(
+    `The filters have ${count} conditions, and a request may have ${MAX_CONDITIONS} at most. ` +
+      "in(field, [...]) is one condition, however long its list is.",
+  );
+}
+
+function conditionsOf(expression: Expression): number {
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      return expression.items.reduce((sum, item) => sum + conditionsOf(item), 0);
+    case "not":
+      return conditionsOf(expression.item);
+    case "some_pair":
+      return expression.tests.length;
+    case "metadata_contains":
+      return expression.entries.length;
+    default:
+      return 1;
+  }
+}
