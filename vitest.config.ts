@@ -6,8 +6,10 @@ const shared = {
   pool: "forks" as const,
   // The checkpoint validation suite of LangGraph registers its tests through globals.
   globals: true,
-  testTimeout: 30_000,
+  // What a test waits for comes in milliseconds on a machine that is its own. Elsewhere patience costs nothing.
+  testTimeout: 60_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
   // much of a database test is waiting: one file at a time leaves half of two cores idle
   maxWorkers: 2,
   // its port would be fought for; tests that want the console say so

@@ -13,7 +13,7 @@ describe.each(sdks)("cancelling over SDK $sdk", ({ client }) => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "slow", slow());
     const done = async () => (await client.threads.getState<Log>(thread_id)).values.log?.length ?? 0;
-    await expect.poll(done, { interval: 10, timeout: 5_000 }).toBeGreaterThan(1);
+    await expect.poll(done, { interval: 10 }).toBeGreaterThan(1);
     return { thread_id, run_id };
   };
   const status = async (thread_id: string, run_id: string) => (await client.runs.get(thread_id, run_id)).status;
@@ -128,11 +128,11 @@ describe("cancelling over HTTP", () => {
   });
 
   test("a run that goes on in user code for long is stopped at once", async () => {
-    const { path } = await started({ input: { label: "long", steps: 1, ms: 10_000 } });
+    const { path } = await started({ input: { label: "long", steps: 1, ms: 120_000 } });
     await expect.poll(async () => (await request("GET", path)).json.status, { interval: 10 }).toBe("running");
     const before = Date.now();
     await request("POST", `${path}/cancel?wait=1`);
-    expect(Date.now() - before).toBeLessThan(3_000);
+    expect(Date.now() - before).toBeLessThan(30_000);
   });
 
   // The JavaScript dev server does not watch who joins.
@@ -148,7 +148,7 @@ describe("cancelling over HTTP", () => {
     abort.abort();
     expect(await leaving).toBe("left");
     const status = async () => (await request("GET", path)).json.status;
-    await expect.poll(status, { timeout: 3_000 }).toBe("interrupted");
+    await expect.poll(status).toBe("interrupted");
   });
 
   test("waiters of a cancelled run are answered", async () => {

@@ -29,7 +29,7 @@ describe.each(withThreadStreams)("the stream of a thread over SDK $sdk", ({ clie
       const { run_id } = await client.runs.create(thread_id, "slow", options);
       await client.runs.join(thread_id, run_id);
     }
-    await expect.poll(() => ends(seen), { timeout: 5000 }).toBe(2);
+    await expect.poll(() => ends(seen)).toBe(2);
     leave.abort();
     await reading;
     expect(seen[0]!.event).toBe("metadata");

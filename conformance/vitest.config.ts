@@ -6,8 +6,8 @@ const ALONE = "cancel-many.test.ts";
 
 const shared = {
   root: fileURLToPath(new URL(".", import.meta.url)),
-  testTimeout: 30_000,
-  expect: { poll: { timeout: 5_000 } },
+  testTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
   isolate: false,
   // its port would be fought for
   env: { HEDDLE_CONSOLE: "false" },

@@ -93,11 +93,10 @@ describe("a host ends", () => {
   });
 
   test("by its watchdog when the server is gone while user code blocks", { timeout: LIMIT }, async () => {
-    await begin("block");
-    const before = performance.now();
+    // silence alone would take longer than the test may
+    await begin("block", { HEDDLE_HOST_SILENCE_MS: "600000" });
     host.dropHeart();
     expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });
-    expect(performance.now() - before).toBeLessThan(3000);
   });
 
   test("by its watchdog when the server falls silent while user code blocks", { timeout: LIMIT }, async () => {

@@ -44,7 +44,7 @@ test("events that a client has seen keep their numbers when the server is killed
   expect(whole.events.map(({ seq }) => seq)).toEqual(whole.events.map((_, i) => i + 1));
   expect(whole.events.filter(isEnd).map(({ params }) => params.data.event)).toEqual(["completed"]);
   const back = await EventReader.open(server.url, thread, { channels: CHANNELS, since: seen });
-  await vi.waitUntil(() => back.events.some(isEnd), { timeout: 5000 });
+  await vi.waitUntil(() => back.events.some(isEnd), { timeout: 20_000 });
   expect(text + back.text).toBe(whole.text);
   for (const one of [reader, whole, back]) one.close();
 });

@@ -84,7 +84,7 @@ const [delivery] = await vi.waitFor(
     if (found.length === 0) throw new Error("the webhook was not sent");
     return found;
   },
-  { timeout: 10_000 },
+  { timeout: 30_000 },
 );
 // nobody is there; it shall not change by itself while B tries
 await sql`update webhook_deliveries set status = 'failed'`;

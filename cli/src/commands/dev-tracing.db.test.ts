@@ -80,13 +80,13 @@ test(
     const traces = server.find(/^ {2}Traces +(http.+)$/m)!;
     const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);
     const first = await run(api, key);
-    await expect.poll(() => traceStatus(traces, key, first), { timeout: 15_000 }).toBe("success");
+    await expect.poll(() => traceStatus(traces, key, first), { timeout: 30_000 }).toBe("success");
     expect(await traceStatus(traces, undefined, first)).toBe(401);
 
     const pid = tracePid(server.child.pid!)!;
     process.kill(pid, "SIGKILL");
     const meanwhile = await run(api, key);
-    await expect.poll(() => tracePid(server.child.pid!) ?? pid, { timeout: 10_000 }).not.toBe(pid);
+    await expect.poll(() => tracePid(server.child.pid!) ?? pid, { timeout: 30_000 }).not.toBe(pid);
     await expect.poll(() => traceStatus(traces, key, meanwhile), { timeout: 30_000 }).toBe("success");
 
     // what ran last is delivered before the platform is stopped
@@ -104,7 +104,7 @@ test("both roles in one process trace as well, and stop in order", SLOW, async (
   const traces = server.find(/Trace platform (\S+)/)!;
   await expect.poll(() => call(`${api}/ok`, undefined).then(({ status }) => status)).toBe(200);
   const id = await run(api, firstKey);
-  await expect.poll(() => traceStatus(traces, firstKey, id), { timeout: 15_000 }).toBe("success");
+  await expect.poll(() => traceStatus(traces, firstKey, id), { timeout: 30_000 }).toBe("success");
 
   const asked = { assistant_id: "trail", input: {}, feedback_keys: ["thumbs"] };
   const { json } = await call(`${api}/runs/wait`, firstKey, asked);

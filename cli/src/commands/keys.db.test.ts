@@ -53,7 +53,7 @@ test("a key that is made on the command line works on a running server, until it
     code: 0,
     stdout: expect.stringContaining("deploys"),
   });
-  await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 10_000 }).toBe(401);
+  await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(401);
   expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("no such key"),

@@ -53,7 +53,7 @@ async function hostOf(env: Record<string, string> = {}): Promise<HostProcess> {
 
 const kwargs = { input: { messages: "hi" } };
 /** The client gathers for a quarter of a second. */
-const DELIVERED = { timeout: 5000 };
+const DELIVERED = { timeout: 20_000 };
 
 test("nothing is sent by a host that was not told where to, nor by its rehearsals", async () => {
   const { url, pieces } = await receiver();

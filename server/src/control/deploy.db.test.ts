@@ -51,7 +51,7 @@ test("a project is built, runs behind its address, is replaced, brought back and
   const [{ port }] = await sql<[{ port: number }]>`select port from instances where state = 'ready'`;
   expect((await fetch(`http://127.0.0.1:${port}/ok`)).status).toBe(200);
   expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
-  await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 15_000 });
+  await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 30_000 });
   await expect(fetch(`http://127.0.0.1:${port}/ok`)).rejects.toThrow("fetch failed");
   expect((await ask("/d/story/runs/wait", {})).status).toBe(404);
   expect(readdirSync(join(dataDir, "control", "builds"))).toEqual([]);

@@ -69,7 +69,7 @@ test("a revision whose graph does not load is not deployed, and the one before g
   expect((await run()).word).toBe("second");
   expect(await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id)).toBe(pid);
   const left = () => sql`select 1 from instances where revision_id = ${third} and state <> 'ended'`;
-  await vi.waitUntil(async () => (await left()).length === 0, { timeout: 10_000 });
+  await vi.waitUntil(async () => (await left()).length === 0, { timeout: 30_000 });
 }, 100_000);
 
 test("an instance that is killed comes back, and a request that comes meanwhile waits for it", async () => {

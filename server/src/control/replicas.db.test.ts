@@ -41,7 +41,7 @@ test("requests are answered by each of the replicas, whose use of memory and pro
     ["ready", 1],
   ]);
   const servers = new Set<unknown>();
-  await vi.waitUntil(async () => servers.add((await ask()).server).size === 2, { timeout: 10_000, interval: 10 });
+  await vi.waitUntil(async () => servers.add((await ask()).server).size === 2, { timeout: 30_000, interval: 10 });
   const figures = async () => {
     const { json } = await call("GET", `/v2/deployments/${id}/instances`);
     return json.resources as { memory_bytes: number; cpu_percent: number | null }[];
@@ -58,7 +58,7 @@ test("one that dies is replaced, and the other answers meanwhile", async () => {
   const [one, other] = await alive(active);
   process.kill(-one!.pid, "SIGKILL");
   // it is noticed, and from then on nobody is sent to it
-  await vi.waitUntil(async () => (await alive(active)).every(({ pid }) => pid !== one!.pid), { timeout: 10_000 });
+  await vi.waitUntil(async () => (await alive(active)).every(({ pid }) => pid !== one!.pid), { timeout: 30_000 });
   for (let n = 0; n < 5; n++) expect(await ask()).toMatchObject({ status: 200, word: "first" });
   await vi.waitUntil(
     async () => {

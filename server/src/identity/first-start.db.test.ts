@@ -50,5 +50,5 @@ test("the plan of the default workspace is followed also where nobody needs a ke
   };
   expect(await plan()).toBe("enterprise");
   await db.sql`update workspaces set plan = 'developer' where id = ${identity.workspaceId}`;
-  await expect.poll(plan, { timeout: 10_000 }).toBe("developer");
+  await expect.poll(plan, { timeout: 30_000 }).toBe("developer");
 });

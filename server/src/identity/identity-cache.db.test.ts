@@ -70,37 +70,39 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
   return { server, statements: () => count, sql: inner };
 }
 
-/** Asks again and again, as under load; resolves with how long the key went on to work. */
-async function timeUntilRefused(server: Authenticator, key: string): Promise<number> {
-  const began = performance.now();
-  while ((await statusFor(server, key)) === 200) {
-    if (performance.now() - began > 3000) throw new Error("it still works");
+/**
+ * Asks again and again, as under load, until the answer is `status`. Resolves with when the last request began that
+ * got another answer, in milliseconds; how long requests take does not matter, so that a busy machine breaks no promise.
+ */
+async function lastOther(server: Authenticator, key: string, status: number): Promise<number> {
+  let last = 0;
+  for (const began = performance.now(); last < 5000;) {
+    const asked = performance.now() - began;
+    if ((await statusFor(server, key)) === status) return last;
+    last = asked;
     await new Promise((done) => setTimeout(done, 5));
   }
-  return performance.now() - began;
+  throw new Error(`not ${status} after five seconds`);
 }
 
-/** For promises about time, which a machine that is busy otherwise may break now and then. */
-const TIMED = { retry: 2 };
-
-test("a key that is revoked anywhere stops within a second on every server", TIMED, async () => {
+test("a key that is revoked anywhere stops within a second on every server", async () => {
   const servers = [(await testGuard(db)).authenticator, (await testGuard(db)).authenticator];
   const { id, key } = await keyOf("shared");
   for (const server of servers) expect(await statusFor(server, key)).toBe(200);
   await revoke(id);
-  const times = await Promise.all(servers.map((server) => timeUntilRefused(server, key)));
+  const times = await Promise.all(servers.map((server) => lastOther(server, key, 401)));
   expect(Math.max(...times)).toBeLessThan(1000);
   for (const server of servers) expect(await statusFor(server, key)).toBe(401);
 });
 
-test("also on a server that hears nothing, while it is busy and after it was idle", TIMED, async () => {
+test("also on a server that hears nothing, while it is busy and after it was idle", async () => {
   const { server, sql } = deafServer();
   const busy = await keyOf("busy");
   const idle = await keyOf("idle");
   expect(await statusFor(server, busy.key)).toBe(200);
   expect(await statusFor(server, idle.key)).toBe(200);
   await revoke(busy.id);
-  expect(await timeUntilRefused(server, busy.key)).toBeLessThan(1000);
+  expect(await lastOther(server, busy.key, 401)).toBeLessThan(1000);
 
   expect(await statusFor(server, idle.key)).toBe(200);
   await revoke(idle.id);
@@ -110,19 +112,17 @@ test("also on a server that hears nothing, while it is busy and after it was idl
   await sql.end();
 });
 
-test("changes of expiry, of roles and of workspaces reach a server that hears nothing", TIMED, async () => {
+test("changes of expiry, of roles and of workspaces reach a server that hears nothing", async () => {
   const { server, sql } = deafServer();
   const { id, key } = await keyOf("changing");
-  const expectSoon = async (status: number) => {
-    await expect.poll(() => statusFor(server, key), { timeout: 1000, interval: 10 }).toBe(status);
-  };
-  await expectSoon(200);
+  const until = (status: number) => lastOther(server, key, status);
+  expect(await until(200)).toBeLessThan(1000);
   await db.sql`update api_keys set expires_at = now() - interval '1 s' where id = ${id}`;
-  await expectSoon(403);
+  expect(await until(403)).toBeLessThan(1000);
   await db.sql`update api_keys set expires_at = null where id = ${id}`;
-  await expectSoon(200);
+  expect(await until(200)).toBeLessThan(1000);
   await db.sql`delete from api_key_workspaces where key_id = ${id}`;
-  await expectSoon(403);
+  expect(await until(403)).toBeLessThan(1000);
   await sql.end();
 });
 
@@ -175,17 +175,26 @@ test("without a database nothing is trusted for longer than a second", async () 
   });
 });
 
-test("the median of a check of a known key is under 0.1 ms", async () => {
+test("a check of a known key takes less than half as long as the shortest query", async () => {
   const { authenticator } = await testGuard(db);
   const { key } = await keyOf("fast");
   await statusFor(authenticator, key);
-  const times: number[] = [];
-  for (let n = 0; n < 5000; n++) {
-    const headers = new Headers({ "x-api-key": key });
-    const began = performance.now();
-    await authenticator.authenticate({ headers, method: "GET", ip: "::1" });
-    times.push(performance.now() - began);
+  const check = () =>
+    authenticator.authenticate({ headers: new Headers({ "x-api-key": key }), method: "GET", ip: "::1" });
+  const query = () => db.sql`select 1`;
+  const checks: number[] = [];
+  const queries: number[] = [];
+  // in turn, so that both meet the same machine
+  for (let n = 0; n < 2000; n++) {
+    for (const [act, times] of [
+      [check, checks],
+      [query, queries],
+    ] as const) {
+      const began = performance.now();
+      await act();
+      times.push(performance.now() - began);
+    }
   }
-  times.sort((a, b) => a - b);
-  expect(times[2500]).toBeLessThan(0.1);
+  const median = (times: number[]) => times.toSorted((a, b) => a - b)[1000]!;
+  expect(median(checks)).toBeLessThan(median(queries) / 2);
 });

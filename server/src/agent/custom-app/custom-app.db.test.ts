@@ -64,14 +64,14 @@ test("a client without a URL reaches this server, without a network", async () =
   expect((await call("GET", "/custom/threads")).json).toEqual({ made: { made_by: "the app" }, found: 1 });
 });
 
-// a promise about time, which a machine that is busy otherwise may break once
-test("streams are not gathered", { retry: 2 }, async () => {
+test("streams are not gathered", async () => {
   const response = await createAgentApp(deps, openGuard).request("/custom/stream");
   const reader = response.body!.getReader();
-  const started = performance.now();
-  const first = await reader.read();
-  expect(Buffer.from(first.value!).toString()).toContain("first");
-  expect(performance.now() - started).toBeLessThan(500);
+  const next = async () => Buffer.from((await reader.read()).value!).toString();
+  expect(await next()).toContain("first");
+  // the second is not written before this
+  await call("POST", "/custom/stream/on");
+  expect(await next()).toContain("second");
   await reader.cancel();
 });
 
@@ -235,7 +235,7 @@ test(
       await new Promise((resolve) => setTimeout(resolve, 700));
       return word();
     };
-    await expect.poll(rewritten, { timeout: 15_000 }).toBe("two");
+    await expect.poll(rewritten, { timeout: 30_000 }).toBe("two");
     write("nonsense(");
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expect(await word()).toBe("two");
@@ -245,7 +245,7 @@ test(
     const http = { app: "./app.ts:app", mount_prefix: "/team" };
     const webhooks = { url: { require_https: true } };
     writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, http, webhooks }));
-    await expect.poll(() => server.agent.deps.project.webhooks.requireHttps, { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => server.agent.deps.project.webhooks.requireHttps, { timeout: 30_000 }).toBe(true);
     expect(inProcess()).toBe("http://localhost:8123/team");
     const missing = { headers: { "x-a": "${{ env.LG_WEBHOOK_NOT_SET }}" } };
     writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, webhooks: missing }));

@@ -35,7 +35,7 @@ test("one user's thread is not there for another, over any transport and by any 
   expect(started.type).toBe("success");
   const own = await EventReader.open(url, thread, ALL, as("ann"));
   open.push(own);
-  await vi.waitUntil(() => own.events.some(isEnd), { timeout: 10_000 });
+  await vi.waitUntil(() => own.events.some(isEnd), { timeout: 30_000 });
 
   await expect(EventReader.open(url, thread, ALL, as("ben"))).rejects.toThrow(/^404 /);
   await expect(SocketClient.open(url, thread, { authorization: "Bearer ben" })).rejects.toThrow("404");
@@ -61,7 +61,7 @@ test("whoever waits at an id before another makes a thread of it sees nothing of
   const socket = await SocketClient.open(url, thread, { authorization: "Bearer ben" });
   await socket.command("subscription.subscribe", ALL);
   await command("ann", thread, "run.start", { assistant_id: "agent", input });
-  await vi.waitUntil(() => stream.ended && socket.closed, { timeout: 10_000 });
+  await vi.waitUntil(() => stream.ended && socket.closed, { timeout: 30_000 });
   expect([stream.events, socket.events, socket.closed?.code]).toEqual([[], [], 1008]);
 });
 

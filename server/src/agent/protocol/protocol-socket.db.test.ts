@@ -171,7 +171,7 @@ test("there is a limit to sockets, silent ones are ended, and all end with the s
   const silent = await open(uuid7(), http.url);
   await expect(open(uuid7(), http.url)).rejects.toThrow("503");
   rawSocket(silent.socket).pause();
-  await vi.waitUntil(() => other.agent.deps.protocol.readers === 1, { timeout: 5000 });
+  await vi.waitUntil(() => other.agent.deps.protocol.readers === 1, { timeout: 20_000 });
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(lively.closed).toBeUndefined();
   const back = await open(uuid7(), http.url);

@@ -34,7 +34,7 @@ const terminals = (reader: EventReader) =>
       method === "lifecycle" && params.namespace.length === 0 && endings.includes(params.data.event),
   );
 const until = (reader: EventReader, ends: number) =>
-  vi.waitUntil(() => terminals(reader).length >= ends, { timeout: 10_000, interval: 5 });
+  vi.waitUntil(() => terminals(reader).length >= ends, { timeout: 30_000, interval: 5 });
 
 test("a stream that is open before its thread is there gets everything, numbered from 1, over all runs", async () => {
   const thread = uuid7();
@@ -100,7 +100,7 @@ test("channels and namespaces choose, with and without the ids of tasks", async 
   await until(all, 1);
   const chosen = async (body: object, count: number) => {
     const reader = await read(thread, body);
-    await vi.waitUntil(() => reader.events.length >= count, { timeout: 5000, interval: 5 });
+    await vi.waitUntil(() => reader.events.length >= count, { timeout: 20_000, interval: 5 });
     await new Promise((resolve) => setTimeout(resolve, 50));
     return reader.events;
   };
@@ -307,7 +307,7 @@ test("a deleted thread ends its streams, and one made anew is numbered from 1", 
   await start(thread, "trail", { topic: "a" });
   await until(reader, 1);
   expect((await server.call("DELETE", `/threads/${thread}`)).status).toBe(204);
-  await vi.waitUntil(() => reader.ended, { timeout: 5000 });
+  await vi.waitUntil(() => reader.ended, { timeout: 20_000 });
   const again = await read(thread);
   await start(thread, "trail", { topic: "a" });
   await until(again, 1);
@@ -321,7 +321,7 @@ test("events go when they are too old, and the numbers go on", async () => {
   await until(reader, 1);
   const last = reader.events.at(-1).seq;
   reader.close();
-  await vi.waitUntil(() => server.agent.deps.protocol.readers === 0, { timeout: 5000 });
+  await vi.waitUntil(() => server.agent.deps.protocol.readers === 0, { timeout: 20_000 });
   await server.sql`update protocol_runs set ended_at = now() - interval '1 hour' where thread_id = ${thread}`;
   expect(await deleteOldEvents(server.sql, 120)).toBeGreaterThan(0);
   const late = await read(thread);

@@ -10,14 +10,14 @@ const isEnd = ({ method, params }: { method: string; params: { namespace: string
   method === "lifecycle" && params.namespace.length === 0 && params.data.event !== "running";
 
 const ends = (reader: EventReader, count: number) =>
-  vi.waitUntil(() => reader.events.filter(isEnd).length === count, { timeout: 15_000, interval: 10 });
+  vi.waitUntil(() => reader.events.filter(isEnd).length === count, { timeout: 30_000, interval: 10 });
 
 test("events are the same on another server and after a restart; an end that nobody wrote is written", async () => {
   const db = await testDatabase();
   const servers = [await testAgentServer({}, undefined, { db }), await testAgentServer({}, undefined, { db })] as const;
   const urls = [(await listenAgent(servers[0])).url, (await listenAgent(servers[1])).url] as const;
   // until each has seen the other
-  await vi.waitUntil(() => db.sql`select 1 from servers`.then((rows) => rows.length === 2), { timeout: 10_000 });
+  await vi.waitUntil(() => db.sql`select 1 from servers`.then((rows) => rows.length === 2), { timeout: 30_000 });
   const thread = uuid7();
   const readers = await Promise.all(urls.map((url) => EventReader.open(url, thread, { channels: CHANNELS })));
   const command = (at: 0 | 1, method: string, params: object) =>
@@ -40,7 +40,7 @@ test("events are the same on another server and after a restart; an end that nob
   expect(readers[1]!.events.at(-1)).toMatchObject({ params: { data: { event: "failed", error: "error" } } });
 
   await Promise.all(servers.map((server) => server.stop()));
-  await vi.waitUntil(() => readers.every((reader) => reader.ended), { timeout: 5000 });
+  await vi.waitUntil(() => readers.every((reader) => reader.ended), { timeout: 20_000 });
   const after = await testAgentServer({}, undefined, { db });
   const { url } = await listenAgent(after);
   const late = await EventReader.open(url, thread, { channels: CHANNELS });

@@ -37,7 +37,7 @@ test("streams that are open are cut when their key is revoked, those of others g
   ]);
 
   await db.sql`update api_keys set revoked_at = now() where key_hash = decode(${hashKey(editor)}, 'hex')`;
-  await expect.poll(() => [revoked.ended, socket.readyState], { timeout: 10_000 }).toEqual([true, WebSocket.CLOSED]);
+  await expect.poll(() => [revoked.ended, socket.readyState], { timeout: 30_000 }).toEqual([true, WebSocket.CLOSED]);
   expect(kept.ended).toBe(false);
   expect((await fetch(url + path, { headers: { "x-api-key": editor } })).status).toBe(401);
 });

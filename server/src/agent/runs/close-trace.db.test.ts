@@ -53,20 +53,20 @@ const ends = (runId: string) => told.filter((text) => text.includes(runId) && te
 
 test("a run that was being cancelled when its whole server was lost gets an end in its trace", async () => {
   const [, runId] = await lostRun("running", { cancel_action: "interrupt" });
-  await expect.poll(() => ends(runId!), { timeout: 15_000 }).toContain("lost while it was being cancelled");
+  await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("lost while it was being cancelled");
   expect(ends(runId!)).toContain("the lost");
 });
 
 test("so does one that was lost too often", async () => {
   const [threadId, runId] = await lostRun("running", { attempt: 25 });
-  await expect.poll(() => ends(runId!), { timeout: 15_000 }).toContain("lost too often");
+  await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("lost too often");
   expect((await call("GET", `/threads/${threadId}/runs/${runId}`)).json.status).toBe("error");
 });
 
 test("and one that is cancelled while it waits for another attempt; one that had none has no trace", async () => {
   const [threadId, runId] = await lostRun("pending");
   expect((await call("POST", `/threads/${threadId}/runs/${runId}/cancel?wait=false`)).status).toBeLessThan(300);
-  await expect.poll(() => ends(runId!), { timeout: 15_000 }).toContain("cancelled by the caller");
+  await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("cancelled by the caller");
   const [otherThread, other] = await lostRun("pending", { attempt: 0 });
   await call("POST", `/threads/${otherThread}/runs/${other}/cancel?wait=false`);
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -156,6 +156,6 @@ test("a temporary run that another server executed, of which nothing is known he
   const frames = sseFrame(0, "values", '{"n":1}').toString();
   const kept = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
   await appendFrames(sql, [{ ...kept, frames, status: "success", notify: false }]);
-  await expect.poll(() => streams.get(run.runId)?.outcome?.status, { timeout: 2500 }).toBe("success");
+  await expect.poll(() => streams.get(run.runId)?.outcome?.status).toBe("success");
   expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
 });

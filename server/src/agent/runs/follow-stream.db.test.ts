@@ -35,7 +35,7 @@ test("a server that does not execute a run passes its frames on, all of them, an
   const path = `/threads/${thread_id}/runs/${run_id}/stream`;
   const status = async () =>
     (await (await fetch(owner.url + path.replace("/stream", ""))).json()) as { status: string };
-  await vi.waitUntil(async () => (await status()).status === "running", { timeout: 10_000 });
+  await vi.waitUntil(async () => (await status()).status === "running", { timeout: 30_000 });
   const readers = [
     fetch(owner.url + path),
     fetch(other.url + path),

@@ -254,7 +254,7 @@ test(
         owner.streams.end(run.runId, { status: "success", answer: "null" });
         const texts = await Promise.all(readers);
         await expect
-          .poll(async () => (await selectKeptStream(db.sql, run.runId))?.status, { timeout: 10_000 })
+          .poll(async () => (await selectKeptStream(db.sql, run.runId))?.status, { timeout: 30_000 })
           .toBe("success");
         const replay = await readAll(run, [], () => bystander);
         const ids = splitFrames(replay).map(({ frame }) => /\nid: (\d+)\n/.exec(frame.toString())![1]);
@@ -280,7 +280,7 @@ test("a server that was taken for dead writes nothing between the frames of its 
   first.executes.clear();
   second.streams.get(run.runId)!.append("values", '"in time"');
   // its own readers go on with what the successor writes
-  await expect.poll(() => stream.log.count, { timeout: 5000 }).toBe(3);
+  await expect.poll(() => stream.log.count).toBe(3);
   const [row] = await db.sql<{ text: string }[]>`
     select string_agg(frames, '' order by first) as text from run_stream_segments where run_id = ${run.runId}`;
   expect(row!.text).not.toContain("too late");
@@ -336,7 +336,7 @@ test("a run that is not resumable is kept from the moment on that somebody reads
   await sleep(50);
   expect(await selectKeptStream(db.sql, run.runId)).toBeUndefined();
   const reading = readAll(run, [], () => there);
-  await expect.poll(() => there.streams.get(run.runId)?.log.count, { timeout: 5000 }).toBe(2);
+  await expect.poll(() => there.streams.get(run.runId)?.log.count).toBe(2);
   here.streams.get(run.runId)!.append("values", '{"n":2}');
   await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
   here.executes.clear();

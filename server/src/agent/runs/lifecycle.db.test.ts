@@ -72,16 +72,16 @@ test("of two servers on one database either can wait for, follow and cancel a ru
   const db = await testDatabase();
   const one = await testAgentServer({}, PROJECT, { db });
   const other = await testAgentServer({}, PROJECT, { db });
-  // heartbeats have met
-  await sleep(1500);
+  await until(async () => (await db.sql`select 1 from servers`).length === 2);
   const file = join(dir, "shared");
   const run = await background(one, await newThread(one), "patient", { file, ms: 400 });
   expect((await other.call("GET", `${run}/join`)).json.done).toEqual(["a", "b", "c"]);
-  const cut = await background(one, await newThread(one), "patient", { file: join(dir, "cut"), ms: 20_000 });
+  const cut = await background(one, await newThread(one), "patient", { file: join(dir, "cut"), ms: 600_000 });
   await until(async () => (await other.call("GET", cut)).json.status === "running");
   const began = Date.now();
   expect((await other.call("POST", `${cut}/cancel?wait=1`)).status).toBe(204);
-  expect(Date.now() - began).toBeLessThan(5000);
+  // not at the end of its step
+  expect(Date.now() - began).toBeLessThan(30_000);
   expect((await one.call("GET", cut)).json.status).toBe("interrupted");
 });
 
@@ -116,12 +116,16 @@ test("after_seconds delays a run, and is kept to within a second", async () => {
   const server = await testAgentServer({}, PROJECT);
   // its host is up
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
+  const started = Date.now();
+  const plain = await background(server, await newThread(server), "good", { ms: 0 });
+  await server.call("GET", `${plain}/join`);
   const began = Date.now();
   const run = await background(server, await newThread(server), "good", { ms: 0 }, { after_seconds: 1 });
   expect((await server.call("GET", run)).json.status).toBe("pending");
   expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
   expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
-  expect(Date.now() - began).toBeLessThan(4000);
+  // a look a second, and what a run takes on this machine
+  expect(Date.now() - began).toBeLessThan(1000 + 3000 + 20 * (began - started));
 });
 
 test("more runs than slots wait their turn, and all of them end", async () => {
@@ -143,14 +147,18 @@ test("more runs than slots wait their turn, and all of them end", async () => {
 test("a slot is taken again as soon as it is free, also where its host is never idle", async () => {
   const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
-  const long = await background(server, await newThread(server), "good", { ms: 20_000 });
-  const began = Date.now();
-  const runs = await Promise.all(
-    Array.from({ length: 24 }, async () => background(server, await newThread(server), "good", { ms: 30 })),
-  );
-  for (const run of runs) expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
-  // looking once a second, it took twelve
-  expect(Date.now() - began).toBeLessThan(8000);
+  const takes = async (): Promise<number> => {
+    const began = Date.now();
+    const runs = await Promise.all(
+      Array.from({ length: 24 }, async () => background(server, await newThread(server), "good", { ms: 30 })),
+    );
+    for (const run of runs) expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
+    return Date.now() - began;
+  };
+  const twoSlots = await takes();
+  const long = await background(server, await newThread(server), "good", { ms: 300_000 });
+  // looking once a second, it took twelve seconds instead of one
+  expect(await takes()).toBeLessThan(5 * Math.max(twoSlots, 1000));
   expect((await server.call("GET", long)).json.status).toBe("running");
   await server.call("POST", `${long}/cancel`);
 });

@@ -18,7 +18,7 @@ test("a run goes to a server that has its graph, and ends with the reason where 
     (await db.sql<{ graphs: string[] }[]>`select graphs from servers order by started_at`).map((row) =>
       row.graphs.toSorted(),
     );
-  await expect.poll(graphs, { timeout: 15_000 }).toEqual([
+  await expect.poll(graphs, { timeout: 30_000 }).toEqual([
     ["ask", "nested", "pair", "slow", "trail"],
     ["broken", "elsewhere"],
   ]);

@@ -132,7 +132,7 @@ test(
     ]);
     const servers = [one, two];
     const info = async () => (await db.sql`select 1 from servers`).length;
-    await expect.poll(info, { timeout: 10_000 }).toBe(4);
+    await expect.poll(info, { timeout: 30_000 }).toBe(4);
     // a worker answers for its health and nothing else
     expect((await call(hand, "GET", "/ok")).json).toEqual({ ok: true });
     expect((await fetch(`${hand.url}/threads/search`, { method: "POST" })).status).toBe(404);
@@ -165,7 +165,7 @@ test(
 
     await expect
       .poll(async () => (await call(two, "GET", `/threads/${thread}/runs/${endless.run_id}`)).json.status, {
-        timeout: 10_000,
+        timeout: 30_000,
       })
       .toBe("running");
     expect((await call(two, "POST", `/threads/${thread}/runs/${endless.run_id}/cancel?wait=1`)).status).toBe(204);

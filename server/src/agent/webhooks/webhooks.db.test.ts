@@ -23,7 +23,7 @@ beforeAll(async () => {
   hook = await receiver();
 });
 
-const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 15_000, interval: 20 });
+const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 30_000, interval: 20 });
 const newThread = async () => (await server.call("POST", "/threads", {})).json.thread_id as string;
 const received = (to: Receiver, path: string) =>
   waitFor(() => {

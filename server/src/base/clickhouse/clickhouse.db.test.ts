@@ -122,7 +122,7 @@ test("reads that wait leave a connection for writing", async () => {
   });
   let slowDone = 0;
   const slow = Array.from({ length: 8 }, () =>
-    clickhouse.rows({ name: "t", query: "select sleep(0.3)" }).then(() => slowDone++),
+    clickhouse.rows({ name: "t", query: "select sleep(2)" }).then(() => slowDone++),
   );
   await clickhouse.insert("writable", ["n"], Buffer.from('{"n":1}\n'));
   expect(slowDone).toBeLessThan(8);

@@ -119,30 +119,25 @@ test("Postgres outlives a killed server and the next start adopts it", async () 
   expect(existsSync(join(cluster(), "postmaster.pid"))).toBe(false);
 });
 
-// a promise about time, which a machine that is busy otherwise may break once
-test(
-  "a killed Postgres is running again within two seconds, although a backend of it was busy",
-  { retry: 2 },
-  async () => {
-    withCluster();
-    const embedded = embed();
-    const address = await embedded.start();
-    await query(address, (sql) => sql`create table kept as select generate_series(1, 100000) as n`);
-    const busy = postgres(address.uri, { max: 1, onnotice: () => {} });
-    // Computes, so that it does not notice by itself that its postmaster is gone.
-    const computing = busy`select count(*) from generate_series(1, 1000000000)`.catch((error: Error) => error);
-    await sleep(200);
-    process.kill(postmasterPid(), "SIGKILL");
-    await sleep(20);
+test("a killed Postgres is running again although a backend of it was busy, which would be so for minutes", async () => {
+  withCluster();
+  const embedded = embed();
+  const address = await embedded.start();
+  await query(address, (sql) => sql`create table kept as select generate_series(1, 100000) as n`);
+  const busy = postgres(address.uri, { max: 1, onnotice: () => {} });
+  // Computes, so that it does not notice by itself that its postmaster is gone.
+  const computing = busy`select count(*) from generate_series(1, 10000000000)`.catch((error: Error) => error);
+  await sleep(200);
+  process.kill(postmasterPid(), "SIGKILL");
+  await sleep(20);
 
-    const began = performance.now();
-    expect(await embedded.ensureRunning()).toEqual(address);
-    expect(performance.now() - began).toBeLessThan(2_000);
-    expect(await query(address, (sql) => sql`select count(*)::int from kept`)).toEqual([{ count: 100_000 }]);
-    expect(await computing).toBeInstanceOf(Error);
-    await busy.end({ timeout: 1 });
-  },
-);
+  const began = performance.now();
+  expect(await embedded.ensureRunning()).toEqual(address);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(await query(address, (sql) => sql`select count(*)::int from kept`)).toEqual([{ count: 100_000 }]);
+  expect(await computing).toBeInstanceOf(Error);
+  await busy.end({ timeout: 1 });
+});
 
 test("a start waits for the recovery that another start has begun", async () => {
   withCluster();

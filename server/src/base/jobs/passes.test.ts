@@ -51,7 +51,7 @@ test("a pass that fails is said once, and tried again", async () => {
   const pass = () => (left-- > 0 ? Promise.reject(new Error("broken")) : Promise.resolve());
   const passes = new Passes({ pass, everyMs: 5, log, failing: "it fails" });
   passes.start();
-  await expect.poll(() => left, { timeout: 10_000 }).toBeLessThan(0);
+  await expect.poll(() => left, { timeout: 30_000 }).toBeLessThan(0);
   await passes.stop();
   expect(said.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
 });

@@ -151,7 +151,7 @@ test("a build that a caller interrupts ends at once, and stays interrupted", asy
   await untilStatus(call, id, revision, "BUILDING");
   const path = `/v2/deployments/${id}/revisions/${revision}`;
   expect((await call("POST", `${path}/interruption`)).json.status).toBe("INTERRUPTED");
-  await vi.waitUntil(() => builds().length === 0, { timeout: 3000 });
+  await vi.waitUntil(() => builds().length === 0, { timeout: 20_000 });
   await new Promise((done) => setTimeout(done, 1200));
   expect((await call("GET", path)).json).toMatchObject({
     status: "INTERRUPTED",

@@ -89,7 +89,7 @@ test("a stream comes piece by piece, and ends behind when the caller hangs up", 
   expect(new TextDecoder().decode(first.value)).toBe("one\n");
   expect(table.inFlight(table.find("here")!.instances[0]!.id)).toBe(1);
   hangup.abort();
-  await vi.waitUntil(() => closed.includes("/stream aborted"), { timeout: 15_000 });
+  await vi.waitUntil(() => closed.includes("/stream aborted"), { timeout: 30_000 });
   expect(table.inFlight(table.find("here")!.instances[0]!.id)).toBe(0);
 });
 
@@ -205,9 +205,9 @@ test("with a domain each deployment is a host, in answers and for every request,
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
   socket.write("GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
-  await vi.waitUntil(() => text.includes("/socket?x=1 undefined\n"), { timeout: 15_000 });
+  await vi.waitUntil(() => text.includes("/socket?x=1 undefined\n"), { timeout: 30_000 });
   socket.write("ping");
-  await vi.waitUntil(() => text.endsWith("ping"), { timeout: 15_000 });
+  await vi.waitUntil(() => text.endsWith("ping"), { timeout: 30_000 });
   socket.destroy();
 
   answer = (_, response) => {
@@ -227,7 +227,7 @@ test("with a domain each deployment is a host, in answers and for every request,
   expect(chunk.toString()).toBe("one\n");
   response.on("error", () => {});
   streaming.destroy();
-  await vi.waitUntil(() => closed.includes("/in-host-mode aborted"), { timeout: 15_000 });
+  await vi.waitUntil(() => closed.includes("/in-host-mode aborted"), { timeout: 30_000 });
   await hosts.stop();
 });
 
@@ -243,10 +243,10 @@ test("a caller who hangs up before the protocol is agreed on ends what he asked 
   await serving("silent", (silent.address() as AddressInfo).port);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   socket.write("GET /d/silent/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
-  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 15_000 });
+  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 30_000 });
   socket.destroy();
-  await vi.waitUntil(() => ended, { timeout: 15_000 });
-  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 0, { timeout: 15_000 });
+  await vi.waitUntil(() => ended, { timeout: 30_000 });
+  await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 0, { timeout: 30_000 });
   expect(ended).toBe(true);
   silent.close();
 });

@@ -62,7 +62,7 @@ const untilLooked = async ({ sql, id }: Followed) => {
     async () =>
       (await sql`select 1 from git_watches where deployment_id = ${id} and looked_at > ${now}::text::timestamptz`)
         .length > 0,
-    { timeout: 10_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   );
 };
 const head = ({ repository }: Followed) => repository.git("rev-parse", "main");
@@ -166,7 +166,7 @@ test("a tag or commit is not followed, and a branch that cannot be looked at is 
   host.instead = (_, response) => Boolean(response.writeHead(500).end());
   await vi.waitUntil(
     async () => (await one.sql`select 1 from git_watches where deployment_id = ${one.id} and failures >= 2`).length > 0,
-    { timeout: 15_000 },
+    { timeout: 30_000 },
   );
   host.instead = undefined;
   const [row] = await one.sql`select problem from git_watches where deployment_id = ${one.id}`;

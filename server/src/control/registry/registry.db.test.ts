@@ -209,7 +209,7 @@ test("what no tag leads to is removed when it is old, and everything when the de
   expect((await call("DELETE", `/v2/deployments/${mine.id}`)).status).toBe(204);
   expect((await ask("GET", "/v2/")).status).toBe(401);
   await expect
-    .poll(async () => (await call("GET", `/v2/deployments/${mine.id}`)).status, { timeout: 15_000 })
+    .poll(async () => (await call("GET", `/v2/deployments/${mine.id}`)).status, { timeout: 30_000 })
     .toBe(404);
   expect(readdirSync(join(dataDir, "control", "registry"))).toEqual([other.id]);
 });

@@ -73,7 +73,7 @@ test("a deployment's project goes with it when that is wished, and stays otherwi
     await sendRun(`${name}-and-more`);
     expect((await call("DELETE", `/v2/deployments/${made}${query}`, undefined, asOther)).status).toBe(204);
     const gone = async () => (await call("GET", `/v2/deployments/${made}`, undefined, asOther)).status === 404;
-    await vi.waitUntil(gone, { timeout: 10_000 });
+    await vi.waitUntil(gone, { timeout: 30_000 });
   };
   await remove("with-traces", "?delete_tracing_project=true");
   expect(await projects("with-traces")).toEqual([]);
@@ -111,6 +111,6 @@ test("a deletion that the trace platform refuses goes on until it is forced", as
   await new Promise((done) => setTimeout(done, 1500));
   expect((await away.call("GET", path)).json.status).toBe("AWAITING_DELETE");
   expect((await away.call("DELETE", `${path}?force=true`)).status).toBe(204);
-  await vi.waitUntil(async () => (await away.call("GET", path)).status === 404, { timeout: 15_000 });
+  await vi.waitUntil(async () => (await away.call("GET", path)).status === 404, { timeout: 30_000 });
   await away.stop();
 }, 30_000);

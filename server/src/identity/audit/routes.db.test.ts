@@ -139,7 +139,7 @@ test("a credential in the path is named by its beginning only, also where the at
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.admin))).status).toBe(204);
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.readOnly))).status).toBe(403);
   const written = () => db.sql`select target from audit_log where operation = 'DELETE /links/:token' order by status`;
-  await vi.waitUntil(async () => (await written()).length === 2);
+  await vi.waitUntil(async () => (await written()).length === 2, { timeout: 20_000 });
   for (const { target } of await written()) expect(target).toEqual({ token: `${token.slice(0, 8)}…` });
 });
 

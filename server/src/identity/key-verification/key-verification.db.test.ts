@@ -51,10 +51,10 @@ const env = {
 };
 const guard = await testGuard(serverDb, env, { ofOneWorkspace: true });
 
-async function enter(key: string | null) {
+async function enter(key: string | null, server = guard) {
   const headers = new Headers(key === null ? {} : { "x-api-key": key });
   try {
-    return await guard.authenticator.authenticate({ headers, method: "GET", ip: "" });
+    return await server.authenticator.authenticate({ headers, method: "GET", ip: "" });
   } catch (error) {
     if (error instanceof AppError) return error.status;
     throw error;
@@ -86,24 +86,24 @@ test("a known key is not asked for again, and the server's own database holds no
 });
 
 test("a revocation is pushed: it counts long before what is remembered grows old", async () => {
-  expect(await enter(a.editor)).toHaveProperty("actor");
-  const began = performance.now();
+  // remembered for so long that only what is pushed can be the reason
+  const patient = await testGuard(serverDb, { ...env, HEDDLE_AUTH_MAX_AGE_SECS: "300" }, { ofOneWorkspace: true });
+  expect(await enter(a.editor, patient)).toHaveProperty("actor");
   await platformDb.sql`update api_keys set revoked_at = now() where description = 'editor' and organization_id = ${a.organizationId}`;
-  await expect.poll(() => enter(a.editor), { timeout: 2500, interval: 20 }).toBe(401);
-  expect(performance.now() - began).toBeLessThan(1500);
+  await expect.poll(() => enter(a.editor, patient), { interval: 20 }).toBe(401);
 });
 
 test(
   "while the platform is away known keys work for a while, and then nobody is trusted",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async () => {
     expect(await enter(a.admin)).toHaveProperty("actor");
     await hangUp();
     expect(await enter(a.admin)).toHaveProperty("actor");
     expect(await enter(a.readOnly)).toBe(503);
-    await expect.poll(() => enter(a.admin), { timeout: 6000, interval: 100 }).toBe(503);
+    await expect.poll(() => enter(a.admin), { interval: 100 }).toBe(503);
     await listen();
-    await expect.poll(() => enter(a.admin), { timeout: 6000, interval: 100 }).toHaveProperty("actor");
+    await expect.poll(() => enter(a.admin), { interval: 100 }).toHaveProperty("actor");
   },
 );
 

@@ -94,9 +94,9 @@ test("feedback waits for its run and attaches when it arrives", async () => {
 
   const { project_id } = await arrive(runId, "late runs");
   await expect
-    .poll(async () => (await call("GET", `/feedback/${json.id}`)).json, { timeout: 8000 })
+    .poll(async () => (await call("GET", `/feedback/${json.id}`)).json)
     .toMatchObject({ session_id: project_id, trace_id: runId, is_root: true });
-  await expect.poll(() => copies(runId), { timeout: 3000 }).toMatchObject([{ session_id: project_id }]);
+  await expect.poll(() => copies(runId)).toMatchObject([{ session_id: project_id }]);
   const stats = await feedbackStats(sql, WORKSPACE, "projects", [project_id]);
   expect(stats.get(project_id)).toMatchObject({ early: { n: 1, avg: 1 } });
 });
@@ -278,7 +278,7 @@ test("feedback is taken while ClickHouse is away, and copied when it is back", a
 
   const back = new FeedbackMirror({ ...deps });
   back.start();
-  await expect.poll(() => copies(runId), { timeout: 4000 }).toMatchObject([{ key: "noted" }]);
+  await expect.poll(() => copies(runId)).toMatchObject([{ key: "noted" }]);
   await expect.poll(() => sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(0);
   await back.stop();
 });

@@ -31,7 +31,7 @@ test("an update whose run never comes becomes a run after a day", async () => {
   await sql`update waiting_pieces set received_at = now() - interval '25 hours' where run_id = ${id}`;
   const read = () =>
     clickhouse.rows({ name: "t", query: "select outputs from runs final where id = {id:UUID}", params: { id } });
-  await expect.poll(read, { timeout: 8000 }).toEqual([{ outputs: '{"kept":true}' }]);
+  await expect.poll(read).toEqual([{ outputs: '{"kept":true}' }]);
   await expect.poll(() => sql`select 1 from waiting_pieces`).toHaveLength(0);
 });
 

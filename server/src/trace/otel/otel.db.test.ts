@@ -247,7 +247,7 @@ test("children that are sent before their parents find their place", async () =>
   }
   const at = "20261121T100000123456Z";
   const expected = [root, child, leaf].map((id) => at + uuidOfSpan(id)).join(".");
-  await expect.poll(async () => (await stored(leaf))?.["dotted_order"], { timeout: 10_000 }).toBe(expected);
+  await expect.poll(async () => (await stored(leaf))?.["dotted_order"], { timeout: 30_000 }).toBe(expected);
   expect(await stored(leaf)).toMatchObject({ trace_id: uuidOfTrace(trace), parent_run_id: uuidOfSpan(child) });
 });
 

@@ -54,7 +54,7 @@ test("feedback moves its trace to the longer tier, unless it says otherwise", as
   const token = (await call("POST", "/feedback/tokens", { run_id: linked!.id, feedback_key: "k" })).json;
   expect((await call("GET", `/feedback/tokens/${token.id}?score=1`)).status).toBe(200);
   await sendRuns(call, [late!]);
-  await expect.poll(() => tierOf(late!.id), { timeout: 10_000 }).toBe("longlived");
+  await expect.poll(() => tierOf(late!.id), { timeout: 30_000 }).toBe("longlived");
   expect(await tierOf(root.id)).toBe("longlived");
   expect((await call("GET", `/runs/${child.id}`)).json).toMatchObject({
     trace_tier: "longlived",

@@ -519,7 +519,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       return JSON.parse(text) as { word?: string };
     };
     // the way there is known a moment after the state is
-    await vi.waitUntil(async () => (await asked()).word === "adopted", { timeout: 10_000 });
+    await vi.waitUntil(async () => (await asked()).word === "adopted", { timeout: 30_000 });
     const lines = async () =>
       (await logLines(call, id, revision, "deploy")).filter((line) => line === "step one of adopted");
     await vi.waitUntil(async () => (await lines()).length === 1);
