@@ -12,11 +12,16 @@ import { WORKSPACE } from "../../../test/principal.ts";
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
 const db = await testDatabase();
 const { call, platform, clickhouse } = await testTracePlatform(KEYS, { db });
-const { call: hurried } = await testTracePlatform({ ...KEYS, HEDDLE_TRACE_QUERY_SECONDS: "1" }, { db });
+const { call: hurried } = await testTracePlatform(
+  { ...KEYS, HEDDLE_TRACE_QUERY_SECONDS: "1", HEDDLE_LOG_LEVEL: "silent" },
+  { db },
+);
 const session = [await platform.deps.projects.ensureProject(WORKSPACE, "costly")];
 
 const searches = (count: number, word = "word"): string =>
   `or(${Array.from({ length: count }, (_, n) => `search("${word} ${n}")`).join(", ")})`;
+
+const BUCKETS = { start_time: "2026-11-01T00:00:00Z", end_time: "2026-11-02T00:00:00Z", bucket_seconds: 3600 };
 
 test("a hundred conditions may be asked, over all expressions of a request, and more are refused by number", async () => {
   const refused = { status: 422, json: { detail: expect.stringMatching(/have 101 conditions, .* 100 at most/) } };
@@ -24,7 +29,7 @@ test("a hundred conditions may be asked, over all expressions of a request, and 
   for (const [path, body] of [
     ["/runs/query", { session }],
     ["/runs/stats", { session }],
-    ["/runs/stats/timeline", { session }],
+    ["/runs/stats/timeline", { session, ...BUCKETS }],
     ["/runs/group", { session_id: project_id, group_by: "conversation" }],
     ["/api/v2/threads/query", { project_id }],
     ["/api/v2/runs/query", { project_ids: session }],
