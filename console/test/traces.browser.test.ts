@@ -89,6 +89,18 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   await page.getByRole("button", { name: "Copy link" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+  // a page without HTTPS, elsewhere than on this machine, gets no clipboard of its own
+  await page.evaluate(async () => {
+    await navigator.clipboard.writeText("");
+    Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+  });
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const copied = await page.evaluate(() => {
+    delete (navigator as Partial<Navigator> as { clipboard?: Clipboard }).clipboard;
+    return navigator.clipboard.readText();
+  });
+  expect(copied).toBe(page.url());
 
   // the same address in another tab, then joined with a quick filter
   const shared = await openPage(browser);

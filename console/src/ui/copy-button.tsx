@@ -1,16 +1,15 @@
-import { ActionIcon, CopyButton as MantineCopyButton, Tooltip } from "@mantine/core";
+import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 
+import { useCopy } from "./use-copy.ts";
+
 export function CopyButton({ value, label }: { value: string; label: string }) {
+  const { copied, copy } = useCopy();
   return (
-    <MantineCopyButton value={value} timeout={1500}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? "Copied" : label}>
-          <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={label}>
-            {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </MantineCopyButton>
+    <Tooltip label={copied ? "Copied" : label}>
+      <ActionIcon variant="subtle" color="gray" size="sm" onClick={() => copy(value)} aria-label={label}>
+        {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+      </ActionIcon>
+    </Tooltip>
   );
 }

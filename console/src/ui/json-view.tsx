@@ -1,11 +1,11 @@
 import { ActionIcon, Box, Group, Tooltip } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
 import { IconCheck, IconCopy, IconFold, IconFoldDown } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
 
 import { allOpen, firstOpen, type JsonRow, PAGE, rowsOf } from "./json-rows.ts";
 import classes from "./json-view.module.css";
+import { useCopy } from "./use-copy.ts";
 
 /** Characters of a text that are shown before it is unfolded. */
 const SHORT = 400;
@@ -25,7 +25,7 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
   const [long, setLong] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState(0);
   const id = useId();
-  const clipboard = useClipboard({ timeout: 1500 });
+  const clipboard = useCopy();
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(value, { open, shown }), [value, open, shown]);
   const virtual = useVirtualizer({

@@ -1,11 +1,12 @@
 import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
-import { useClipboard, useDebouncedCallback } from "@mantine/hooks";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { IconCheck, IconLink, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
+import { useCopy } from "../../ui/use-copy.ts";
 import { FilterField } from "./filter-field.tsx";
 import { conjoin } from "./filter-language.ts";
 import { QuickFilters } from "./quick-filters.tsx";
@@ -79,7 +80,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
 
 /** All that is looked for is in the address, so its link shows the same to whoever may see the project. */
 function CopyLink() {
-  const { copied, copy } = useClipboard({ timeout: 1500 });
+  const { copied, copy } = useCopy();
   const Icon = copied ? IconCheck : IconLink;
   return (
     <Button

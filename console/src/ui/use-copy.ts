@@ -1,0 +1,48 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+
+const TOLD_MS = 1500;
+
+/** Puts a text on the clipboard; `copied` for a moment when it is there. */
+export function useCopy(): { copied: boolean; copy: (text: string) => void } {
+  const [copied, setCopied] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const copy = useCallback((text: string) => {
+    void write(text).then((done) => {
+      if (!done) return;
+      setCopied(true);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => setCopied(false), TOLD_MS);
+    });
+  }, []);
+  return { copied, copy };
+}
+
+/** @returns whether it worked */
+async function write(text: string): Promise<boolean> {
+  // browsers have it for HTTPS and localhost alone, and a console on a network is often neither
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (!clipboard) return writeSelected(text);
+  return clipboard.writeText(text).then(
+    () => true,
+    () => writeSelected(text),
+  );
+}
+
+/** The older way: what is selected is copied. */
+function writeSelected(text: string): boolean {
+  const before = document.activeElement as HTMLElement | null;
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.readOnly = true;
+  Object.assign(field.style, { position: "fixed", top: "0", opacity: "0" });
+  // within a dialog, which does not let the focus out
+  (before?.closest("[role=dialog]") ?? document.body).append(field);
+  field.select();
+  try {
+    return document.execCommand("copy");
+  } finally {
+    field.remove();
+    before?.focus();
+  }
+}
