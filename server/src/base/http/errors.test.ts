@@ -1,7 +1,10 @@
+import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { z } from "zod";
 
-import { describeIssues } from "./errors.ts";
+import { unavailable } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { describeIssues, errorHandler } from "./errors.ts";
 
 const said = (schema: z.ZodType, value: unknown) => describeIssues(schema.safeParse(value).error!);
 
@@ -26,4 +29,21 @@ test("of several types all are named", () => {
   const score = z.object({ score: z.union([z.number(), z.boolean()]).nullable() });
   expect(said(score, { score: "1" })).toBe("score: Invalid input: expected number or boolean");
   expect(said(z.union([z.string(), z.array(z.string())]), 5)).toBe("body: Invalid input: expected string or array");
+});
+
+test("what breaks is logged whole; what is put off because there is too much to do, in a line", async () => {
+  const lines: [string, object][] = [];
+  const write = (level: string) => (line: object) => lines.push([level, line]);
+  const app = new Hono()
+    .get("/broken", () => Promise.reject(new Error("broke")))
+    .get("/busy", () => Promise.reject(unavailable("Too much.", 5)))
+    .onError(errorHandler("detail", { error: write("error"), warn: write("warn") } as unknown as Log));
+  expect((await app.request("/broken")).status).toBe(500);
+  const busy = await app.request("/busy");
+  expect([busy.status, busy.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(lines).toMatchObject([
+    ["error", { err: { message: "broke" }, path: "/broken" }],
+    ["warn", { reason: "Too much.", path: "/busy" }],
+  ]);
+  expect(lines[1]![1]).not.toHaveProperty("err");
 });

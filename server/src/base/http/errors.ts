@@ -27,7 +27,10 @@ export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
         path: loggedPath(c),
         requestId: c.get("requestId") as string | undefined,
       };
-      log.error({ err: thrown, ...request }, "request failed");
+      // said on purpose, to whoever comes when there is too much to do; when it is much, so would be its stacks
+      const isSaid = thrown instanceof AppError && thrown.status === 503 && thrown.cause === undefined;
+      if (isSaid) log.warn({ reason: thrown.message, ...request }, "request put off");
+      else log.error({ err: thrown, ...request }, "request failed");
     }
     return errorResponse((c.get("errorFamily") as ErrorFamily | undefined) ?? mode, error, c.req.path);
   };
