@@ -14,7 +14,7 @@ const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-proje
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-dev-"));
 /** Whole servers, on a machine that may be busy. */
-const SLOW = { timeout: 90_000 };
+const SLOW = { timeout: 180_000 };
 const running: ChildProcess[] = [];
 afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
@@ -47,7 +47,7 @@ async function dev(args: string[] = [], env: Record<string, string> = {}): Promi
     exited,
   };
   await expect
-    .poll(() => output.includes("Stop with Ctrl-C") || child.exitCode !== null, { timeout: 30_000 })
+    .poll(() => output.includes("Stop with Ctrl-C") || child.exitCode !== null, { timeout: 90_000 })
     .toBe(true);
   return started;
 }

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { testControlPlane } from "../../test/control-plane.ts";
 import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../test/deploy.ts";
 
-const { call, url, sql } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
+const { call, url, sql, control } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
 const id = await createDeployment(call, "replicated");
 
 /** Says who answers; and dies when it is told to, each time that it is loaded. */
@@ -30,8 +30,8 @@ const ask = async () => {
   });
   return { status: answer.status, ...((await answer.json()) as { word?: string; server?: number }) };
 };
-const alive = (revision: string) => sql<{ pid: number; state: string; replica: number }[]>`
-  select pid, state, replica from instances where revision_id = ${revision} and state <> 'ended' order by replica`;
+const alive = (revision: string) => sql<{ id: string; pid: number; state: string; replica: number }[]>`
+  select id, pid, state, replica from instances where revision_id = ${revision} and state <> 'ended' order by replica`;
 
 test("requests are answered by each of the replicas, whose use of memory and processor is told", async () => {
   const first = await deploy("first");
@@ -58,7 +58,8 @@ test("one that dies is replaced, and the other answers meanwhile", async () => {
   const [one, other] = await alive(active);
   process.kill(-one!.pid, "SIGKILL");
   // it is noticed, and from then on nobody is sent to it
-  await vi.waitUntil(async () => (await alive(active)).every(({ pid }) => pid !== one!.pid), { timeout: 30_000 });
+  const isSentTo = () => control.deps.table.find("replicated")!.instances.some(({ id }) => id === one!.id);
+  await vi.waitUntil(() => !isSentTo(), { timeout: 30_000 });
   for (let n = 0; n < 5; n++) expect(await ask()).toMatchObject({ status: 200, word: "first" });
   await vi.waitUntil(
     async () => {
