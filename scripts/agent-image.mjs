@@ -5,7 +5,7 @@
 //     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
 //
 // With a registry at hand, an image of the official Node image with `npm install -g heddle` does as well.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -69,6 +69,15 @@ function compile(dist) {
   cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));
 }
 
+/** Once more where files changed meanwhile: their links count, which another run of this takes away. */
+function pack(stage, file) {
+  for (let left = 5; ; left--) {
+    const { status, stderr } = spawnSync("tar", ["-C", stage, "--owner=0", "--group=0", "-cf", file, "."]);
+    if (status === 0) return;
+    if (status !== 1 || left === 0) throw new Error(`tar: ${stderr}`);
+  }
+}
+
 function writeAgentImage(file) {
   const parent = join(root, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
@@ -123,7 +132,7 @@ function writeAgentImage(file) {
     if (existsSync(certificates)) put(realpathSync(certificates), certificates.slice(1));
     for (const name of ["tmp", "root", "proc", "sys", "dev"]) mkdirSync(join(stage, name), { recursive: true });
     execFileSync("chmod", ["1777", join(stage, "tmp")]);
-    execFileSync("tar", ["-C", stage, "--owner=0", "--group=0", "-cf", file, "."]);
+    pack(stage, file);
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
