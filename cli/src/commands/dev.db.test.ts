@@ -14,7 +14,8 @@ const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-proje
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-dev-"));
 /** Whole servers, on a machine that may be busy. */
-const SLOW = { timeout: 180_000 };
+const SLOW = { timeout: 240_000 };
+const PATIENT = { timeout: 60_000 };
 const running: ChildProcess[] = [];
 afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
@@ -91,13 +92,13 @@ test(
 
     const first = tracePid(server.child.pid!)!;
     process.kill(first, "SIGKILL");
-    await expect.poll(() => tracePid(server.child.pid!) ?? first).not.toBe(first);
-    await expect.poll(() => statusOf(`${traces}/ok`), { timeout: 30_000 }).toBe(200);
-    await expect.poll(() => server.output()).toContain("answers again");
+    await expect.poll(() => tracePid(server.child.pid!) ?? first, PATIENT).not.toBe(first);
+    await expect.poll(() => statusOf(`${traces}/ok`), PATIENT).toBe(200);
+    await expect.poll(() => server.output(), PATIENT).toContain("answers again");
 
     const second = tracePid(server.child.pid!)!;
     server.child.kill("SIGKILL");
-    await expect.poll(() => lives(second), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => lives(second), PATIENT).toBe(false);
   },
 );
 
