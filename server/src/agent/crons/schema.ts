@@ -108,12 +108,16 @@ export const CRON_FIELDS = [
 ] as const;
 
 /** A graph's id stands for its default assistant. */
-const filter = { assistant_id: z.string().nullish(), thread_id: uuid.nullish(), metadata: jsonObject.nullish() };
+const filter = {
+  assistant_id: z.string().nullish(),
+  thread_id: uuid.nullish(),
+  metadata: jsonObject.nullish(),
+  enabled: z.boolean().nullish(),
+};
 
 export const searchBody = z
   .object({
     ...filter,
-    enabled: z.boolean().nullish(),
     limit: limit(10),
     offset,
     sort_by: z
@@ -124,7 +128,7 @@ export const searchBody = z
   })
   .meta({ id: "CronSearch" });
 
-export const countBody = z.object({ ...filter, enabled: z.boolean().nullish() }).meta({ id: "CronCount" });
+export const countBody = z.object(filter).meta({ id: "CronCount" });
 
 export const cronParams = z.object({ cron_id: uuid });
 export const threadParams = z.object({ thread_id: uuid });

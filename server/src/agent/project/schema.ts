@@ -55,9 +55,7 @@ const checkpointer = z
   })
   .loose();
 
-const AUTH_KEYS = new Set(["path", "disable_studio_auth", "openapi", "cache"]);
-
-const auth = z
+const authFields = z
   .object({
     path: exportPath.optional(),
     disable_studio_auth: z.boolean().default(false),
@@ -80,12 +78,12 @@ const auth = z
       .loose()
       .nullish(),
   })
-  .loose()
-  // elsewhere a key that nobody knows is a warning; here it would leave every door open
-  .refine((auth) => auth.path !== undefined || Object.keys(auth).every((key) => AUTH_KEYS.has(key)), {
-    path: ["path"],
-    error: "is missing: an auth that names no file asks nobody who they are",
-  });
+  .loose();
+// elsewhere a key that nobody knows is a warning; here it would leave every door open
+const auth = authFields.refine(
+  (given) => given.path !== undefined || Object.keys(given).every((key) => key in authFields.shape),
+  { path: ["path"], error: "is missing: an auth that names no file asks nobody who they are" },
+);
 
 /** A name that may stand in a URL and, letters aside replaced, in JavaScript. */
 const uiName = z.string().regex(/^[\w.@~-]+$/, "names of ui bundles are letters, digits and . _ - ~ @");

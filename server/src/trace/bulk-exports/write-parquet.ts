@@ -9,8 +9,8 @@ const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "s
 
 /**
  * Bloom filters cost more than they save. A dictionary helps columns of a few values; up to the engine's 1 MiB it would
- * also be made of ids, each of which occurs once, and given up for texts, after all that work. The default join, made for large tables, deals the rows out to several, and
- * with them the long texts; sums of traces are a small one.
+ * also be made of ids, each of which occurs once, and given up for texts, after all that work. The default join, made
+ * for large tables, deals the rows out to several, and with them the long texts; sums of traces are a small one.
  */
 const SETTINGS = {
   join_algorithm: "hash",
