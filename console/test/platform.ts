@@ -1,11 +1,11 @@
 /** The real platform, as an operator starts it: `heddle dev` on a project of graphs, or `heddle up`. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../server/src/base/free-port.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Below the time that hooks have; a busy machine takes a minute. */
@@ -109,17 +109,6 @@ async function untilServed(url: string, child: ChildProcess): Promise<void> {
 async function hasTraces(url: string): Promise<boolean> {
   const about = (await (await fetch(`${url}/console.json`)).json()) as { spaces: { trace: boolean } };
   return about.spaces.trace;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { testProvider } from "../../server/test/openid-provider.ts";
 import { openBrowser, openPage } from "./browser.ts";
-import { freePort, heddle, type Platform, startPlatform } from "./platform.ts";
+import { freePort } from "../../server/src/base/free-port.ts";
+import { heddle, type Platform, startPlatform } from "./platform.ts";
 
 const EMAIL = "ada@example.com";
 const PASSWORD = "a long enough password";

@@ -22,22 +22,24 @@ export async function queueRows() {
     return id;
   }
 
+  const newRun = (threadId: string, options: Partial<NewRun> = {}): NewRun => ({
+    runId: randomUUID(),
+    threadId,
+    assistantId,
+    kwargs: "{}",
+    metadata: "{}",
+    strategy: "enqueue",
+    createThread: false,
+    afterSeconds: 0,
+    temporary: false,
+    describe: true,
+    serverId: me,
+    claim: false,
+    ...options,
+  });
+
   async function create(threadId: string, options: Partial<NewRun> = {}) {
-    const run: NewRun = {
-      runId: randomUUID(),
-      threadId,
-      assistantId,
-      kwargs: "{}",
-      metadata: "{}",
-      strategy: "enqueue",
-      createThread: false,
-      afterSeconds: 0,
-      temporary: false,
-      describe: true,
-      serverId: me,
-      claim: false,
-      ...options,
-    };
+    const run = newRun(threadId, options);
     threadOf.set(run.runId, threadId);
     const [created] = await createRuns(sql, [run]);
     return { ...created!, runId: run.runId, threadId };
@@ -87,5 +89,5 @@ export async function queueRows() {
   const countOf = async (table: "checkpoints" | "checkpoint_blobs" | "checkpoint_writes", threadId: string) =>
     Number((await sql`select count(*) from ${sql(table)} where thread_id = ${threadId}`)[0]!["count"]);
 
-  return { sql, assistantId, me, newThread, create, finish, thread, status, checkpoint, countOf };
+  return { sql, assistantId, me, newThread, newRun, create, finish, thread, status, checkpoint, countOf };
 }

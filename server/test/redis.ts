@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll } from "vitest";
+import { freePort } from "../src/base/free-port.ts";
 
 /** A Redis of a test's own, that it may stop, freeze and start again. Needs `redis-server` in the PATH. */
 export interface TestRedis {
@@ -50,15 +51,6 @@ export async function testRedis(): Promise<TestRedis> {
     rmSync(directory, { recursive: true, force: true });
   });
   return redis;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function answers(port: number): Promise<void> {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,6 +16,7 @@ import {
 import { afterAll } from "vitest";
 
 import { S3_SERVER } from "../../scripts/s3-server.mjs";
+import { freePort } from "../../server/src/base/free-port.ts";
 
 /**
  * An S3 server with users and bucket policies, of a test's own: scripts/s3-server.mjs builds it. Start it at the top of
@@ -110,15 +110,6 @@ export async function startPolicyServer(): Promise<PolicyServer> {
 
 const statement = (user: string, Action: string[], Resource: string) =>
   Action.length === 0 ? [] : [{ Effect: "Allow", Principal: { AWS: [user] }, Action, Resource }];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function answers(endpoint: string, child: ChildProcess): Promise<void> {
   for (let left = 100; left > 0 && child.exitCode === null; left--) {

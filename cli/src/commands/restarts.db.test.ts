@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../server/test/db.ts";
+import { freePort } from "../../../server/src/base/free-port.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
@@ -41,16 +42,6 @@ function serve(http: object, port: string) {
   return { child, exited, output: () => output };
 }
 
-/** Nobody else's for the moment. */
-async function freePort(): Promise<string> {
-  const { createServer } = await import("node:net");
-  const probe = createServer().listen(0, "127.0.0.1");
-  await new Promise((listening) => probe.once("listening", listening));
-  const { port } = probe.address() as { port: number };
-  await new Promise((closed) => probe.close(closed));
-  return String(port);
-}
-
 const lives = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -65,7 +56,7 @@ test(
   "a server that its project's code brings down comes back, and goes with its launcher",
   { timeout: 90_000 },
   async () => {
-    const port = await freePort();
+    const port = String(await freePort());
     const { child, output } = serve({ app: "./app.ts:app" }, port);
     const url = `http://127.0.0.1:${port}`;
     const pid = () =>
@@ -96,7 +87,7 @@ test(
 );
 
 test("what cannot start is said once, and is not tried again", { timeout: 60_000 }, async () => {
-  const { exited, output } = serve({ app: "./nowhere.ts:app" }, await freePort());
+  const { exited, output } = serve({ app: "./nowhere.ts:app" }, String(await freePort()));
   expect(await exited).toBe(1);
   expect(output()).toMatch(/http\.app: there is no file .*nowhere\.ts/);
   expect(output()).not.toContain("started again");

@@ -8,6 +8,10 @@ import { cancelRunRow, claimRuns, deleteFinishedRun, releaseRun, selectRunState 
 
 const { sql, me, newThread, create, finish, thread, status, checkpoint, countOf } = await queueRows();
 
+/** Its first attempt, whose host is to blame. */
+const releaseFirst = (runId: string) =>
+  releaseRun(sql, { runId, attempt: 1, blame: true, maxFailures: 3, reason: "r", notify: false });
+
 describe("ending", () => {
   test("an end writes run and thread together; a second one, or one of an older attempt, is lost", async () => {
     const t = await newThread();
@@ -40,14 +44,7 @@ describe("ending", () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     const behind = await create(t);
-    const released = await releaseRun(sql, {
-      runId: run.runId,
-      attempt: 1,
-      blame: true,
-      maxFailures: 3,
-      reason: "r",
-      notify: false,
-    });
+    const released = await releaseFirst(run.runId);
     expect(released.outcome).toBe("pending");
     expect((await finish(run.runId, 1)).outcome).toBe("lost");
     const claimed = (await claimRuns(sql, me, 100)).filter((c) => c.thread_id === t);
@@ -163,14 +160,7 @@ describe("cancelling", () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     await cancelRunRow(sql, { runId: run.runId, threadId: t, action: "interrupt", reason: "enough" });
-    const released = await releaseRun(sql, {
-      runId: run.runId,
-      attempt: 1,
-      blame: true,
-      maxFailures: 3,
-      reason: "r",
-      notify: false,
-    });
+    const released = await releaseFirst(run.runId);
     expect(released.outcome).toBe("interrupted");
   });
 

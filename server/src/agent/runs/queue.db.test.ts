@@ -8,7 +8,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { queueRows } from "../../../test/queue-rows.ts";
 import { claimRuns, createRuns } from "./sql.ts";
 
-const { sql, assistantId, me, newThread, create, finish } = await queueRows();
+const { sql, assistantId, me, newThread, newRun, create, finish } = await queueRows();
 
 describe("accepting", () => {
   test("configuration merges assistant, thread and run, and only lasting keys stick to the thread", async () => {
@@ -65,23 +65,10 @@ describe("accepting", () => {
 
   test("several at once, among them two on one thread: one starts, the other waits", async () => {
     const t = await newThread();
-    const base = {
-      threadId: t,
-      assistantId,
-      kwargs: "{}",
-      metadata: "{}",
-      strategy: "enqueue",
-      createThread: false,
-      afterSeconds: 0,
-      temporary: false,
-      describe: false,
-      serverId: me,
-      claim: true,
-    } as const;
     const created = await createRuns(sql, [
-      { ...base, runId: randomUUID() },
-      { ...base, runId: randomUUID() },
-      { ...base, runId: randomUUID(), threadId: randomUUID(), createThread: true },
+      newRun(t, { describe: false, claim: true }),
+      newRun(t, { describe: false, claim: true }),
+      newRun(randomUUID(), { describe: false, claim: true, createThread: true }),
     ]);
     expect(created.map((one) => one.claimed)).toEqual([true, false, true]);
   });
@@ -154,21 +141,9 @@ describe("claiming", () => {
 test("a thread that somebody holds keeps only its own run waiting", async () => {
   const held = await newThread();
   const free = await newThread();
-  const base = {
-    assistantId,
-    kwargs: "{}",
-    metadata: "{}",
-    strategy: "enqueue",
-    createThread: false,
-    afterSeconds: 0,
-    temporary: false,
-    describe: true,
-    serverId: me,
-    claim: true,
-  } as const;
   await sql.begin(async (tx) => {
     await tx`select 1 from threads where thread_id = ${held} for update`;
-    const both = [held, free].map((threadId) => ({ ...base, threadId, runId: randomUUID() }));
+    const both = [held, free].map((threadId) => newRun(threadId, { claim: true }));
     const outcomes = (await createRuns(sql, both, false)).map((one) => one.outcome);
     expect(outcomes).toEqual(["locked", "created"]);
   });

@@ -6,7 +6,6 @@
  *     starting ──healthy──▶ ready ──not wanted any more──▶ draining ──▶ ended
  *         └──────────────────┴───────── it ended by itself ───────────────▲
  */
-import { createServer } from "node:net";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -25,6 +24,7 @@ import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
 import { replicasOf } from "./wanted-replicas.ts";
+import { freePort } from "../../base/free-port.ts";
 
 const LOOK_MS = 500;
 const WATCH_MS = 100;
@@ -191,6 +191,7 @@ export class Supervisor {
       revisionId: wanted.revision_id,
       replica,
       place,
+      // taken by somebody else meanwhile, the instance ends, and is started again
       port: await freePort(),
     };
     const row = await rows.insertInstance(sql, made);
@@ -239,15 +240,3 @@ const gitOf = (row: rows.WantedRow): EnvironmentOrder["git"] =>
 
 /** At the end of the platform: runs that need longer are handed back, and go on at its next start. */
 const STOP_GRACE_MS = 8_000;
-
-/** One that is free now. Somebody else may take it before the instance does; then it ends, and is started again. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
