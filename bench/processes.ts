@@ -36,9 +36,22 @@ export const residentOf = (pid: number): number =>
 const TICK_MS = 10;
 
 /** Milliseconds, user and system, of these processes and all below them, ended ones included. */
-export function processorTimeOf(roots: number[]): number {
+export const processorTimeOf = (roots: number[]): number => sumOf(below(processTable(), roots));
+
+/** The same by part: of the first process, of those below it, and of the second with all below it. */
+export function processorTimesOf(
+  server: number,
+  postmaster: number,
+): { server: number; hosts: number; postgres: number } {
+  const table = processTable();
+  const postgres = below(table, [postmaster]);
+  const hosts = [...below(table, [server])].filter((pid) => pid !== server && !postgres.has(pid));
+  return { server: sumOf([server]), hosts: sumOf(hosts), postgres: sumOf(postgres) };
+}
+
+function sumOf(pids: Iterable<number>): number {
   let ticks = 0;
-  for (const pid of below(processTable(), roots)) {
+  for (const pid of pids) {
     try {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
       ticks += [11, 12, 13, 14].reduce((sum, n) => sum + Number(fields[n]), 0);

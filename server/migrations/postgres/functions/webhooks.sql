@@ -1,6 +1,7 @@
 -- Fired by what ends a run that has a webhook, wherever that is: the row is there exactly when the end is. A run that
 -- was rolled back is gone, so its status here is `rollback`. One statement that copies the run's columns as they are,
--- because every such run pays it at its end; the message is made of them when it is sent (webhook_message).
+-- because every such run pays it at its end; the message is made of them when it is sent (webhook_message). A run ends
+-- once, so its delivery has its id: found by it without an index of its own, and added at the end of the key's index.
 create or replace function enqueue_webhook() returns trigger language plpgsql as $$
 declare
   r runs;
@@ -13,10 +14,10 @@ begin
     r := new;
   end if;
   insert into webhook_deliveries
-    (run_id, thread_id, run_status, url, receiver, state, state_due, thread_metadata, available_at,
+    (delivery_id, run_id, thread_id, run_status, url, receiver, state, state_due, thread_metadata, available_at,
      assistant_id, run_created_at, run_updated_at, run_started_at, run_ended_at, run_metadata, run_kwargs,
      run_multitask_strategy, run_error)
-  select r.run_id, r.thread_id, r.status, r.webhook,
+  select r.run_id, r.run_id, r.thread_id, r.status, r.webhook,
          left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
          t.state, t.due, t.metadata, now() + case when t.due then interval '8 s' else interval '0' end,
          r.assistant_id, r.created_at, r.updated_at, r.started_at, r.ended_at, r.metadata,
@@ -29,7 +30,9 @@ begin
              and coalesce(s.state_updated_at < now(), false) as due
     -- its thread may be gone
     from (select) one left join threads s on s.thread_id = r.thread_id
-  ) t;
+  ) t
+  -- an end is never refused for its webhook
+  on conflict (delivery_id) do nothing;
   return null;
 end $$;
 

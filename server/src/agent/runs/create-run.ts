@@ -47,7 +47,7 @@ function refuseUnbuilt(body: RunBody): void {
  */
 export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   refuseUnbuilt(body);
-  if (typeof body.webhook === "string") deps.webhooks.expect(body.webhook);
+  if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
   // ahead of the database where the id names a graph; otherwise the run itself ends with the reason

@@ -115,16 +115,19 @@ export interface DeliveryFilter {
   offset: number;
 }
 
-/** Newest first. Indexes webhook_deliveries_by_run and webhook_deliveries_by_creation. */
+/** A delivery bears the id of its run, unless it was queued before that rule: index webhook_deliveries_by_run. */
+const ofRun = (sql: Sql, id: string) => sql`(delivery_id = ${id} or (run_id = ${id} and delivery_id <> run_id))`;
+
+/** Newest first. Index webhook_deliveries_by_creation. */
 export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     select delivery_id, run_id, thread_id, run_status, url, status, attempts, created_at, finished_at,
            case when status = 'pending' then available_at end as next_attempt_at
     from webhook_deliveries
-    where ${filter.runId ? sql`run_id = ${filter.runId}` : sql`true`}
+    where ${filter.runId ? ofRun(sql, filter.runId) : sql`true`}
       and ${filter.status ? sql`status = ${filter.status}` : sql`true`}
       and ${permits(sql, "thread_metadata", filter.sees)}
-    order by created_at desc, delivery_id limit ${filter.limit} offset ${filter.offset}`;
+    order by created_at desc, delivery_id desc limit ${filter.limit} offset ${filter.offset}`;
 }
 
 export interface AttemptRow {

@@ -24,7 +24,7 @@ import type { WebhookRules } from "./config.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
 import { postHere } from "./post-here.ts";
 import { type Posted, postWebhook } from "./post-webhook.ts";
-import { receiverOf, SELF } from "./receiver-of.ts";
+import { SELF } from "./receiver-of.ts";
 import { signatureHeaders } from "./sign.ts";
 import {
   type ClaimedDelivery,
@@ -49,7 +49,7 @@ export interface WebhookSenderOptions {
 }
 
 const IDLE_POLL_MS = 1000;
-/** While there has been something to send lately. */
+/** While something has been sent lately: it may have to be sent again soon. */
 const BUSY_POLL_MS = 250;
 const BUSY_FOR_MS = 30_000;
 const SWEEP_MS = 600_000;
@@ -67,7 +67,7 @@ export class WebhookSender {
   #stopping = false;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
-  #lastUse = 0;
+  #lastClaim = 0;
   #lastLook = 0;
   #lastSweep = 0;
   /** Messages under way, by receiver. */
@@ -91,10 +91,9 @@ export class WebhookSender {
     this.#plan(0);
   }
 
-  /** A run with this webhook is about to be accepted. Throws 422 with the rule that it breaks. */
-  expect(url: string): void {
+  /** Of a run or cron that is about to be accepted. Throws 422 with the rule that it breaks. */
+  check(url: string): void {
     this.#known.check(url);
-    if (!this.#isHeld(receiverOf(url))) this.#lastUse = Date.now();
   }
 
   /** There is a message more, for this receiver where it is known. Looks soon, unless that is of no use. */
@@ -104,7 +103,6 @@ export class WebhookSender {
       if (this.#isHeld(receiver) || this.#mayGet(receiver) <= 0) return;
       if (this.#called.size < MAX_HELD) this.#called.add(receiver);
     }
-    this.#lastUse = Date.now();
     this.#plan(Math.max(0, this.#lastLook + 50 - Date.now()));
   }
 
@@ -158,7 +156,7 @@ export class WebhookSender {
     this.#looking = undefined;
     const again = this.#lookAgain;
     this.#lookAgain = false;
-    this.#plan(again ? 0 : Date.now() - this.#lastUse < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
+    this.#plan(again ? 0 : Date.now() - this.#lastClaim < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
   }
 
   async #look(): Promise<void> {
@@ -174,7 +172,7 @@ export class WebhookSender {
     if (due.length === 0 || this.#stopping) return;
     const claims = this.#allot(due);
     if (claims.length === 0) return;
-    this.#lastUse = Date.now();
+    this.#lastClaim = Date.now();
     const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 5_000);
     if (this.#stopping) {
       await returnDeliveries(
