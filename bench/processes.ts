@@ -16,16 +16,28 @@ function processTable(): Entry[] {
     .map(([pid, parent, rss]) => ({ pid: pid!, parent: parent!, rss: rss! * 1024 }));
 }
 
-/** Resident memory in bytes: of the process itself, and of it with everything below it. */
+/**
+ * Resident memory in bytes: of the process itself, of the largest below it, and of all of them together, where what
+ * several share is counted once (the proportional size; Postgres' processes share most of theirs).
+ */
 export function residentMemory(pid: number): { own: number; tree: number; largest: number } {
   const table = processTable();
   const members = below(table, [pid]);
   const sizes = table.filter((entry) => members.has(entry.pid));
   return {
     own: sizes.find((entry) => entry.pid === pid)?.rss ?? 0,
-    tree: sizes.reduce((sum, entry) => sum + entry.rss, 0),
+    tree: sizes.reduce((sum, entry) => sum + (proportionalOf(entry.pid) ?? entry.rss), 0),
     largest: Math.max(0, ...sizes.map((entry) => entry.rss)),
   };
+}
+
+/** Undefined for a process that has just ended, and where the kernel does not say. */
+function proportionalOf(pid: number): number | undefined {
+  try {
+    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))![1]) * 1024;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of one process in bytes, and without starting another one to look: for what is sampled often. Linux only. */
