@@ -18,6 +18,7 @@ const checks = {
     ...folders.filter((folder) => existsSync(`${root}/${folder}`)),
   ),
   dependencies: [process.execPath, ["scripts/check-dependencies.mjs"]],
+  settings: [process.execPath, ["--import", "tsx", "scripts/settings-page.ts"]],
   schema: [process.execPath, ["--import", "tsx", "scripts/check-schema.ts"]],
 };
 

@@ -15,7 +15,7 @@ import type { FromChild, FromParent } from "../core/trace-process.ts";
 const ROLES = ["trace", "control", "agent", "worker", "console"] as const;
 type Role = (typeof ROLES)[number];
 
-const flags = {
+export const serveFlags = {
   role: {
     type: "text",
     placeholder: "ROLE[,ROLE]",
@@ -79,17 +79,16 @@ export function help(): string {
   return `Usage: heddle serve --role ROLE[,ROLE] [options]
 
 Runs the agent server, the trace platform, the control plane, the console or several of them in one process,
-configured by flags and environment
-variables. Servers with the same Postgres work together. A worker executes runs that agent servers have accepted;
+configured by flags and environment variables. Servers with the same Postgres work together. A worker executes runs that agent servers have accepted;
 on its port it answers /ok and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
 
 Options:
-${describeFlags(flags)}
+${describeFlags(serveFlags)}
 `;
 }
 
 interface Place {
-  given: Flags<typeof flags>;
+  given: Flags<typeof serveFlags>;
   dataDir: string;
   database: string | FromParent["database"] | undefined;
   /** What the trace platform knows the agent server's traces by. */
@@ -104,7 +103,7 @@ interface Running {
 }
 
 export async function run(args: string[]): Promise<void> {
-  const given = readFlags(flags, args, process.env);
+  const given = readFlags(serveFlags, args, process.env);
   const roles = readRoles(given.role);
   const config = resolve(given.config);
   const executing = roles.find((role) => role === "agent" || role === "worker");
