@@ -13,7 +13,8 @@ const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-proje
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-tracing-"));
 /** Whole servers, on a machine that may be busy. */
-const SLOW = { timeout: 90_000 };
+const SLOW = { timeout: 240_000 };
+const PATIENT = { timeout: 90_000 };
 const running: ChildProcess[] = [];
 afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
@@ -31,7 +32,7 @@ async function heddle(command: string[], until: string, env: Record<string, stri
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  await expect.poll(() => output.includes(until) || child.exitCode !== null, { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => (child.exitCode === null ? output : until), PATIENT).toContain(until);
   return { child, output: () => output, find: (pattern: RegExp) => pattern.exec(output)?.[1], exited };
 }
 
@@ -77,17 +78,20 @@ test(
   async () => {
     const server = await heddle(["dev"], "Stop with Ctrl-C", { HEDDLE_AUTH: "required" });
     const api = server.find(/^ {2}API +(.+)$/m)!;
-    const traces = server.find(/^ {2}Traces +(http.+)$/m)!;
+    // in the banner, or after it when the start took long
+    const told = /(?:^ {2}Traces +|The trace platform answers at )(http:\/\/127\.0\.0\.1:\d+)/m;
+    await expect.poll(() => server.output(), PATIENT).toMatch(told);
+    const traces = server.find(told)!;
     const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);
     const first = await run(api, key);
-    await expect.poll(() => traceStatus(traces, key, first), { timeout: 30_000 }).toBe("success");
+    await expect.poll(() => traceStatus(traces, key, first), PATIENT).toBe("success");
     expect(await traceStatus(traces, undefined, first)).toBe(401);
 
     const pid = tracePid(server.child.pid!)!;
     process.kill(pid, "SIGKILL");
     const meanwhile = await run(api, key);
-    await expect.poll(() => tracePid(server.child.pid!) ?? pid, { timeout: 30_000 }).not.toBe(pid);
-    await expect.poll(() => traceStatus(traces, key, meanwhile), { timeout: 30_000 }).toBe("success");
+    await expect.poll(() => tracePid(server.child.pid!) ?? pid, PATIENT).not.toBe(pid);
+    await expect.poll(() => traceStatus(traces, key, meanwhile), PATIENT).toBe("success");
 
     // what ran last is delivered before the platform is stopped
     const last = await run(api, key);
@@ -104,7 +108,7 @@ test("both roles in one process trace as well, and stop in order", SLOW, async (
   const traces = server.find(/Trace platform (\S+)/)!;
   await expect.poll(() => call(`${api}/ok`, undefined).then(({ status }) => status)).toBe(200);
   const id = await run(api, firstKey);
-  await expect.poll(() => traceStatus(traces, firstKey, id), { timeout: 30_000 }).toBe("success");
+  await expect.poll(() => traceStatus(traces, firstKey, id), PATIENT).toBe("success");
 
   const asked = { assistant_id: "trail", input: {}, feedback_keys: ["thumbs"] };
   const { json } = await call(`${api}/runs/wait`, firstKey, asked);

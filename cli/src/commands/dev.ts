@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { type RunningConsole, serveConsole } from "../core/console-server.ts";
 import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
@@ -118,7 +117,7 @@ export async function run(args: string[]): Promise<void> {
     };
     const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database };
     trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
-    traces = await Promise.race([trace.start(), sleep(PATIENCE_MS, { problem: "It takes long to start." })]);
+    traces = await trace.start(PATIENCE_MS);
   }
   if (given.console) {
     const { keysNeeded } = server;

@@ -56,10 +56,18 @@ export class TraceProcess {
     this.#port = options.port;
   }
 
-  /** Resolves with how the first start went. */
-  start(): Promise<TraceOutcome> {
+  /** Resolves with how the first start went. When that takes longer than `patienceMs`, how it went is said later. */
+  start(patienceMs?: number): Promise<TraceOutcome> {
     return new Promise((resolve) => {
-      this.#loop = this.#supervise(resolve);
+      let isAwaited = true;
+      const answer = (outcome: TraceOutcome) => {
+        const isTold = isAwaited;
+        isAwaited = false;
+        resolve(outcome);
+        return isTold;
+      };
+      if (patienceMs !== undefined) setTimeout(answer, patienceMs, { problem: "It takes long to start." }).unref();
+      this.#loop = this.#supervise(answer);
     });
   }
 
@@ -76,10 +84,12 @@ export class TraceProcess {
     await this.#loop;
   }
 
-  async #supervise(onFirst: (outcome: TraceOutcome) => void): Promise<void> {
+  /** `onOutcome`: whether somebody waited for it, who needs not be told otherwise. */
+  async #supervise(onOutcome: (outcome: TraceOutcome) => boolean): Promise<void> {
     const { say, onUrl } = this.#options;
-    let pause = FIRST_PAUSE_MS;
+    let pause = 0;
     let hasAnswered = false;
+    /** Why it does not answer, as far as that is known. */
     let told = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
@@ -87,16 +97,17 @@ export class TraceProcess {
       const { exited, outcome } = this.#spawn();
       const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
-        if (hasAnswered) say(`The trace platform answers again at ${result.url}.`);
-        hasAnswered = true;
         // one that took any port that was free keeps it
         this.#port = Number(new URL(result.url).port);
         onUrl(result.url);
-        onFirst(result);
+        if (!onOutcome(result)) say(`The trace platform answers${hasAnswered ? " again" : ""} at ${result.url}.`);
+        hasAnswered = true;
+        told = "";
       } else {
-        onFirst({ problem: result.problem });
-        if (told !== "" && told !== result.problem && !this.#stopping.signal.aborted) say(result.problem);
-        told = result.problem;
+        const { problem } = result;
+        const isKnown = onOutcome({ problem }) || told === problem || this.#stopping.signal.aborted;
+        if (!isKnown) say(`The trace platform does not start: ${problem}`);
+        told = problem;
       }
       const how = await exited;
       if (this.#stopping.signal.aborted) return;
@@ -104,7 +115,8 @@ export class TraceProcess {
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
-      pause = Date.now() - began > STEADY_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
+      const isSteady = Date.now() - began > STEADY_MS;
+      pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
   }

@@ -2,6 +2,8 @@
  * How runs end: the final status, or the way back into the queue. Everything here is written by the database
  * under the fence of the attempt; what the readers of a run learn comes after the commit.
  */
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
@@ -17,6 +19,7 @@ import {
   type FinishedRun,
   type FinishOutcome,
   finishRuns,
+  holdWebhooksForState,
   releaseRun,
   selectCancelRequest,
   selectRunState,
@@ -24,6 +27,9 @@ import {
 
 /** The database may be away for this long when a run ends; afterwards the lease decides. */
 const FINISH_PATIENCE_MS = 60_000;
+/** For how long a thread's state is asked for after a run whose host could not tell it. */
+const REFRESH_PATIENCE_MS = 60_000;
+const REFRESH_PAUSE_MS = 1000;
 
 export interface RunEndingsOptions extends RunQueueOptions {
   counts: RunCounts;
@@ -40,6 +46,8 @@ export class RunEndings {
   readonly #o: RunEndingsOptions;
   readonly #commits: GroupCommit<FinishedRun, FinishOutcome>;
   #underWay = new Set<Promise<void>>();
+  /** Aborted when the server stops: what may stay undone is left. */
+  readonly #over = new AbortController();
 
   constructor(options: RunEndingsOptions) {
     this.#o = options;
@@ -51,6 +59,7 @@ export class RunEndings {
 
   /** Resolves when what is under way is written, or has failed. */
   async settled(): Promise<void> {
+    this.#over.abort();
     await Promise.allSettled([...this.#underWay]);
   }
 
@@ -175,9 +184,28 @@ export class RunEndings {
 
   /** Reads the thread's state through a host when the run's own host could not tell it. Best effort. */
   async #refreshHead(run: ActiveRun): Promise<void> {
-    if (run.graphId === null) return;
-    await refreshThreadHead(this.#o.sql, this.#o.hosts(), run.threadId, run.graphId).catch((error: unknown) =>
-      this.#o.log.debug({ err: error, thread_id: run.threadId }, "the thread's state could not be read"),
+    if (run.graphId === null || (await this.#refreshes(run, run.graphId))) return;
+    // nobody who waits for the run's end waits for this
+    this.track(this.#refreshLater(run, run.graphId));
+  }
+
+  /** On a busy machine it takes the host that follows a lost one longer than a try lasts. */
+  async #refreshLater(run: ActiveRun, graphId: string): Promise<void> {
+    const until = Date.now() + REFRESH_PATIENCE_MS;
+    do {
+      await holdWebhooksForState(this.#o.sql, run.threadId);
+      if (await this.#refreshes(run, graphId)) return;
+      await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#over.signal }).catch(() => {});
+    } while (Date.now() < until && !this.#over.signal.aborted);
+  }
+
+  #refreshes({ threadId }: ActiveRun, graphId: string): Promise<boolean> {
+    return refreshThreadHead(this.#o.sql, this.#o.hosts(), threadId, graphId).then(
+      () => true,
+      (error: unknown) => {
+        this.#o.log.debug({ err: error, thread_id: threadId }, "the thread's state could not be read");
+        return false;
+      },
     );
   }
 }

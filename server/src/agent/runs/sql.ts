@@ -243,6 +243,13 @@ export async function updateThreadHead(sql: Sql, threadId: string, state: string
       and not exists (select 1 from runs r where r.thread_id = d.thread_id and r.started_at > d.created_at)`;
 }
 
+/** Those that wait for the thread's state go without it when it is not tried again for so long. */
+export async function holdWebhooksForState(sql: Sql, threadId: string): Promise<void> {
+  await sql`
+    update webhook_deliveries set available_at = now() + interval '15 s'
+    where thread_id = ${threadId} and state_due and attempts = 0`;
+}
+
 export async function selectThreadGraph(sql: Sql, threadId: string): Promise<string | undefined> {
   const [row] = await sql<{ graph_id: string | null }[]>`
     select metadata ->> 'graph_id' as graph_id from threads where thread_id = ${threadId}`;

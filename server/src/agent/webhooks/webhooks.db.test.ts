@@ -1,6 +1,6 @@
 /** What is sent, to whom, and when: a whole server with real runs, and receivers on loopback. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -310,6 +310,40 @@ test("headers and rules of langgraph.json hold", async () => {
   expect((await configured.call("GET", "/info")).json.flags.webhooks).toBe(false);
   await configured.stop();
 });
+
+test("the message of a run that was lost with its graph host waits for the next one, however long that takes", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-webhook-"));
+  symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(dir, "node_modules"));
+  writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: { dies: "./graph.mjs:graph" } }));
+  // the first host is there at once; for each further one more than a delivery is held back for once
+  writeFileSync(
+    join(dir, "graph.mjs"),
+    `import { writeFileSync } from "node:fs";
+import { Annotation, StateGraph } from "@langchain/langgraph";
+const isFirst = (() => { try { writeFileSync(${JSON.stringify(join(dir, "loaded"))}, "", { flag: "wx" }); return true; } catch { return false; } })();
+if (!isFirst) await new Promise((resolve) => setTimeout(resolve, 12_000));
+const State = Annotation.Root({ done: Annotation() });
+export const graph = new StateGraph(State).addNode("a", () => ({ done: "a" })).addNode("b", () => process.exit(1))
+  .addEdge("__start__", "a").addEdge("a", "b").addEdge("b", "__end__").compile();
+`,
+  );
+  const lonely = await testAgentServer({ ...ENV, HEDDLE_RUN_MAX_ATTEMPTS: "1" }, join(dir, "langgraph.json"));
+  const thread = (await lonely.call("POST", "/threads", {})).json.thread_id as string;
+  const body = { assistant_id: "dies", input: {}, webhook: `${hook.url}/lonely` };
+  await lonely.call("POST", `/threads/${thread}/runs/wait`, body);
+  const [message] = await vi.waitFor(
+    () => {
+      const found = hook.received.filter((one) => one.path === "/lonely");
+      expect(found).toHaveLength(1);
+      return found;
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+  expect(message!.json).toMatchObject({ status: "error", values: { done: "a" } });
+  expect((await lonely.call("GET", `/threads/${thread}`)).json.values).toEqual({ done: "a" });
+  await lonely.stop();
+  rmSync(dir, { recursive: true });
+}, 120_000);
 
 test("the end of a run that was lost with its graph host tells what its checkpoints hold", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "heddle-webhook-")), "steps");

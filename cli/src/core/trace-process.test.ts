@@ -1,0 +1,97 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, expect, test, vi } from "vitest";
+
+import { TraceProcess } from "./trace-process.ts";
+
+/**
+ * Stands for bin/heddle.js: the n-th start does what the n-th line of `starts` says, and the last line goes for all
+ * that follow.
+ *
+ *     answer          is ready, and lives until it is killed
+ *     answer late     the same when there is a file "go"
+ *     fail WORDS      says so and ends
+ */
+const LAUNCHER = `
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+const dir = process.argv[process.argv.indexOf("--data-dir") + 1];
+appendFileSync(dir + "/pids", process.pid + "\\n");
+const nth = readFileSync(dir + "/pids", "utf8").trim().split("\\n").length;
+const starts = readFileSync(dir + "/starts", "utf8").split("\\n");
+const [what, ...words] = (starts[nth - 1] ?? starts.at(-1)).split(" ");
+process.on("disconnect", () => process.exit());
+process.once("message", () => {
+  if (what === "fail") process.send({ type: "failed", message: words.join(" "), code: "" }, () => process.exit(1));
+  const answer = () => process.send({ type: "ready", url: "http://127.0.0.1:" + (1000 + nth) });
+  if (what === "answer" && words.length === 0) answer();
+  const look = () => (existsSync(dir + "/go") ? answer() : setTimeout(look, 20));
+  if (words[0] === "late") look();
+});
+`;
+
+const dirs: string[] = [];
+const running: TraceProcess[] = [];
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+function platform(...starts: string[]) {
+  const dataDir = mkdtempSync(join(tmpdir(), "heddle-trace-process-"));
+  dirs.push(dataDir);
+  const launcher = join(dataDir, "launcher.mjs");
+  writeFileSync(launcher, LAUNCHER);
+  writeFileSync(join(dataDir, "starts"), starts.join("\n"));
+  const said: string[] = [];
+  const trace = new TraceProcess({
+    launcher,
+    host: "127.0.0.1",
+    port: 0,
+    dataDir,
+    database: { uri: "", socket: null },
+    tracingKey: "",
+    onUrl: () => {},
+    say: (message) => said.push(message),
+  });
+  running.push(trace);
+  const pids = () => readFileSync(join(dataDir, "pids"), "utf8").trim().split("\n").map(Number);
+  const go = () => appendFileSync(join(dataDir, "go"), "");
+  return { trace, said, pids, go };
+}
+
+test("why one that answered does not come back is said once, and that it answers again", async () => {
+  const { trace, said, pids } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
+  expect(await trace.start()).toEqual({ url: "http://127.0.0.1:1001" });
+  process.kill(pids()[0]!, "SIGKILL");
+  const first = [
+    "The trace platform ended (SIGKILL); it is started again.",
+    "The trace platform does not start: No room.",
+    "The trace platform answers again at http://127.0.0.1:1004.",
+  ];
+  await vi.waitUntil(() => said.length >= first.length, { timeout: 30_000 });
+  expect(said).toEqual(first);
+  // the same reason is news after it has answered
+  process.kill(pids().at(-1)!, "SIGKILL");
+  await vi.waitUntil(() => said.length >= 5, { timeout: 30_000 });
+  expect(said.slice(3)).toEqual(first.slice(0, 2));
+});
+
+test("one that failed at first and answers later is told of", async () => {
+  const { trace, said } = platform("fail No room.", "fail No room.", "answer");
+  expect(await trace.start()).toEqual({ problem: "No room." });
+  await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
+  expect(said).toEqual(["The trace platform answers at http://127.0.0.1:1003."]);
+});
+
+test.each([
+  ["answers", "answer late", "The trace platform answers at http://127.0.0.1:1001."],
+  ["fails", "fail No room.", "The trace platform does not start: No room."],
+])("of one that %s after nobody waits any more, that is said", async (_, start, words) => {
+  const { trace, said, go } = platform(start);
+  expect(await trace.start(0)).toEqual({ problem: "It takes long to start." });
+  go();
+  await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
+  expect(said).toEqual([words]);
+});
