@@ -19,13 +19,14 @@ begin
      run_multitask_strategy, run_error)
   select r.run_id, r.run_id, r.thread_id, r.status, r.webhook,
          left(coalesce(lower(substring(r.webhook from '^[A-Za-z]+://[^/?#\\]+')), 'self'), 300),
-         t.state, t.due, t.metadata, now() + case when t.due then interval '8 s' else interval '0' end,
+         t.state, t.due, t.metadata, now() + case when t.due then interval '12 s' else interval '0' end,
          r.assistant_id, r.created_at, r.updated_at, r.started_at, r.ended_at, r.metadata,
          r.kwargs #- '{config,configurable,langgraph_auth_user}', r.multitask_strategy, r.error
   from (
     select coalesce(s.metadata, '{}') as metadata,
            case when not r.temporary and s.thread_id is not null then coalesce(s.values, '{}') end as state,
-           -- the run's end brought no state: its server reads it from the checkpoints right afterwards
+           -- the run's end brought no state: its server reads it from the checkpoints right afterwards, and tells
+           -- within these seconds when that takes longer (holdWebhooksForState)
            not r.temporary and r.started_at is not null and r.status <> 'rollback'
              and coalesce(s.state_updated_at < now(), false) as due
     -- its thread may be gone

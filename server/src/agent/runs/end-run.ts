@@ -46,8 +46,7 @@ export class RunEndings {
   readonly #o: RunEndingsOptions;
   readonly #commits: GroupCommit<FinishedRun, FinishOutcome>;
   #underWay = new Set<Promise<void>>();
-  /** Aborted when the server stops: what may stay undone is left. */
-  readonly #over = new AbortController();
+  readonly #stopping = new AbortController();
 
   constructor(options: RunEndingsOptions) {
     this.#o = options;
@@ -57,9 +56,9 @@ export class RunEndings {
     });
   }
 
-  /** Resolves when what is under way is written, or has failed. */
-  async settled(): Promise<void> {
-    this.#over.abort();
+  /** Leaves what may stay undone. Resolves when what is under way is written, or has failed. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
     await Promise.allSettled([...this.#underWay]);
   }
 
@@ -195,8 +194,8 @@ export class RunEndings {
     do {
       await holdWebhooksForState(this.#o.sql, run.threadId);
       if (await this.#refreshes(run, graphId)) return;
-      await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#over.signal }).catch(() => {});
-    } while (Date.now() < until && !this.#over.signal.aborted);
+      await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
+    } while (Date.now() < until && !this.#stopping.signal.aborted);
   }
 
   #refreshes({ threadId }: ActiveRun, graphId: string): Promise<boolean> {

@@ -235,7 +235,7 @@ export class RunQueue {
     }
     // first the processes, so that nothing runs any more when another server takes over
     await this.#hosts.stop();
-    await this.#endings.settled();
+    await this.#endings.stop();
     for (const run of [...this.#active.values()]) {
       await this.#endings
         .release(run, false, "The server was stopped.")
