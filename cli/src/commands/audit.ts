@@ -20,8 +20,8 @@ export function help(): string {
 
 Actions:
   export      Print the lines of all workspaces, and of attempts that belong to none, oldest first.
-  verify      Hold every line against its seal and its number: tells lines that were changed, put in or
-              taken out. Ends with 1 when there are any.
+  verify      Hold every line against its seal and its number: tells lines that were changed, put
+              in or taken out. Ends with 1 when there are any.
 
 Options:
 ${describeFlags(flags)}

@@ -21,7 +21,7 @@ const flags = {
   password: {
     type: "switch",
     default: true,
-    description: "For create: --no-password for somebody who signs in at the identity provider only.",
+    description: "For create: for somebody who signs in at the identity provider only.",
   },
   ...PLACE_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
