@@ -39,8 +39,8 @@ test("with HEDDLE_STUDIO_AUTH the console talks to its graphs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/threads`);
   await page.getByText("No threads yet").waitFor();
-  await page.goto(`${platform.url}/a/local/assistants`);
-  await page.getByRole("link", { name: "slow" }).waitFor();
+  await page.goto(`${platform.url}/a/local/store`);
+  await page.getByText("Nothing is remembered here").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 }, 240_000);
