@@ -30,6 +30,7 @@ const operations = [
 
 interface Document {
   openapi: string;
+  tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
 }
 interface Operation {
@@ -51,6 +52,11 @@ describe("the OpenAPI document", () => {
       Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`)),
     );
     expect(operations.filter((operation) => !named.has(operation))).toEqual([]);
+  });
+
+  test("begins with what one begins with", () => {
+    expect(document.tags.slice(0, 3).map(({ name }) => name)).toEqual(["Assistants", "Threads", "Runs"]);
+    expect(document.tags).toContainEqual({ name: "Store" });
   });
 
   test("every reference in it leads somewhere", () => {

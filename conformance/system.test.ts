@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { url } from "./clients.ts";
 import { collect } from "./frames.ts";
 import { openStream, request } from "./http.ts";
 
@@ -18,6 +21,14 @@ describe("the server itself", () => {
     expect(status).toBe(200);
     expect(headers.get("content-type")).toContain("text/plain");
     expect(text).toMatch(/^# TYPE \w+ (counter|gauge|histogram|summary)$/m);
+  });
+
+  test("the examples' guide gets a thread's id out of what is answered", () => {
+    const guide = readFileSync(new URL("../examples/README.md", import.meta.url), "utf8");
+    const line = /^T=.*$/m.exec(guide)![0].replace("localhost:2024", url);
+    expect(execFileSync("sh", ["-c", `${line}; echo "$T"`]).toString()).toMatch(
+      /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/,
+    );
   });
 
   test("/docs is a page", async () => {

@@ -39,7 +39,8 @@ const COMMANDS: Record<string, Command> = {
 };
 
 function overview(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(10)} ${summary}`);
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length)) + 1;
+  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  heddle ${name.padEnd(width)} ${summary}`);
   return `Heddle ${readVersion()}, a self-hosted server for LangGraph agents.
 
 Usage:
@@ -51,7 +52,8 @@ ${rows.join("\n")}
 
 async function main(args: string[]): Promise<void> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest.length === 0)) {
+  const ofAll = name === "help" && (rest[0] === undefined || rest[0].startsWith("-"));
+  if (name === undefined || name === "--help" || name === "-h" || ofAll) {
     process.stdout.write(overview());
     return;
   }

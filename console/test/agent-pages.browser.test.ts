@@ -87,7 +87,7 @@ test("a graph and its schemas are shown", async () => {
   await page.goto(at(`/assistants/${one!.assistant_id}?tab=graph`));
   await page.locator(".react-flow__node").first().waitFor();
   await page.getByRole("tab", { name: "Schemas" }).click();
-  await page.getByText("input schema").waitFor();
+  await page.getByText("Input schema").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });

@@ -71,6 +71,18 @@ test("a destination is made after a test, tested again and given other credentia
   await page.getByLabel("Secret access key").fill(key.secret_access_key);
   await page.getByRole("button", { name: "Test and create" }).click();
   const row = page.getByRole("row", { name: /Our bucket/ });
+  // where the table is no list of cards any more, up to the width of most screens
+  for (const width of [1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const name of ["Test", "New credentials", "Delete"]) {
+      const label = row.getByRole("button", { name }).getByText(name);
+      expect([name, width, await label.evaluate((text) => text.scrollWidth - text.clientWidth)]).toEqual([
+        name,
+        width,
+        0,
+      ]);
+    }
+  }
   await row.getByRole("button", { name: "Test" }).click();
   await page.getByText("can be written to").waitFor();
   await row.getByRole("button", { name: "New credentials" }).click();
@@ -84,8 +96,18 @@ test("a destination is made after a test, tested again and given other credentia
 });
 
 test("an export is previewed, made and watched to its end", async () => {
+  const post = async (path: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(platform.traceUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await answer.json()) as { id: string };
+  };
+  const { id: dataset } = await post("/api/v1/datasets", { name: "of an experiment that sorts first" });
+  await post("/api/v1/sessions", { name: "!an experiment", reference_dataset_id: dataset });
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports?create=true`);
+  // experiments come along, behind the projects
+  await page.getByText(/rows as of now/).waitFor();
+  expect(await page.getByRole("combobox", { name: "Project" }).inputValue()).not.toBe("!an experiment");
   await page.getByRole("combobox", { name: "Project" }).click();
   await page.getByRole("option", { name: "to export" }).click();
   await page.getByText("500 rows as of now").waitFor();

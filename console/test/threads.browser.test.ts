@@ -139,7 +139,7 @@ test("a thread: its state, its runs, two checkpoints compared, a fork, a copy, i
   await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
   await page.getByText("· branch").first().waitFor();
 
-  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await page.getByRole("button", { name: "Make a copy" }).click();
   await until(() => Promise.resolve(!page.url().includes(id)));
   const copy = new URL(page.url()).pathname.split("/").at(-1)!;
   await page.getByRole("button", { name: "Delete", exact: true }).click();

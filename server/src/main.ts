@@ -68,6 +68,8 @@ export interface RunningAgentServer extends RunningServer {
   /** Which graphs loaded and which did not, with the reason; resolves when the first host is ready. */
   graphs: Promise<Record<string, GraphStatus>>;
   warnings: string[];
+  /** Whether the project's own auth says who gets in, instead of keys. */
+  hasOwnAuth: boolean;
   /** From now on. Settings of the operator and of the project win. */
   sendTracesTo(destination: TraceDestination): void;
 }
@@ -138,7 +140,9 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     answer(http, (request, env) => app.fetch(request, env), started);
     const { warnings } = project;
     const { sendTracesTo } = agent;
-    return { ...running(http, database, identity, started), graphs: graphs.promise, warnings, sendTracesTo };
+    const hasOwnAuth = project.config.auth?.path !== undefined;
+    const server = running(http, database, identity, started);
+    return { ...server, graphs: graphs.promise, warnings, hasOwnAuth, sendTracesTo };
   });
 }
 

@@ -20,8 +20,8 @@ export function help(): string {
 
 Actions:
   export      Print the lines of all workspaces, and of attempts that belong to none, oldest first.
-  verify      Hold every line against its seal and its number: tells lines that were changed, put in or
-              taken out. Ends with 1 when there are any.
+  verify      Hold every line against its seal and its number: tells lines that were changed, put
+              in or taken out. Ends with 1 when there are any.
 
 Options:
 ${describeFlags(flags)}
@@ -51,7 +51,9 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "verify") {
     const found = await (await admin()).verifyAudit(place(), process.env);
     const say = (line: string) => process.stdout.write(`${line}\n`);
-    say(`${found.lines} lines, ${found.sound} sound, ${found.unsealed} without a seal`);
+    say(
+      `${found.lines} ${found.lines === 1 ? "line" : "lines"}, ${found.sound} sound, ${found.unsealed} without a seal`,
+    );
     for (const [key, count] of Object.entries(found.unknownKeys))
       say(`${count} sealed with ${key}, which is not at hand`);
     for (const id of found.altered) say(`ALTERED  ${id}`);

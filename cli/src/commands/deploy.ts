@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 
-import { archiveProject, listProject } from "../core/archive-project.ts";
+import { archiveProject, listProject, packagesOutside } from "../core/archive-project.ts";
 import { ControlApi, ControlError, type DeploymentOnWire } from "../core/control-api.ts";
 import { CONTROL_FLAGS } from "../core/control-flags.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
@@ -35,9 +35,9 @@ export const summary = "Deploy a project, and follow its build";
 export function help(): string {
   return `Usage: heddle deploy [options]
 
-Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. What .gitignore and
-.dockerignore leave out stays here, and so do .env files: what is in them goes as the deployment's secrets. Ends with
-the deployment's address, or with 1 and the reason.
+Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. What
+.gitignore and .dockerignore leave out stays here, and so do .env files: what is in them goes as the
+deployment's secrets. Ends with the deployment's address, or with 1 and the reason.
 
 Options:
 ${describeFlags(flags)}
@@ -64,6 +64,9 @@ export async function run(args: string[]): Promise<void> {
   try {
     const { files, links } = listProject(directory);
     if (links.length > 0) say(`Left out, because they are links: ${links.slice(0, 10).join(", ")}`);
+    for (const { name: one, spec } of packagesOutside(directory)) {
+      say(`package.json takes ${one} from ${spec}, which lies outside of the project and is not sent with it.`);
+    }
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
     const send = withoutReserved(secrets, say);

@@ -54,8 +54,8 @@ export function help(): string {
   return `Usage: heddle dev [options]
 
 Serves the graphs of a langgraph.json, loads them again when they change, and keeps threads and runs
-in an embedded Postgres. The trace platform runs beside it, in a process of its own, and the console shows both
-in a browser. Needs no account, key or container.
+in an embedded Postgres. The trace platform runs beside it, in a process of its own, and the console
+shows both in a browser. Needs no account, key or container.
 
 Options:
 ${describeFlags(flags)}
@@ -135,6 +135,7 @@ export async function run(args: string[]): Promise<void> {
       traces,
       console: consoleServer?.outcome,
       keysNeeded: server.keysNeeded,
+      hasOwnAuth: server.hasOwnAuth,
       firstKey: server.firstKey,
     }),
   );

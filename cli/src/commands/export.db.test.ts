@@ -87,6 +87,27 @@ test("an export is made, watched, listed and counted again, and what is wrong in
   });
 });
 
+test("projects and destinations are named as people name them, and what is wrong is told in the command's options", async () => {
+  await exports.newProject("by name");
+  const window = ["--from", marchDay(1), "--to", marchDay(2)];
+  const listed = await heddle("destinations");
+  expect(listed.stdout).toMatch(new RegExp(`^${exports.destination} +a bucket +traces/pre/fix +http`, "m"));
+  const named = await heddle("create", "--destination", "a bucket", "--project", "by name", ...window, "--watch");
+  expect(named).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+ COMPLETED\n$/) });
+
+  const wrong: [string[], string][] = [
+    [["a bucket", "by name", "--from", "monday", "--to", marchDay(2)], "--from: must be an ISO 8601 time"],
+    [["a bucket", "by name", "--from", marchDay(2), "--to", marchDay(1)], "--to: must be later than --from"],
+    [["a bucket", "no such", ...window], 'There is no project "no such".'],
+    [["no such", "by name", ...window], 'There is no destination "no such". heddle export destinations tells'],
+    [["a bucket", "by name", "--from", marchDay(1)], "heddle export create needs --to, or --every-hours"],
+  ];
+  for (const [[destination, project, ...rest], said] of wrong) {
+    const { stderr } = await heddle("create", "--destination", destination!, "--project", project!, ...rest);
+    expect(stderr).toContain(`heddle: ${said}`);
+  }
+});
+
 test("the bar shows how far it is", () => {
   const progress = { rows_total: 10, rows_written: 5, bytes_written: 1_500_000, percent: 50, estimated_end: null };
   const one = {

@@ -2,6 +2,7 @@ import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
+import { inOptions } from "./export-words.ts";
 
 const flags = {
   url: {
@@ -12,8 +13,12 @@ const flags = {
     description: "The trace platform, for all but verify.",
   },
   "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "A key to it." },
-  destination: { type: "text", placeholder: "ID", description: "For create: where to." },
-  project: { type: "text", placeholder: "ID", description: "For create: the project whose runs are exported." },
+  destination: { type: "text", placeholder: "ID", description: "For create: where to, by its id or its name." },
+  project: {
+    type: "text",
+    placeholder: "ID",
+    description: "For create: the project whose runs are exported, by its id or its name.",
+  },
   from: { type: "text", placeholder: "TIME", description: "For create: the first start time of a run, ISO 8601." },
   to: { type: "text", placeholder: "TIME", description: "For create: the end of the window, which is not in it." },
   "every-hours": {
@@ -28,7 +33,7 @@ const flags = {
   compression: { type: "text", placeholder: "NAME", description: "For create: none, gzip, snappy or zstd." },
   "format-version": { type: "text", placeholder: "NAME", description: "For create: v1 or v2_beta." },
   watch: { type: "switch", default: false, description: "For create: wait for the end and show how far it is." },
-  id: { type: "text", placeholder: "ID", description: "For cancel, watch and verify: the export." },
+  id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: the export." },
   json: { type: "switch", default: false, description: "Print JSON." },
   ...PLACE_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
@@ -39,12 +44,15 @@ export function help(): string {
   return `Usage: heddle export ACTION [options]
 
 Actions:
-  create      Export a window of a project's runs: --destination ID --project ID --from TIME --to TIME.
-  list        The workspace's exports, the newest first.
-  watch       Wait for an export's end: heddle export watch ID. Ends with 1 when it does not complete.
-  cancel      End an export, or a schedule: heddle export cancel ID.
-  verify      Count an export again from the bucket: heddle export verify ID. Works on the platform's data,
-              and ends with 1 when anything is missing, doubled or changed.
+  destinations  The workspace's destinations. They are made in the console or over HTTP.
+  create        Export a window of a project's runs:
+                heddle export create --destination ID --project ID --from TIME --to TIME
+  list          The workspace's exports, the newest first.
+  watch         Wait for an export's end: heddle export watch ID. Ends with 1 when it does not
+                complete.
+  cancel        End an export, or a schedule: heddle export cancel ID.
+  verify        Count an export again from the bucket: heddle export verify ID. Works on the
+                platform's data, and ends with 1 when anything is missing, doubled or changed.
 
 Options:
 ${describeFlags(flags)}
@@ -62,10 +70,25 @@ export async function run(args: string[]): Promise<void> {
     process.stdout.write(given.json ? `${JSON.stringify(one)}\n` : `${text}\n`);
   const id = () => {
     if (given.id === undefined) throw new UsageError(`Which one? heddle export ${action} ID`);
+    if (!UUID.test(given.id))
+      throw new UsageError(`"${given.id}" is no id of an export. heddle export list tells ids.`);
     return given.id;
   };
-  if (action === "create") {
-    const made = await api.send<ExportOnWire>("POST", "/bulk-exports", bodyOf(given));
+  if (action === "destinations") {
+    const all = await destinations(api);
+    if (given.json) return void print(all, "");
+    const rows = all.map(({ id, display_name, config }) => [
+      id,
+      display_name,
+      [config.bucket_name, config.prefix].filter(Boolean).join("/"),
+      config.endpoint_url ?? config.region ?? "",
+    ]);
+    process.stdout.write(formatTable(["ID", "NAME", "BUCKET", "WHERE"], rows));
+  } else if (action === "create") {
+    const body = await bodyOf(api, given);
+    const made = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
+      throw new Error(inOptions(error.message), { cause: error });
+    });
     if (!given.watch) return void print(made, made.id);
     console.error(`The export ${made.id}`);
     conclude(await watch(api, made.id));
@@ -101,7 +124,8 @@ export async function run(args: string[]): Promise<void> {
     print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted meanwhile` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
   } else {
-    throw new UsageError(`heddle export needs an action: create, list, watch, cancel or verify, not "${action}".`);
+    const there = "destinations, create, list, watch, cancel or verify";
+    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: ${there}.`);
   }
 
   function conclude(one: ExportOnWire): void {
@@ -123,13 +147,15 @@ interface Wish {
   watch: boolean;
 }
 
-function bodyOf(given: Wish): object {
+async function bodyOf(api: TraceApi, given: Wish): Promise<object> {
   const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
   if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
   if (given.watch && given["every-hours"] !== undefined) throw new UsageError("A schedule has no end to watch for.");
+  const noEnd = given.to === undefined && given["every-hours"] === undefined;
+  if (noEnd) throw new UsageError("heddle export create needs --to, or --every-hours for a schedule.");
   return {
-    bulk_export_destination_id: given.destination,
-    session_id: given.project,
+    bulk_export_destination_id: await destinationOf(api, given.destination!),
+    session_id: await projectOf(api, given.project!),
     start_time: given.from,
     end_time: given.to,
     interval_hours: given["every-hours"],
@@ -139,3 +165,30 @@ function bodyOf(given: Wish): object {
     format_version: given["format-version"],
   };
 }
+
+interface DestinationOnWire {
+  id: string;
+  display_name: string;
+  config: { bucket_name?: string | null; prefix?: string | null; endpoint_url?: string | null; region?: string | null };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const destinations = (api: TraceApi) => api.send<DestinationOnWire[]>("GET", "/bulk-exports/destinations?limit=1000");
+
+async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
+  if (UUID.test(idOrName)) return idOrName;
+  const named = (await destinations(api)).filter(({ display_name }) => display_name === idOrName);
+  if (named.length > 1) throw new Error(`Several destinations are named "${idOrName}": give an id of ${ids(named)}.`);
+  if (named[0]) return named[0].id;
+  throw new Error(`There is no destination "${idOrName}". heddle export destinations tells which there are.`);
+}
+
+async function projectOf(api: TraceApi, idOrName: string): Promise<string> {
+  if (UUID.test(idOrName)) return idOrName;
+  const [project] = await api.send<{ id: string }[]>("GET", `/sessions?name=${encodeURIComponent(idOrName)}`);
+  if (project) return project.id;
+  throw new Error(`There is no project "${idOrName}".`);
+}
+
+const ids = (of: { id: string }[]) => of.map(({ id }) => id).join(", ");

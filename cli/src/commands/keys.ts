@@ -28,12 +28,13 @@ export const summary = "Make, list and revoke API keys";
 export function help(): string {
   return `Usage: heddle keys ACTION [options]
 
-Works on the platform's data, whether its servers run or not; running servers follow within a second.
+Works on the platform's data, whether its servers run or not; running servers follow within a
+second.
 
 Actions:
   create      Make a key and print it. That is the only time: its hash is what is kept.
   list        Which keys there are, and when they were used.
-  revoke      End a key: heddle keys revoke --id ID.
+  revoke      End a key: heddle keys revoke ID.
 
 Options:
 ${describeFlags(flags)}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ControlApi, isAway, type LogEntryOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { CONTROL_FLAGS, revisionId, takeWords } from "../core/control-flags.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { readLogs } from "../core/follow-revision.ts";
 
@@ -45,8 +45,9 @@ export async function run(args: string[]): Promise<void> {
   const api = new ControlApi(given.url, given["api-key"]);
   if (words[0] === undefined) throw new UsageError("Of which deployment? heddle logs NAME");
   if (given.type !== "deploy" && given.type !== "build") throw new UsageError('--type is "deploy" or "build".');
+  const wanted = revisionId("--revision", given.revision);
   const deployment = await api.find(words[0]);
-  const revision = given.revision ?? (given.type === "build" ? deployment.latest_revision_id : undefined);
+  const revision = wanted ?? (given.type === "build" ? deployment.latest_revision_id : undefined);
   if (revision === null) throw new Error(`${deployment.name} has no revision yet.`);
   const where = revision === undefined ? "" : `/revisions/${revision}`;
   const path = `/v1/projects/${deployment.id}${where}/${given.type}_logs`;

@@ -1,5 +1,5 @@
 import { ControlApi, type DeploymentOnWire, type RevisionOnWire } from "../core/control-api.ts";
-import { CONTROL_FLAGS, takeWords } from "../core/control-flags.ts";
+import { CONTROL_FLAGS, revisionId, takeWords } from "../core/control-flags.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { followRevision } from "../core/follow-revision.ts";
 
@@ -28,8 +28,9 @@ export async function run(args: string[]): Promise<void> {
   const given = readFlags(flags, rest, process.env);
   const api = new ControlApi(given.url, given["api-key"]);
   if (words[0] === undefined) throw new UsageError("Which deployment? heddle rollback NAME");
+  const wanted = revisionId("--to", given.to);
   const deployment = await api.find(words[0]);
-  const target = given.to ?? (await served(api, deployment));
+  const target = wanted ?? (await served(api, deployment));
   const path = `/v2/deployments/${deployment.id}/revisions/${target}/redeploy`;
   const changed = await api.send<DeploymentOnWire>("POST", path);
   const say = (line: string) => process.stderr.write(`${line}\n`);

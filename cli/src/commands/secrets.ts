@@ -16,9 +16,9 @@ HEDDLE_SECRETS_KEYS or a key file; see the README.
 
 Actions:
   status      Which keys there are, which one is current, and how many secrets are under each.
-  rotate      Move everything under a new key while servers work on. With a key file it makes the key;
-              with HEDDLE_SECRETS_KEYS put one in front for all servers first. Can be run again when it
-              was interrupted.
+  rotate      Move everything under a new key while servers work on. With a key file it makes the
+              key; with HEDDLE_SECRETS_KEYS put one in front for all servers first. Can be run again
+              when it was interrupted.
   retire      Take a key out that no secret is under any more (--key ID). Backups from before the
               rotation need it, and heddle audit verify for the lines from before: keep a copy.
   generate    Print a new key, as HEDDLE_SECRETS_KEYS and key files have it.

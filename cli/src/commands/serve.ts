@@ -69,6 +69,7 @@ export const serveFlags = {
   supervised: {
     type: "switch",
     default: false,
+    internal: true,
     description: "For heddle dev: the parent tells the database, and its end is ours.",
   },
 } as const satisfies Record<string, FlagSpec>;
@@ -78,9 +79,10 @@ export const summary = "Run one role, or several, for production";
 export function help(): string {
   return `Usage: heddle serve --role ROLE[,ROLE] [options]
 
-Runs the agent server, the trace platform, the control plane, the console or several of them in one process,
-configured by flags and environment variables. Servers with the same Postgres work together. A worker executes runs that agent servers have accepted;
-on its port it answers /ok and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
+Runs the agent server, the trace platform, the control plane, the console or several of them in one
+process, configured by flags and environment variables. Servers with the same Postgres work
+together. A worker executes runs that agent servers have accepted; on its port it answers /ok and
+/metrics only. With REDIS_URI frames of streams get from one to the other quicker.
 
 Options:
 ${describeFlags(serveFlags)}

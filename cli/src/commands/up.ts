@@ -34,8 +34,9 @@ export const summary = "The whole platform on this machine: deploy projects to i
 export function help(): string {
   return `Usage: heddle up [options]
 
-Runs the control plane with its gateway, the trace platform beside it and the console. heddle deploy in a project's directory
-deploys it here. Deployments of before go on; a signal to end ends them too, and hands back their runs.
+Runs the control plane with its gateway, the trace platform beside it and the console. heddle deploy
+in a project's directory deploys it here. Deployments of before go on; a signal to end ends them
+too, and hands back their runs.
 
 Options:
 ${describeFlags(flags)}

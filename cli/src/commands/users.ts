@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 
 import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { formatTable } from "../core/table.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
@@ -21,7 +22,7 @@ const flags = {
   password: {
     type: "switch",
     default: true,
-    description: "For create: --no-password for somebody who signs in at the identity provider only.",
+    description: "For create: for somebody who signs in at the identity provider only.",
   },
   ...PLACE_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
@@ -53,14 +54,12 @@ export async function run(args: string[]): Promise<void> {
   const admin = await import("../../../server/src/admin/users.ts");
   const place = readPlace(given);
   if (action === "list") {
-    for (const user of await admin.listUsers(place)) {
-      const notes = [
-        ...user.roles,
-        ...(user.has_password ? [] : ["no password"]),
-        ...(user.disabled ? ["DISABLED"] : []),
-      ];
-      print(`${user.email}  ${user.full_name ?? ""}  ${notes.join(", ")}`);
-    }
+    const rows = (await admin.listUsers(place)).map((user) => [
+      user.email,
+      user.full_name ?? "",
+      [...user.roles, ...(user.has_password ? [] : ["no password"]), ...(user.disabled ? ["DISABLED"] : [])].join(", "),
+    ]);
+    process.stdout.write(formatTable(["EMAIL", "NAME", "ROLES"], rows));
     return;
   }
   const { email } = given;

@@ -21,8 +21,8 @@ export const summary = "Make, list and change workspaces";
 export function help(): string {
   return `Usage: heddle workspaces ACTION [options]
 
-Works on the platform's data, whether its servers run or not. A workspace is what traces, deployments and
-keys belong to; the first start makes one.
+Works on the platform's data, whether its servers run or not. A workspace is what traces,
+deployments and keys belong to; the first start makes one.
 
 Actions:
   list        Which workspaces there are.

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 
 import ignore, { type Ignore } from "ignore";
 import { create } from "tar";
@@ -68,3 +68,24 @@ function walk(root: string, directory: string, above: Rules[], found: ProjectFil
 /** Writes gzip of tar. Owners and times do not matter, so the same files make the same archive. */
 export const archiveProject = (directory: string, files: string[], to: string): Promise<void> =>
   create({ gzip: true, portable: true, cwd: directory, file: to, mtime: new Date(0) }, files);
+
+/** Packages that the project takes from files beyond its directory, so that they cannot be installed elsewhere. */
+export function packagesOutside(directory: string): { name: string; spec: string }[] {
+  let listed: Record<string, Record<string, unknown> | undefined>;
+  try {
+    listed = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as typeof listed;
+  } catch {
+    // what is wrong with it, the package manager says
+    return [];
+  }
+  const all = [listed["dependencies"], listed["devDependencies"], listed["optionalDependencies"]];
+  return all
+    .flatMap((of) => Object.entries(of ?? {}))
+    .filter((one): one is [string, string] => typeof one[1] === "string")
+    .flatMap(([name, spec]) => {
+      const path = /^(?:file|link):(.+)$/.exec(spec)?.[1];
+      return path !== undefined && !`${resolve(directory, path)}${sep}`.startsWith(`${resolve(directory)}${sep}`)
+        ? [{ name, spec }]
+        : [];
+    });
+}

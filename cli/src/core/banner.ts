@@ -12,6 +12,8 @@ export interface BannerInput {
   console: { url: string } | { problem: string } | undefined;
   /** Whether requests need a key. */
   keysNeeded: boolean;
+  /** Whether the project's own auth says who gets in, instead of keys. */
+  hasOwnAuth: boolean;
   /** Made by this start, and shown by it alone. */
   firstKey: string | null;
 }
@@ -40,10 +42,10 @@ export async function banner(input: BannerInput): Promise<string> {
     const body = JSON.stringify({ assistant_id: first, input: await inputFor(url, first, input.firstKey) });
     lines.push(
       "",
-      "A first request:",
+      input.hasOwnAuth ? "A first request, to which belongs what the project's own auth asks for:" : "A first request:",
       "",
       `  curl -s ${url}/runs/wait -H 'content-type: application/json' \\`,
-      ...(input.keysNeeded ? [`    -H 'x-api-key: ${input.firstKey ?? "YOUR KEY"}' \\`] : []),
+      ...(input.keysNeeded && !input.hasOwnAuth ? [`    -H 'x-api-key: ${input.firstKey ?? "YOUR KEY"}' \\`] : []),
       `    -d '${body.replaceAll("'", "'\\''")}'`,
     );
   }
@@ -65,8 +67,15 @@ export function describePart(name: string, part: { url: string } | { problem: st
   return `  ${name.padEnd(9)} ${"url" in part ? part.url : `off. ${part.problem}`}`;
 }
 
-function describeKey({ firstKey, keysNeeded }: BannerInput): string[] {
+function describeKey({ firstKey, keysNeeded, hasOwnAuth }: BannerInput): string[] {
   if (firstKey === null) return [];
+  if (hasOwnAuth) {
+    return [
+      "",
+      `  Key       ${firstKey}`,
+      "            Shown only this once. It is for traces; the project's own auth says who may call the API.",
+    ];
+  }
   const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
   return ["", `  Key       ${firstKey}`, `            Shown only this once. ${need}`];
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { baseOf, whyNot } from "./reach.ts";
+
 /** What commands read of the control plane. */
 export interface DeploymentOnWire {
   id: string;
@@ -62,7 +64,7 @@ export class ControlApi {
   readonly #key: string | undefined;
 
   constructor(url: string, key: string | undefined) {
-    this.url = url.replace(/\/+$/, "");
+    this.url = baseOf(url);
     this.#key = key;
   }
 
@@ -79,7 +81,7 @@ export class ControlApi {
       });
     } catch (error) {
       const message = `There is no control plane at ${this.url}. Start one with heddle up, or name it with --url.`;
-      throw new UnreachableError(`${message} (${(error as Error).message})`, { cause: error });
+      throw new UnreachableError(`${message} (${whyNot(error)})`, { cause: error });
     }
     const text = await answer.text();
     if (!answer.ok) throw errorOf(answer.status, text);

@@ -1,4 +1,4 @@
-import type { FlagSpec } from "./flags.ts";
+import { UsageError, type FlagSpec } from "./flags.ts";
 
 /** For commands that speak to a control plane. */
 export const CONTROL_FLAGS = {
@@ -16,6 +16,12 @@ export const CONTROL_FLAGS = {
     description: "A key to it.",
   },
 } as const satisfies Record<string, FlagSpec>;
+
+/** A revision as it was given; the control plane would tell of a field that is not the option's name. */
+export function revisionId(option: string, given: string | undefined): string | undefined {
+  if (given === undefined || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given)) return given;
+  throw new UsageError(`${option} is the id of a revision, not "${given}". heddle revisions NAME tells ids.`);
+}
 
 /** The words before the first flag, and the rest. */
 export function takeWords(args: string[], max: number): { words: string[]; rest: string[] } {

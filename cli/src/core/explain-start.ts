@@ -13,7 +13,9 @@ export function explainStart(
     return new Error(`Port ${port} on ${host} is not for this user. Choose another with ${portFlag}.`);
   const unreachable = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONN|28|3D)/.test(code);
   if (databaseUri && unreachable) {
-    return new Error(`The Postgres of DATABASE_URI (${withoutPassword(databaseUri)}) does not take us: ${message}`);
+    return new Error(
+      `The Postgres at ${withoutPassword(databaseUri)} (--postgres-uri or DATABASE_URI) does not take us: ${message}`,
+    );
   }
   return error as Error;
 }

@@ -14,6 +14,8 @@ export interface FlagSpec {
   /** In the help text, where the default is no constant. */
   defaultNote?: string;
   description: string;
+  /** Heddle's own processes alone are given it; the help text leaves it out. */
+  internal?: true;
   min?: number;
   max?: number;
 }
@@ -86,7 +88,8 @@ function convert(spec: FlagSpec, source: string, value: string): string | number
 
 /** One paragraph a flag: how to write it, what it does, its default and its variables. */
 export function describeFlags(declared: Record<string, FlagSpec>): string {
-  const rows = Object.entries(declared).map(([name, spec]) => {
+  const told = Object.entries(declared).filter(([, { internal }]) => !internal);
+  const rows = told.map(([name, spec]) => {
     const on = spec.type === "switch" && spec.default === true;
     const usage = `--${on ? "no-" : ""}${name}${spec.placeholder ? ` ${spec.placeholder}` : ""}`;
     const fallback = spec.defaultNote ?? (spec.type === "switch" ? undefined : spec.default);

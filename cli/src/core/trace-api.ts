@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { baseOf, whyNot } from "./reach.ts";
+
 /** What commands read of an export. */
 export interface ExportOnWire {
   id: string;
@@ -28,7 +30,7 @@ export class TraceApi {
   readonly #key: string | undefined;
 
   constructor(url: string, key: string | undefined) {
-    this.#base = `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1`;
+    this.#base = `${baseOf(url).replace(/\/api\/v1$/, "")}/api/v1`;
     this.#key = key;
   }
 
@@ -41,15 +43,14 @@ export class TraceApi {
         ...(body && { body: JSON.stringify(body) }),
       });
     } catch (error) {
-      throw new AwayError(
-        `There is no trace platform at ${this.#base}. Name it with --url. (${(error as Error).message})`,
-        {
-          cause: error,
-        },
-      );
+      const message = `There is no trace platform at ${this.#base}. Name it with --url. (${whyNot(error)})`;
+      throw new AwayError(message, { cause: error });
     }
     const text = await answer.text();
     if (answer.status >= 500) throw new AwayError(`${answer.status} ${detailOf(text)}`);
+    if (!isJson(text)) throw new Error(`What answers at ${this.#base} is no trace platform. Name it with --url.`);
+    if (answer.status === 401)
+      throw new Error(`401 ${detailOf(text)} A key is given with --api-key or HEDDLE_API_KEY.`);
     if (!answer.ok) throw new Error(`${answer.status} ${detailOf(text)}`);
     return JSON.parse(text) as T;
   }
@@ -60,6 +61,15 @@ function detailOf(text: string): string {
     return String((JSON.parse(text) as { detail: unknown }).detail);
   } catch {
     return text.slice(0, 500);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,13 +1,13 @@
 import { Client } from "@langchain/langgraph-sdk";
 
 import { agentUrl } from "./clients.ts";
-import { credentialHeaders } from "./credentials.ts";
+import { agentCredentials } from "./credentials.ts";
 
 /** The official client of an agent server, for streams. */
 export function agentClient(server: string): Client {
   return new Client({
     apiUrl: `${location.origin}${agentUrl(server)}`,
     apiKey: null,
-    defaultHeaders: { ...credentialHeaders(), "x-heddle-csrf": "1" },
+    defaultHeaders: { ...agentCredentials(), "x-heddle-csrf": "1" },
   });
 }

@@ -4,16 +4,29 @@ import createClient, { type Middleware } from "openapi-fetch";
 import type { paths as AgentPaths } from "./agent.d.ts";
 import { ApiError } from "./api-error.ts";
 import type { paths as ControlPaths } from "./control.d.ts";
-import { credentialHeaders } from "./credentials.ts";
+import { agentCredentials, credentialHeaders } from "./credentials.ts";
 import type { paths as TracePaths } from "./trace.d.ts";
 
-/** Told of every 401, so that the sign-in page can be shown. */
+/** Told when the caller is nobody, so that the sign-in page can be shown. */
 let onUnauthorized = (): void => {};
 export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
 
-const manners: Middleware = {
+let asking: Promise<boolean> | undefined;
+/** Whether the platform knows the caller, asked once at a time. */
+const isKnown = (): Promise<boolean> =>
+  (asking ??= traceApi
+    .GET("/auth/public", {})
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => (asking = undefined)));
+
+/** @param ofAgent a project may have an authentication of its own, whose 401 no sign-in of ours can mend */
+const manners = (ofAgent: boolean): Middleware => ({
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(credentialHeaders())) request.headers.set(name, value);
+    const credentials = ofAgent ? agentCredentials() : credentialHeaders();
+    for (const [name, value] of Object.entries(credentials)) request.headers.set(name, value);
     // the proof of a page of this origin, without which a session's cookie changes nothing
     request.headers.set("x-heddle-csrf", "1");
     return request;
@@ -21,18 +34,20 @@ const manners: Middleware = {
   async onResponse({ response, schemaPath }) {
     if (response.ok) return response;
     // of a password that was typed wrong the form tells, and who asks whether they are somebody goes by the answer
-    if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) onUnauthorized();
+    if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) {
+      if (!ofAgent || !(await isKnown())) onUnauthorized();
+    }
     throw await ApiError.from(response);
   },
   onError({ error }) {
     if ((error as Error).name === "AbortError") return error as Error;
     return new ApiError(0, `The server did not answer (${(error as Error).message}).`);
   },
-};
+});
 
-function client<Paths extends object>(baseUrl: string) {
+function client<Paths extends object>(baseUrl: string, { ofAgent = false } = {}) {
   const made = createClient<Paths>({ baseUrl });
-  made.use(manners);
+  made.use(manners(ofAgent));
   return made;
 }
 
@@ -46,7 +61,7 @@ export const agentUrl = (server: string): string =>
   server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
 
 export function agentApi(server: string) {
-  const known = agents.get(server) ?? client<AgentPaths>(agentUrl(server));
+  const known = agents.get(server) ?? client<AgentPaths>(agentUrl(server), { ofAgent: true });
   agents.set(server, known);
   return known;
 }

@@ -22,3 +22,9 @@ export function credentialHeaders(): Record<string, string> {
   const [key, workspace] = [readKey(), readWorkspace()];
   return { ...(key !== null && { "x-api-key": key }), ...(workspace !== null && { "x-tenant-id": workspace }) };
 }
+
+/** As LangGraph Studio says it: where HEDDLE_STUDIO_AUTH allows it, a project's own authentication lets our callers in. */
+export const agentCredentials = (): Record<string, string> => ({
+  ...credentialHeaders(),
+  "x-auth-scheme": "langsmith",
+});

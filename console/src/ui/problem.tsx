@@ -6,14 +6,24 @@ import { ApiError } from "../api/api-error.ts";
 /** What failed, and a way to try again. */
 export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: () => unknown; what?: string }) {
   const { message } = error as Error;
+  // whom the platform does not know is on the sign-in page by now
+  const isNotOurs = error instanceof ApiError && error.status === 401;
+  // asking again would bring the same
+  const isGone = error instanceof ApiError && error.status === 404;
   const id = error instanceof ApiError ? error.requestId : null;
   return (
     <Alert color="red" icon={<IconAlertTriangle size={18} />} title={what ?? titleOf(error)} m="md" role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {message}
       </Text>
+      {isNotOurs && (
+        <Text size="sm" mt={4}>
+          The project has an authentication of its own. With HEDDLE_STUDIO_AUTH=true in the server's environment it lets
+          in whoever this console lets in.
+        </Text>
+      )}
       <Group mt="xs" gap="sm">
-        {onRetry && (
+        {onRetry && !isGone && (
           <Button size="xs" variant="default" onClick={() => void onRetry()}>
             Try again
           </Button>
@@ -31,7 +41,7 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
 function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return "This page failed";
   if (error.status === 0) return "The server did not answer";
-  if (error.status === 401) return "You are not signed in";
+  if (error.status === 401) return "This agent server does not let you in";
   if (error.status === 403) return "You may not see this";
   if (error.status === 404) return "There is no such thing here";
   if (error.status === 429) return "Too many requests at the moment";

@@ -181,7 +181,7 @@ function Schemas({ server, assistantId }: { server: string; assistantId: string 
   return (
     <Stack>
       {shown.map(([name, value]) => (
-        <Section key={name} title={name.replace("_schema", " schema")} value={value} />
+        <Section key={name} title={titleOf(name)} value={value} />
       ))}
     </Stack>
   );
@@ -197,3 +197,6 @@ function Section({ title, value }: { title: string; value: unknown }) {
     </section>
   );
 }
+
+/** `input_schema` as the page's other headings are written: Input schema. */
+const titleOf = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");

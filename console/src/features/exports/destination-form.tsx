@@ -140,7 +140,7 @@ const Failure = ({ error, what }: { error: Error | null; what: string }): ReactN
 const Buttons = ({ onClose, isBusy, action }: { onClose: () => void; isBusy: boolean; action: string }) => (
   <Group justify="flex-end" gap="xs">
     <Button variant="default" onClick={onClose}>
-      Not now
+      Cancel
     </Button>
     <Button type="submit" loading={isBusy}>
       {action}

@@ -81,7 +81,7 @@ export function DestinationsPage() {
       ) : (
         <SimpleTable
           label="Destinations"
-          minWidth={1000}
+          minWidth={1040}
           rows={destinations}
           rowKey={({ id }) => id}
           columns={[
@@ -97,7 +97,7 @@ export function DestinationsPage() {
             { title: "Changed", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
-              width: 252,
+              width: 300,
               cell: (one) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button

@@ -50,7 +50,9 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
   const [filter, setFilter] = useState("");
   const [fields, setFields] = useState<string[]>([]);
   const [compression, setCompression] = useState<Compression>("zstandard");
-  const session = project ?? projects[0]?.id ?? "";
+  const isExperiment = (one: (typeof projects)[number]) => one.reference_dataset_id !== null;
+  const session = project ?? (projects.find((one) => !isExperiment(one)) ?? projects[0])?.id ?? "";
+  const options = (some: typeof projects) => some.map(({ id, name }) => ({ value: id, label: name }));
   const place = destination ?? destinations[0]?.id ?? "";
   const isDated = start !== "" && (repeats || (end !== "" && end > start));
   const body: ExportBody = {
@@ -81,7 +83,10 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
           <Group grow align="start">
             <Select
               label="Project"
-              data={projects.map(({ id, name }) => ({ value: id, label: name }))}
+              data={[
+                { group: "Projects", items: options(projects.filter((one) => !isExperiment(one))) },
+                { group: "Experiments", items: options(projects.filter(isExperiment)) },
+              ].filter(({ items }) => items.length > 0)}
               value={session}
               onChange={setProject}
               allowDeselect={false}
@@ -179,7 +184,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
           )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              Not now
+              Cancel
             </Button>
             <Button type="submit" loading={create.isPending} disabled={!isDated || session === "" || place === ""}>
               Export
@@ -211,6 +216,7 @@ function Preview({ body }: { body: ExportBody }) {
       ) : (
         <>
           <b className="numbers">{count(rows)}</b> rows as of now{end_time == null && ", in all windows so far"}
+          {rows === 0 && ": no run that is wanted began in that time"}
         </>
       )}
     </Text>

@@ -1,4 +1,4 @@
-import { Badge, Card, Group, Pagination, Stack, Text } from "@mantine/core";
+import { Card, Group, Pagination, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -25,11 +25,7 @@ export function Inbox() {
   const names = new Map((assistants.data ?? []).map(({ assistant_id: id, name }) => [id, name]));
   const { threads = [], total } = waiting.data ?? {};
   return (
-    <Page
-      maw={1040}
-      title="Waiting for a human"
-      actions={typeof total === "number" && <Badge variant="default">{count(total)}</Badge>}
-    >
+    <Page maw={1040} title="Inbox">
       {waiting.error && !waiting.data ? (
         <Problem error={waiting.error} onRetry={waiting.refetch} />
       ) : !waiting.data ? (
@@ -42,6 +38,11 @@ export function Inbox() {
         </Empty>
       ) : (
         <Stack gap="md">
+          {typeof total === "number" && (
+            <Text size="sm" c="dimmed">
+              {total === 1 ? "One thread waits for a human." : `${count(total)} threads wait for a human.`}
+            </Text>
+          )}
           {threads.map((thread) => (
             <WaitingThread key={thread.thread_id} server={server} thread={thread} names={names} />
           ))}

@@ -23,7 +23,7 @@ export function MonitoringPage() {
   const common = { projectId, range, group, filter: search.filter };
   return (
     <Page
-      title={`Monitoring ${project?.name ?? ""}`}
+      title={project ? `Monitoring of ${project.name}` : "Monitoring"}
       actions={
         <>
           <GroupPicker value={search.group} onChange={(value) => change({ group: value })} />

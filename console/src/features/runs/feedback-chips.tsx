@@ -9,16 +9,17 @@ export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap
   const entries = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>);
   if (entries.length === 0) return null;
   return (
-    <Group gap={4} wrap={wrap}>
-      {entries.slice(0, SHOWN).map(([key, figures]) => (
+    <Group gap={4} wrap={wrap} miw={0}>
+      {entries.slice(0, SHOWN).map(([key, figures], index) => (
         <Badge
           key={key}
           variant="default"
           size="sm"
           tt="none"
           fw={500}
-          title={`${key}: ${figures.n ?? 0} given`}
-          style={{ flexShrink: 0 }}
+          title={`${describeFeedback(key, figures)}, ${figures.n ?? 0} given`}
+          // in a narrow cell the first is whole, and the others end in an ellipsis rather than at the cell's edge
+          style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0 }}
         >
           {describeFeedback(key, figures)}
         </Badge>

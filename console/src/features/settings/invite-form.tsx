@@ -47,7 +47,7 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
         data-autofocus
       />
       <Select
-        label="Role in the organisation"
+        label="Role in the organization"
         placeholder="Organization user"
         data={choices("organization")}
         value={role}

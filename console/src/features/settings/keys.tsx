@@ -13,13 +13,24 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { KeyForm } from "./key-form.tsx";
-import { type ApiKey, keysQuery, personalKeysQuery, whoQuery } from "./queries.ts";
+import {
+  type ApiKey,
+  keysQuery,
+  organizationKeysQuery,
+  organizationQuery,
+  personalKeysQuery,
+  whoQuery,
+} from "./queries.ts";
 
-type Kind = "service" | "personal";
+type Kind = "service" | "organization" | "personal";
 
-/** Keys of programs to the workspace, and one's own. */
+const QUERIES = { service: keysQuery, organization: organizationKeysQuery, personal: personalKeysQuery };
+
+/** Keys of programs to the workspace and to others, and one's own. */
 export function Keys() {
   const { data: who } = useQuery(whoQuery);
+  const { data: organization } = useQuery(organizationQuery);
+  const permissions: readonly string[] = organization?.permissions ?? [];
   const isPerson = who !== undefined && who.user_id !== "";
   return (
     <Stack gap="lg">
@@ -28,6 +39,14 @@ export function Keys() {
         title="Service keys"
         about="For programs. They belong to the workspace, not to a person."
       />
+      {permissions.includes("organization:read") && (
+        <KeyList
+          kind="organization"
+          title="Keys beyond this workspace"
+          about="To all workspaces, or to others. The first start makes one, and so does heddle keys create --organization."
+          isReadOnly={!permissions.includes("organization:manage")}
+        />
+      )}
       {isPerson && (
         <KeyList kind="personal" title="Your personal keys" about="They may do what you may, as long as you may." />
       )}
@@ -35,9 +54,19 @@ export function Keys() {
   );
 }
 
-function KeyList({ kind, title, about }: { kind: Kind; title: string; about: string }) {
+interface KeyListProps {
+  kind: Kind;
+  title: string;
+  about: string;
+  isReadOnly?: boolean;
+}
+
+function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
   const queryClient = useQueryClient();
-  const { data: keys, error, refetch } = useQuery(kind === "service" ? keysQuery : personalKeysQuery);
+  const { data: found, error, refetch } = useQuery(QUERIES[kind]);
+  const { data: here } = useQuery({ ...keysQuery, enabled: kind === "organization" });
+  // those of the workspace are in a list of their own
+  const keys = kind === "organization" ? here && found?.filter(({ id }) => here.every((one) => one.id !== id)) : found;
   const { ask, dialog } = useConfirm();
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<string | null>(null);
@@ -48,7 +77,11 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
       body: `Whoever uses ${short} is refused at once. It cannot be brought back.`,
       action: "Revoke",
       async run() {
-        if (kind === "service") {
+        if (kind === "organization") {
+          await traceApi.DELETE("/api/v1/orgs/current/service-keys/{api_key_id}", {
+            params: { path: { api_key_id: id } },
+          });
+        } else if (kind === "service") {
           await traceApi.DELETE("/api/v1/api-key/{api_key_id}", { params: { path: { api_key_id: id } } });
         } else {
           await traceApi.DELETE("/api/v1/api-key/current/{pat_id}", { params: { path: { pat_id: id } } });
@@ -56,6 +89,7 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
         await refresh();
       },
     });
+  if (kind === "organization" && (error || !keys?.length)) return null;
   return (
     <section aria-label={title}>
       <Group justify="space-between" mb="xs">
@@ -67,9 +101,11 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
             {about}
           </Text>
         </div>
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
-          New key
-        </Button>
+        {kind !== "organization" && (
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+            New key
+          </Button>
+        )}
       </Group>
       {error && <Problem error={error} onRetry={refetch} />}
       {!keys && !error && <Loading rows={3} />}
@@ -103,6 +139,17 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
               ),
             },
             { title: "Key", cell: ({ short_key: short }) => <Code>{short}</Code>, width: 200 },
+            ...(kind === "organization"
+              ? [
+                  {
+                    title: "Workspaces",
+                    cell: ({ workspace_names: names }: ApiKey) => (
+                      <Text size="sm">{names === null ? "all" : names.join(", ")}</Text>
+                    ),
+                    width: 160,
+                  },
+                ]
+              : []),
             { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
             {
               title: "Last used",
@@ -116,24 +163,25 @@ function KeyList({ kind, title, about }: { kind: Kind; title: string; about: str
             },
             {
               title: "",
-              cell: (key) => (
-                <Group justify="flex-end">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    leftSection={<IconTrash size={12} aria-hidden />}
-                    onClick={() => revoke(key)}
-                  >
-                    Revoke
-                  </Button>
-                </Group>
-              ),
+              cell: (key) =>
+                !isReadOnly && (
+                  <Group justify="flex-end">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      leftSection={<IconTrash size={12} aria-hidden />}
+                      onClick={() => revoke(key)}
+                    >
+                      Revoke
+                    </Button>
+                  </Group>
+                ),
               width: 110,
             },
           ]}
         />
       )}
-      {isMaking && (
+      {isMaking && kind !== "organization" && (
         <KeyForm
           kind={kind}
           onClose={() => setMaking(false)}

@@ -85,7 +85,7 @@ export function Members() {
     <>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          People of the organisation, and what they may do in it.
+          People of the organization, and what they may do in it.
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
@@ -98,7 +98,7 @@ export function Members() {
           <Text size="sm">
             {manages
               ? "Invite people by their e-mail address; they come in by the identity provider or with a password."
-              : "Who manages the organisation invites people."}
+              : "Who manages the organization invites people."}
           </Text>
         </Empty>
       ) : (

@@ -53,6 +53,12 @@ export const keysQuery = queryOptions({
   queryFn: () => data(traceApi.GET("/api/v1/api-key", {})),
 });
 
+/** Of all workspaces, for those who may see them. */
+export const organizationKeysQuery = queryOptions({
+  queryKey: ["identity", "organization-keys"],
+  queryFn: () => data(traceApi.GET("/api/v1/orgs/current/service-keys", {})),
+});
+
 /** Of persons; a key or an open server has none, and is told so. */
 export const personalKeysQuery = queryOptions({
   queryKey: ["identity", "personal-keys"],

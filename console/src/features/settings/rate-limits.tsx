@@ -70,7 +70,7 @@ export function RateLimits() {
               cell: ({ row, used, count: quota, reset_seconds: reset }) =>
                 used === null ? (
                   <Text size="sm" c="dimmed">
-                    you are not counted so
+                    not counted for you
                   </Text>
                 ) : (
                   <Progress

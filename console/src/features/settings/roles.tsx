@@ -55,7 +55,7 @@ export function Roles() {
                   {titleOf(role.display_name)}
                 </Text>
                 <Badge size="sm" variant="default">
-                  {role.access_scope === "organization" ? "organisation" : "workspace"}
+                  {role.access_scope}
                 </Badge>
                 {role.organization_id !== null && (
                   <Badge size="sm" variant="default">

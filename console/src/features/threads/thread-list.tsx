@@ -1,4 +1,5 @@
 import { Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -45,7 +46,12 @@ export function ThreadList() {
     <Page
       title="Threads"
       actions={
-        <ButtonLink to="/a/$server/playground" params={{ server }} size="xs" variant="default">
+        <ButtonLink
+          to="/a/$server/playground"
+          params={{ server }}
+          size="xs"
+          leftSection={<IconPlus size={14} aria-hidden />}
+        >
           New thread
         </ButtonLink>
       }
@@ -62,7 +68,7 @@ export function ThreadList() {
             size="xs"
             w={{ base: "100%", xs: 180 }}
             aria-label="Assistant"
-            placeholder="any assistant"
+            placeholder="All assistants"
             clearable
             searchable
             data={(assistants.data ?? []).map(({ assistant_id: value, name }) => ({ value, label: name }))}
@@ -71,14 +77,14 @@ export function ThreadList() {
           />
           <Typed
             label="Metadata"
-            placeholder="metadata: key=value"
+            placeholder="Metadata: key=value"
             value={search.meta}
             problemOf={(text) => (readMetadata(text) ? null : "Write key=value")}
             onChange={(meta) => goLater({ meta })}
           />
           <Typed
             label="Thread id"
-            placeholder="thread id"
+            placeholder="Id of a thread"
             value={search.id}
             problemOf={(text) => (isUuid(text) ? null : "Not a whole id yet")}
             onChange={(id) => goLater({ id })}

@@ -81,7 +81,7 @@ export function ThreadPage() {
             Open in the playground
           </ButtonLink>
           <Button size="xs" variant="default" loading={copy.isPending} onClick={() => copy.mutate()}>
-            Copy
+            Make a copy
           </Button>
           <Button size="xs" variant="outline" color="red" onClick={remove}>
             Delete

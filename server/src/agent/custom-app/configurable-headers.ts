@@ -1,11 +1,11 @@
 import type { HeaderRules } from "../project/http-schema.ts";
 
-const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key"]);
+const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key", "x-heddle-csrf"]);
 
 /**
  * The headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent,
- * or what `http.configurable_headers` includes. What it excludes stays out in any case, and so do ours that bear
- * secrets.
+ * or what `http.configurable_headers` includes. What it excludes stays out in any case, and so do ours that say who
+ * calls.
  */
 export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {
   const wanted = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");

@@ -57,7 +57,9 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       registry: deps.metrics.registry,
       document() {
         const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
-        const info = { title: "Heddle agent server", version, description };
+        // routes are in the order in which they are matched
+        const first = ["Assistants", "Threads", "Runs", "Crons"];
+        const info = { title: "Heddle agent server", version, description, first };
         const manners = { errors: deps.settings.errors, limited: false };
         const described = openApiDocument([...others, ...routes], info, manners);
         return {

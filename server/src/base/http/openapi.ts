@@ -12,6 +12,8 @@ export interface ApiInfo {
   description: string;
   /** Pages that explain more than endpoints. */
   guides?: { title: string; url: string }[];
+  /** Tags that are read first; the others follow as their routes do. */
+  first?: string[];
 }
 
 /** How a space answers, which is the same for all of its routes. */
@@ -33,7 +35,7 @@ const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [
  * The OpenAPI 3.1 document of the declared endpoints. Its schemas are the ones that requests are checked with;
  * those that bear an id become components.
  */
-export function openApiDocument(routes: Route[], { guides, ...info }: ApiInfo, manners: ApiManners): Json {
+export function openApiDocument(routes: Route[], { guides, first = [], ...info }: ApiInfo, manners: ApiManners): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
@@ -45,7 +47,8 @@ export function openApiDocument(routes: Route[], { guides, ...info }: ApiInfo, m
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, errors, schemas) };
   }
-  const tags = [...new Set(routes.map((route) => route.tag))].map((name) => ({ name }));
+  const used = new Set(routes.map((route) => route.tag));
+  const tags = [...new Set([...first.filter((name) => used.has(name)), ...used])].map((name) => ({ name }));
   const components = { schemas, responses, securitySchemes: SECURITY_SCHEMES };
   return { openapi: "3.1.0", info, tags, paths, components, ...(guides && { "x-guides": guides }) };
 }

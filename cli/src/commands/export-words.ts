@@ -1,0 +1,29 @@
+/** The command's options by the fields of a body that they become. */
+const OPTIONS: Record<string, string> = {
+  bulk_export_destination_id: "--destination",
+  session_id: "--project",
+  start_time: "--from",
+  end_time: "--to",
+  interval_hours: "--every-hours",
+  filter: "--filter",
+  export_fields: "--fields",
+  compression: "--compression",
+  format_version: "--format-version",
+};
+
+const FIELD = `(${Object.keys(OPTIONS).join("|")})`;
+/** At the beginning of a complaint alone: a filter may speak of `start_time` too, and then means a run's. */
+const COMPLAINT = new RegExp(`(^|; )${FIELD}(?:\\.\\d+)?: `, "g");
+const OTHER = new RegExp(`(later than|when|unless) ${FIELD}`, "g");
+
+/** What the trace platform says of a wish for an export, in words of the command line. */
+export function inOptions(message: string): string {
+  const missing = /^404 (Session|Bulk export destination) with ID (\S+) not found$/.exec(message);
+  if (missing?.[1] === "Session") return `There is no project ${missing[2]}.`;
+  if (missing) return `There is no destination ${missing[2]}. heddle export destinations tells which there are.`;
+  const told = message.replace(/^422 Invalid body: /, "");
+  if (told === message) return message;
+  return told
+    .replace(COMPLAINT, (_, before: string, field: string) => `${before}${OPTIONS[field]}: `)
+    .replace(OTHER, (_, word: string, field: string) => `${word} ${OPTIONS[field]}`);
+}

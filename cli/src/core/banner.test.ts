@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+
+import { banner, type BannerInput } from "./banner.ts";
+
+const input: BannerInput = {
+  url: "http://127.0.0.1:1",
+  version: "1.0.0",
+  config: "/p/langgraph.json",
+  dataDir: "/p/.heddle",
+  database: "embedded",
+  graphs: { agent: { ok: true } },
+  traces: undefined,
+  console: undefined,
+  keysNeeded: false,
+  hasOwnAuth: false,
+  firstKey: "lsv2_sk_1",
+};
+
+test("who needs a key is told as it is: nobody on loopback, everybody on a network, and with an auth of its own whom that lets in", async () => {
+  const open = await banner(input);
+  expect(open).toContain("On this machine alone nobody needs it.");
+  expect(open).toContain("A first request:");
+  const guarded = await banner({ ...input, keysNeeded: true });
+  expect(guarded).toContain("Requests need it, as x-api-key.");
+  expect(guarded).toContain("-H 'x-api-key: lsv2_sk_1'");
+  for (const keysNeeded of [false, true]) {
+    const own = await banner({ ...input, keysNeeded, hasOwnAuth: true });
+    expect(own).not.toContain("nobody needs it");
+    expect(own).not.toContain("-H 'x-api-key");
+    expect(own).toContain("the project's own auth says who may call the API");
+    expect(own).toContain("A first request, to which belongs what the project's own auth asks for:");
+  }
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+
+import { explainStart } from "./explain-start.ts";
+
+const place = { host: "127.0.0.1", port: 1, portFlag: "--port", portVariable: "PORT", databaseUri: undefined };
+const failed = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
+
+test("a start that fails tells of its port or its Postgres, by what names them, and of no password", () => {
+  expect(explainStart(failed("EADDRINUSE"), place).message).toBe(
+    "Port 1 is in use on 127.0.0.1. Choose another with --port or PORT.",
+  );
+  const databaseUri = "postgres://ada:secret@db.example:5432/heddle";
+  expect(explainStart(failed("ECONNREFUSED"), { ...place, databaseUri }).message).toBe(
+    "The Postgres at db.example:5432/heddle (--postgres-uri or DATABASE_URI) does not take us: connect ECONNREFUSED",
+  );
+  const other = new Error("something else");
+  expect(explainStart(other, { ...place, databaseUri })).toBe(other);
+});
