@@ -19,6 +19,7 @@ const checks = {
   ),
   dependencies: [process.execPath, ["scripts/check-dependencies.mjs"]],
   settings: [process.execPath, ["--import", "tsx", "scripts/settings-page.ts"]],
+  names: [process.execPath, ["--import", "tsx", "scripts/check-names.ts"]],
   schema: [process.execPath, ["--import", "tsx", "scripts/check-schema.ts"]],
 };
 

@@ -1,0 +1,29 @@
+# The platform: every role of `heddle serve`, `heddle up`, and what deployments of source code are built with.
+#
+#     docker build -t heddle .
+#     docker run -p 127.0.0.1:2026:2026 -p 127.0.0.1:3000:3000 -v heddle:/var/lib/heddle heddle
+#
+# Any image with Node 20.16 or newer and npm will do as NODE_IMAGE. compose.yaml shows an installation.
+ARG NODE_IMAGE=node:22-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /src
+COPY . .
+RUN npm ci --no-audit --no-fund && npm pack --pack-destination /tmp && mv /tmp/heddle-*.tgz /tmp/heddle.tgz
+
+FROM ${NODE_IMAGE}
+# git fetches repositories that are deployed from
+RUN command -v git > /dev/null \
+  || (apt-get update && apt-get install -y --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*)
+COPY --from=build /tmp/heddle.tgz /tmp/heddle.tgz
+# keeps traces where no ClickHouse does; only linux/amd64 has it, elsewhere: --build-arg CHDB=
+ARG CHDB=chdb@3.4.0
+RUN npm install -g --no-audit --no-fund /tmp/heddle.tgz ${CHDB} && rm -rf /tmp/heddle.tgz /root/.npm \
+  && mkdir -p /var/lib/heddle && chown node /var/lib/heddle
+USER node
+ENV HEDDLE_HOST=0.0.0.0 HEDDLE_DATA_DIR=/var/lib/heddle
+WORKDIR /var/lib/heddle
+VOLUME /var/lib/heddle
+EXPOSE 1984 2024 2026 3000
+ENTRYPOINT ["heddle"]
+CMD ["up"]

@@ -1,0 +1,35 @@
+/**
+ * What documents and container files name has to exist: every HEDDLE_ variable is read by somebody, and the image
+ * installs the chDB that the package asks for.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { SETTINGS } from "./settings.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const read = (file: string) => readFileSync(`${root}/${file}`, "utf8");
+const git = (...args: string[]) =>
+  execFileSync("git", args, { cwd: root, encoding: "utf8" }).split("\n").filter(Boolean);
+
+const declared = new Set(SETTINGS.flatMap(([, , settings]) => settings.flatMap(({ env }) => env)));
+/** Of commands, hosts, deployments and tests: they stand as words in the code that reads or hands them on. */
+const inCode = new Set(git("grep", "-hoE", "HEDDLE_[A-Z0-9_]*[A-Z0-9]", "--", "*.ts", "*.mjs", "*.tsx", ".ci"));
+
+const problems: string[] = [];
+for (const file of git("ls-files", "*.md", "compose.yaml", "Dockerfile")) {
+  if (file === "CHANGELOG.md") continue;
+  for (const [name] of read(file).matchAll(/\bHEDDLE_[A-Z0-9_]*[A-Z0-9]\b/g)) {
+    if (!declared.has(name) && !inCode.has(name)) problems.push(`${file} names ${name}, which nobody reads.`);
+  }
+}
+const { peerDependencies } = JSON.parse(read("package.json")) as { peerDependencies: Record<string, string> };
+const chdb = /^ARG CHDB=chdb@(.+)$/m.exec(read("Dockerfile"))?.[1];
+if (chdb !== peerDependencies["chdb"])
+  problems.push(`Dockerfile installs chdb ${chdb}, not ${peerDependencies["chdb"]}.`);
+
+if (problems.length > 0) {
+  console.error([...new Set(problems)].join("\n"));
+  process.exitCode = 1;
+}

@@ -1,0 +1,59 @@
+/** All settings of servers by the roles that know them, as they are declared; several are in more than one group. */
+import type { FlagSpec } from "../cli/src/core/flags.ts";
+import { serveFlags } from "../cli/src/commands/serve.ts";
+import { agentOptions } from "../server/src/agent/settings.ts";
+import { consoleOptions } from "../server/src/console/settings.ts";
+import { controlOptions } from "../server/src/control/settings.ts";
+import { identityOptions } from "../server/src/identity/settings.ts";
+import { secretsOptions } from "../server/src/base/secrets/settings.ts";
+import { traceOptions } from "../server/src/trace/settings.ts";
+
+export interface Setting {
+  env: string[];
+  default?: unknown;
+  description: string;
+  of?: readonly string[];
+  min?: number;
+  max?: number;
+  secret?: boolean;
+  /** The flag of `heddle serve` that says the same. */
+  flag?: string;
+  defaultNote?: string;
+}
+
+export const SETTINGS: [title: string, about: string, settings: Setting[]][] = [
+  ["Where and what", "`heddle serve`, `heddle dev` and `heddle up` take them, also as flags.", flagSettings()],
+  ...groupsOfOptions(),
+];
+
+function flagSettings(): Setting[] {
+  return Object.entries(serveFlags as Record<string, FlagSpec>).flatMap(([name, spec]) =>
+    spec.env ? [{ ...spec, env: spec.env, flag: `--${name}` }] : [],
+  );
+}
+
+/** What several roles know stands with "every server", so that each variable is there once. */
+function groupsOfOptions(): [string, string, Setting[]][] {
+  const roles = { agent: agentOptions, trace: traceOptions, control: controlOptions, console: consoleOptions };
+  const of = (declared: object) => Object.values(declared) as Setting[];
+  const known = new Map<string, number>();
+  for (const role of Object.values(roles)) {
+    for (const name of new Set(of(role).map(({ env }) => env[0]!))) known.set(name, (known.get(name) ?? 0) + 1);
+  }
+  const everywhere = [...of(agentOptions), ...of(traceOptions), ...of(controlOptions)].filter(
+    ({ env }) => known.get(env[0]!)! > 1,
+  );
+  const alone = (role: keyof typeof roles) => of(roles[role]).filter(({ env }) => known.get(env[0]!) === 1);
+  return [
+    ["Every server", "", everywhere],
+    [
+      "Who gets in, and what is encrypted",
+      "In every role but the console.",
+      [...of(identityOptions), ...of(secretsOptions)],
+    ],
+    ["Agent server and workers", "", alone("agent")],
+    ["Trace platform", "", alone("trace")],
+    ["Control plane", "", alone("control")],
+    ["Console", "", alone("console")],
+  ];
+}
