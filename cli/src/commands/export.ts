@@ -1,3 +1,4 @@
+import { isUuid } from "../core/uuid.ts";
 import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
@@ -70,8 +71,7 @@ export async function run(args: string[]): Promise<void> {
     process.stdout.write(given.json ? `${JSON.stringify(one)}\n` : `${text}\n`);
   const id = () => {
     if (given.id === undefined) throw new UsageError(`Which one? heddle export ${action} ID`);
-    if (!UUID.test(given.id))
-      throw new UsageError(`"${given.id}" is no id of an export. heddle export list tells ids.`);
+    if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is no id of an export. heddle export list tells ids.`);
     return given.id;
   };
   if (action === "destinations") {
@@ -172,12 +172,10 @@ interface DestinationOnWire {
   config: { bucket_name?: string | null; prefix?: string | null; endpoint_url?: string | null; region?: string | null };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 const destinations = (api: TraceApi) => api.send<DestinationOnWire[]>("GET", "/bulk-exports/destinations?limit=1000");
 
 async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
-  if (UUID.test(idOrName)) return idOrName;
+  if (isUuid(idOrName)) return idOrName;
   const named = (await destinations(api)).filter(({ display_name }) => display_name === idOrName);
   if (named.length > 1) throw new Error(`Several destinations are named "${idOrName}": give an id of ${ids(named)}.`);
   if (named[0]) return named[0].id;
@@ -185,7 +183,7 @@ async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
 }
 
 async function projectOf(api: TraceApi, idOrName: string): Promise<string> {
-  if (UUID.test(idOrName)) return idOrName;
+  if (isUuid(idOrName)) return idOrName;
   const [project] = await api.send<{ id: string }[]>("GET", `/sessions?name=${encodeURIComponent(idOrName)}`);
   if (project) return project.id;
   throw new Error(`There is no project "${idOrName}".`);

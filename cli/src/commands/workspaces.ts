@@ -1,3 +1,4 @@
+import { isUuid } from "../core/uuid.ts";
 import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
@@ -51,8 +52,7 @@ export async function run(args: string[]): Promise<void> {
     show([await (await admin()).createWorkspace(place, { name, plan: plan ?? "enterprise" })]);
   } else if (action === "update") {
     const { id, name } = given;
-    if (id === undefined || !UUID.test(id))
-      throw new UsageError("Which one? --id ID; heddle workspaces list tells ids.");
+    if (id === undefined || !isUuid(id)) throw new UsageError("Which one? --id ID; heddle workspaces list tells ids.");
     if (name === undefined && plan === null) throw new UsageError("Change what? --name or --plan.");
     const place = readPlace(given);
     const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
@@ -71,7 +71,6 @@ interface Workspace {
   created_at: Date;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HEAD = ["ID", "NAME", "PLAN", "CREATED", ""];
 
 const rowOf = (one: Workspace): string[] => [

@@ -1,3 +1,4 @@
+import { isUuid } from "./uuid.ts";
 import { UsageError, type FlagSpec } from "./flags.ts";
 
 /** For commands that speak to a control plane. */
@@ -19,7 +20,7 @@ export const CONTROL_FLAGS = {
 
 /** A revision as it was given; the control plane would tell of a field that is not the option's name. */
 export function revisionId(option: string, given: string | undefined): string | undefined {
-  if (given === undefined || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given)) return given;
+  if (given === undefined || isUuid(given)) return given;
   throw new UsageError(`${option} is the id of a revision, not "${given}". heddle revisions NAME tells ids.`);
 }
 

@@ -47,29 +47,22 @@ export class TraceApi {
       throw new AwayError(message, { cause: error });
     }
     const text = await answer.text();
-    if (answer.status >= 500) throw new AwayError(`${answer.status} ${detailOf(text)}`);
-    if (!isJson(text)) throw new Error(`What answers at ${this.#base} is no trace platform. Name it with --url.`);
-    if (answer.status === 401)
-      throw new Error(`401 ${detailOf(text)} A key is given with --api-key or HEDDLE_API_KEY.`);
-    if (!answer.ok) throw new Error(`${answer.status} ${detailOf(text)}`);
-    return JSON.parse(text) as T;
+    const said = parse(text);
+    const detail = said === undefined ? text.slice(0, 500) : String((said as { detail?: unknown } | null)?.detail);
+    if (answer.status >= 500) throw new AwayError(`${answer.status} ${detail}`);
+    if (said === undefined) throw new Error(`What answers at ${this.#base} is no trace platform. Name it with --url.`);
+    if (answer.status === 401) throw new Error(`401 ${detail} A key is given with --api-key or HEDDLE_API_KEY.`);
+    if (!answer.ok) throw new Error(`${answer.status} ${detail}`);
+    return said as T;
   }
 }
 
-function detailOf(text: string): string {
+/** Undefined where it is no JSON. */
+function parse(text: string): unknown {
   try {
-    return String((JSON.parse(text) as { detail: unknown }).detail);
+    return JSON.parse(text) as unknown;
   } catch {
-    return text.slice(0, 500);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+    return undefined;
   }
 }
 
