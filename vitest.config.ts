@@ -13,8 +13,12 @@ const shared = {
   // much of a database test is waiting: one file at a time leaves half of two cores idle
   maxWorkers: 2,
   // its port would be fought for; tests that want the console say so
-  env: { HEDDLE_CONSOLE: "false" },
+  // each isolation compiles the sources anew, which takes seconds; tests of isolation name theirs
+  env: { HEDDLE_CONSOLE: "false", HEDDLE_PROCESS_ISOLATION: "none" },
 };
+
+/** A file that loads the servers anew takes seconds for it. What files of a process then share must hold for all of them. */
+const together = { isolate: false };
 
 /** `npx vitest run --project pure`; the conformance suite has a configuration of its own. */
 export default defineConfig({
@@ -23,8 +27,9 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...together,
           name: "pure",
-          include: [`${CODE}/**/*.test.ts`, "test/crash/check-*.test.ts"],
+          include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
             ...["db", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
@@ -33,7 +38,13 @@ export default defineConfig({
       },
       {
         // One temporary Postgres a run: server/test/db.ts says how to use it.
-        test: { ...shared, name: "db", include: [`${CODE}/**/*.db.test.ts`], globalSetup: ["server/test/cluster.ts"] },
+        test: {
+          ...shared,
+          ...together,
+          name: "db",
+          include: [`${CODE}/**/*.db.test.ts`],
+          globalSetup: ["server/test/cluster.ts"],
+        },
       },
       {
         // What holds for every route of every space: generated from the declarations.
@@ -53,6 +64,7 @@ export default defineConfig({
             ...["redis", "pgvector", "podman"].map((kind) => `${CODE}/**/*.${kind}.test.ts`),
             "console/test/**/*.podman.test.ts",
             "test/s3/**/*.s3.test.ts",
+            "test/proxies/**/*.proxy.test.ts",
           ],
           globalSetup: ["server/test/cluster.ts"],
         },

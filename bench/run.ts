@@ -1,7 +1,10 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a server that runs already),
-// --no-dev-server, --json FILE. Ends with 1 when a target is missed. `npm run bench -- guard` measures what
-// stands before every route of the trace platform instead, `-- ingest`, `-- query` and `-- export` the traces themselves, `-- streams` idle and stalled readers, `-- deployments` what deploying costs.
+// --no-dev-server, --json FILE. Ends with 1 when a target is missed.
+// `npm run bench -- NAME` runs another one instead: guard (authentication before each route of the trace platform),
+// ingest, query, export (traces), tenants (a workspace beside a busy one), streams (idle and stalled readers), deployments,
+// tracing, webhooks, and
+// versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -27,7 +30,9 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   export: () => import("./export.ts"),
   query: () => import("./query.ts"),
   streams: () => import("./streams.ts"),
+  tenants: () => import("./tenants.ts"),
   tracing: () => import("./tracing.ts"),
+  versions: () => import("./versions.ts"),
   webhooks: () => import("./webhooks.ts"),
 };
 const other = OTHERS[process.argv[2] ?? ""];

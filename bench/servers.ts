@@ -36,12 +36,15 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured. */
-export async function startHeddle(directory: string): Promise<ServerUnderTest> {
+/**
+ * `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured.
+ * @param root a checkout with its packages installed
+ */
+export async function startHeddle(directory: string, root = repository): Promise<ServerUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
   args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-trace", "--no-console");
-  return start("heddle", [process.execPath, ...args], { cwd: repository, port, directory, process: "own" });
+  return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own" });
 }
 
 export interface TraceUnderTest extends ServerUnderTest {

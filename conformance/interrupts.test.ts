@@ -109,6 +109,37 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(branches.sort()).toEqual(["left", "right"]);
   });
 
+  test("of two answers to one question the second ends as an error and changes nothing", async () => {
+    const { thread_id } = await asked();
+    const answers = ["yes", "no"].map((resume) => client.runs.create(thread_id, "approval", { command: { resume } }));
+    const runs = await Promise.all(answers);
+    await Promise.allSettled(runs.map(({ run_id }) => client.runs.join(thread_id, run_id)));
+    const statuses = await Promise.all(
+      runs.map(async ({ run_id }) => (await client.runs.get(thread_id, run_id)).status),
+    );
+    expect(statuses.sort()).toEqual(["error", "success"]);
+    expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle", values: { topic: "news" } });
+    expect((await client.threads.getHistory(thread_id)).filter(({ next }) => next.length === 0)).toHaveLength(1);
+  });
+
+  test("an answer to an interrupt that is not pending is refused with the ids that are", async () => {
+    const { thread_id, values } = await asked();
+    const resume = { ["0".repeat(32)]: "yes" };
+    await expect(client.runs.wait(thread_id, "approval", { command: { resume } })).rejects.toThrow(
+      new RegExp(`409.*${values.__interrupt__[0]!.id}`, "s"),
+    );
+  });
+
+  test("new input on a thread that asks tells which question it discards", async () => {
+    const { thread_id, values } = await asked();
+    const payload = { input: { topic: "weather" }, streamMode: "values" as const };
+    const frames = await collect(client.runs.stream(thread_id, "approval", payload));
+    expect(frames[0]).toMatchObject({
+      event: "metadata",
+      data: { discarded_interrupts: [values.__interrupt__[0]!.id] },
+    });
+  });
+
   test("a run can be stopped before a node and continued with no input", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "steps", { input: {}, interruptBefore: ["two"] });

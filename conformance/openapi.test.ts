@@ -7,7 +7,7 @@ const R = `${T}/runs/{run_id}`;
 
 /** Every operation of the agent server's contract, without crons, protocol v2 and what is for other protocols. */
 const operations = [
-  ...["/ok", "/info", "/docs", "/openapi.json", "/metrics"].map((path) => `get ${path}`),
+  ...["/ok", "/ready", "/info", "/docs", "/openapi.json", "/metrics"].map((path) => `get ${path}`),
   ...["", "/search", "/count"].map((path) => `post /assistants${path}`),
   ...["get", "patch", "delete"].map((method) => `${method} /assistants/{assistant_id}`),
   ...["graph", "schemas", "subgraphs", "subgraphs/{namespace}"].map((path) => `get /assistants/{assistant_id}/${path}`),
@@ -77,6 +77,7 @@ describe("the OpenAPI document", () => {
 
     const samples: [string, string, string, unknown?][] = [
       ["get", "/ok", "/ok"],
+      ["get", "/ready", "/ready"],
       ["get", "/info", "/info"],
       ["post", "/assistants", "/assistants", { graph_id: "agent", config: null }],
       ["post", "/assistants/search", "/assistants/search", {}],

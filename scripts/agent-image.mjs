@@ -7,7 +7,6 @@
 // With a registry at hand, an image of the official Node image with `npm install -g heddle` does as well.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +18,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { copyAssets } from "./copy-assets.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** What agent servers never load. */
@@ -65,8 +66,7 @@ function compile(dist) {
   const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
   const options = ["-p", join(root, "tsconfig.build.json"), "--outDir", dist];
   execFileSync(process.execPath, [compiler, ...options], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-  cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
-  cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));
+  copyAssets(root, dist);
 }
 
 /** Once more where files changed meanwhile: their links count, which another run of this takes away. */

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { buildConsole } from "./build-console.mjs";
+import { copyAssets } from "./copy-assets.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -12,7 +13,6 @@ const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json")], { cwd: root, stdio: "inherit" });
-cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
+copyAssets(root, dist);
 cpSync(join(root, "docs"), join(dist, "docs"), { recursive: true });
-cpSync(join(root, "graph-host", "preload.mjs"), join(dist, "graph-host", "preload.mjs"));
 await buildConsole(join(dist, "console"));

@@ -55,6 +55,9 @@ const programs = {
   "chromium-headless-shell": "chromium-headless-shell",
   podman: "podman netavark iptables",
   runc: "runc",
+  bwrap: "bubblewrap",
+  faketime: "faketime libfaketime",
+  nginx: "nginx-light",
 };
 
 function installPrograms() {

@@ -1,13 +1,15 @@
 // Applies the migrations to a temporary database and writes what came out of it (--write), or compares it with
 // the committed server/migrations/postgres/schema.sql. The dump is for readers and reviewers: it shows in one
 // place what all migrations together amount to, and a diff shows what a migration changes. There is no pg_dump
-// beside the embedded Postgres, so it is read from the catalog.
+// beside the embedded Postgres, so it is read from the catalog. Likewise functions/VERSION, which grows with each
+// change of the functions.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { connect, type Sql } from "../server/src/base/db/connect.ts";
 import { EmbeddedPostgres } from "../server/src/base/db/embedded-postgres.ts";
+import { hashFunctions, nextVersion } from "../server/src/base/db/functions-version.ts";
 import { MIGRATIONS, migrate } from "../server/src/base/db/migrate.ts";
 
 const FILE = join(MIGRATIONS, "schema.sql");
@@ -82,6 +84,18 @@ function firstDifference(committed: string, fresh: string): string {
   const line = b.findIndex((text, index) => text !== a[index]);
   const at = line < 0 ? b.length : line;
   return `line ${at + 1}:\n  committed: ${a[at] ?? "(end)"}\n  migrated:  ${b[at] ?? "(end)"}`;
+}
+
+const functionsDirectory = join(MIGRATIONS, "functions");
+const versionFile = join(functionsDirectory, "VERSION");
+const found = await readFile(versionFile, "utf8").catch(() => "");
+const version = nextVersion(found, await hashFunctions(functionsDirectory));
+if (version !== found && process.argv.includes("--write")) {
+  await writeFile(versionFile, version);
+  console.log(`wrote ${versionFile}`);
+} else if (version !== found) {
+  console.error(`${versionFile} is not of the functions beside it. Run: npm run schema`);
+  process.exitCode = 1;
 }
 
 const fresh = await migratedDump();

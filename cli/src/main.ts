@@ -1,4 +1,5 @@
 import * as audit from "./commands/audit.ts";
+import * as blobs from "./commands/blobs.ts";
 import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
@@ -33,6 +34,7 @@ const COMMANDS: Record<string, Command> = {
   keys,
   workspaces,
   secrets,
+  blobs,
   audit,
   users,
   export: exporting,

@@ -119,7 +119,8 @@ test("deployed, run, told, traced, judged and exported", async () => {
     ["quality", 0.5],
     ["thumbs", 1],
   ]);
-  const trace = await traces.readRun(run);
+  // the batch of the trace is on its way while the run's answer is read
+  const trace = await vi.waitFor(() => traces.readRun(run), { timeout: 20_000, interval: 200 });
   expect(trace).toMatchObject({ name: "LangGraph", outputs: { loud: "HI" } });
   const session = await traces.readProject({ projectName: "storied" });
   expect(trace.session_id).toBe(session.id);

@@ -1,5 +1,6 @@
 import { answerCall, type CallDeps } from "./calls/answer-call.ts";
 import { CallError } from "./calls/call-error.ts";
+import { CheckpointClock, processClock } from "./checkpoints/checkpoint-clock.ts";
 import { DatabaseAwayError } from "./checkpoints/errors.ts";
 import { complain } from "./complain.ts";
 import { Connection } from "./connection.ts";
@@ -71,6 +72,8 @@ export class Host {
       langgraphVersion,
       openGraph: (id, config, runtime) => this.#openGraph(id, config, runtime),
       sendEvent: (run_id, event, body) => this.connection.send({ t: "event", run_id, event }, body),
+      sendMark: (run_id, checkpoint_id) => this.connection.send({ t: "mark", run_id, checkpoint_id }),
+      sendResumed: (run_id, checkpoint_id) => this.connection.send({ t: "run.resumed", run_id, checkpoint_id }),
       pause: () => this.connection.drained,
       tracing: this.#tracing,
     };
@@ -114,6 +117,11 @@ export class Host {
         return void this.#run(header, JSON.parse(body.toString()) as RunKwargs);
       case "run.cancel":
         return this.#runs.get(header.run_id)?.stop({ outcome: "cancelled" }, new Error(header.reason));
+      case "run.hold": {
+        const run = this.#runs.get(header.run_id);
+        if (run) run.holdsEnd = true;
+        return;
+      }
       case "call":
         return void this.#answer(header.id, header.method, JSON.parse(body.toString()) as never);
       case "store.result":
@@ -134,8 +142,9 @@ export class Host {
     const run = new ActiveRun(start);
     this.#runs.get(start.run_id)?.supersede();
     this.#runs.set(start.run_id, run);
-    const { result, ...end } = await currentWork.run({ fail: (error) => this.#failRun(run, error) }, () =>
-      executeRun(this.#deps!, run, kwargs),
+    const { result, ...end } = await currentWork.run(
+      { fail: (error) => this.#failRun(run, error), clock: new CheckpointClock(processClock) },
+      () => executeRun(this.#deps!, run, kwargs),
     );
     if (this.#runs.get(start.run_id) !== run) return; // superseded: its end is of no interest
     this.#runs.delete(start.run_id);
@@ -151,7 +160,9 @@ export class Host {
   async #answer<M extends keyof HostCalls>(id: number, method: M, params: HostCalls[M]["params"]): Promise<void> {
     try {
       const answer = await new Promise<unknown>((resolve, reject) => {
-        void currentWork.run({ fail: reject }, () => answerCall(this.#deps!, method, params).then(resolve, reject));
+        void currentWork.run({ fail: reject, clock: new CheckpointClock(processClock) }, () =>
+          answerCall(this.#deps!, method, params).then(resolve, reject),
+        );
       });
       this.connection.send({ t: "result", id }, toJson(answer));
     } catch (error) {

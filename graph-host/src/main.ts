@@ -45,13 +45,23 @@ register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
   data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
 });
 
-const [{ Host }, { loadGraphs }, { openSavers }, { batchStoreOnDemand }] = await Promise.all([
+const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }] = await Promise.all([
   import("./host.ts"),
+  import("./runs/active-run.ts"),
   import("./graphs/load-graphs.ts"),
   import("./savers.ts"),
+  import("./checkpoints/checkpoint-ids.ts"),
   import("./store-batching.ts"),
 ]);
 batchStoreOnDemand();
+ids.installCheckpointIds(() => currentWork.getStore()?.clock);
+if (!ids.makesOurIds()) {
+  complain(
+    `LangGraph ${langgraphVersion} in ${project.dir} takes the ids of checkpoints from this machine's clock, because ` +
+      "its module @langchain/langgraph-checkpoint/dist/id.js was not found in its place. Runs fail where the clock is " +
+      "behind the thread's newest checkpoint. Install an unbundled @langchain/langgraph-checkpoint, or keep clocks in step.",
+  );
+}
 const host = new Host(3);
 process.on("uncaughtException", (error) => host.uncaught(error));
 process.on("unhandledRejection", (error) => host.uncaught(error));

@@ -31,6 +31,8 @@ export type ServerFrame =
   | RunStart
   /** Stop a run. `reason` ends up in the run's record. The host aborts and still sends `run.end`. */
   | { t: "run.cancel"; run_id: string; reason: string }
+  /** The run's end is the server's to write: see {@link RunStart.hold_end}. Comes too late for a run that ends just now. */
+  | { t: "run.hold"; run_id: string }
   /** Body: the method's parameters as JSON, see {@link HostCalls}. */
   | { t: "call"; id: number; method: keyof HostCalls }
   /** Answer to `store.call`. Body: JSON array of results, one an operation, or nothing on error. */
@@ -53,6 +55,13 @@ export type HostFrame =
    * `metadata` event that opens a stream is the server's.
    */
   | { t: "event"; run_id: string; event: string }
+  /** Everything that led to this checkpoint of the root graph, which is committed, has been sent. */
+  | { t: "mark"; run_id: string; checkpoint_id: string }
+  /**
+   * Before any event of a later attempt that does not begin anew: what led to this checkpoint is an earlier attempt's.
+   * null: so is more than a checkpoint tells of, such as tasks of its step that are done.
+   */
+  | { t: "run.resumed"; run_id: string; checkpoint_id: string | null }
   /** Body: {@link RunResult} as JSON text. */
   | RunEnd
   /** Body: the method's result as JSON text, or nothing on error. */
@@ -87,8 +96,12 @@ export interface RunStart {
   fresh_thread: boolean;
   /** The thread's newest checkpoint: a host that remembers it need not read it. */
   head?: string;
+  /** New input brings no results for tool calls that were stopped. */
+  keep_tool_calls?: true;
   /** Whether other servers must be told of the run's end. */
   notify: boolean;
+  /** The host writes the last checkpoint and leaves the final status to the server, which has frames to write with it. */
+  hold_end?: boolean;
 }
 
 /** `waiting`: a trace platform is on its way up; what is traced meanwhile is kept for it, within bounds. */
@@ -131,6 +144,11 @@ export interface RunKwargs {
    * of the channel and the segments of the namespace, the body the `params` of the event.
    */
   protocol?: "v2";
+  /**
+   * Pending interrupts that the run answers or discards, by id (migrations/postgres/functions/questions.sql).
+   * `open`: those that a resume still has to answer; `refused`: why it must not run.
+   */
+  questions?: { refused?: string; discarded?: string[]; bound?: Record<string, string>; open?: string[] } | null;
 }
 
 export interface RunEnd {
@@ -199,6 +217,8 @@ export interface HostCalls {
       thread_id: string;
       config: object;
       checkpoint?: CheckpointRef;
+      /** The thread is being made by the caller, whose transaction hides it from the host. */
+      creates?: boolean;
       supersteps: { updates: { values?: unknown; command?: RunKwargs["command"]; as_node?: string }[] }[];
     };
     /** `state` is the thread's head afterwards, for the thread's row. */

@@ -1,5 +1,5 @@
 import type { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
-import type { StoredCheckpoint } from "./checkpoints/read-statement.ts";
+import type { ReadCheckpoints, StoredCheckpoint } from "./checkpoints/read-statement.ts";
 import type { CheckpointRow, WriteItem } from "./checkpoints/rows.ts";
 
 /** A checkpoint database for `warmUp`: it knows the newest checkpoint of one thread, and forgets the others. */
@@ -11,8 +11,11 @@ export function rehearsalDatabase(): CheckpointDatabase {
     if (checkpoint?.ns === "") newest = checkpoint;
     return Promise.resolve(undefined);
   };
-  const read = () =>
-    Promise.resolve(newest ? [{ ...newest, values: new Map(values), writes: [], parentSends: [] }] : []);
+  const read = (): Promise<ReadCheckpoints> =>
+    Promise.resolve({
+      checkpoints: newest ? [{ ...newest, values: new Map(values), writes: [], parentSends: [] }] : [],
+      newest: newest?.id,
+    });
   const nothing = { value: () => {} };
   // of the class only what a saver calls
   return Object.create(null, {

@@ -1,9 +1,13 @@
+import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
+
 /**
- * Module resolution of the graph host, run by Node in its loader thread.
+ * Module resolution and loading of the graph host, run by Node in its loader thread.
  *
  * LangGraph must exist once in the process: a message class, a symbol or an AsyncLocalStorage of a second
  * copy is a stranger to the first. So what the host itself imports of LangChain is resolved as if the
  * user's project had imported it. Everything else is resolved as usual.
+ *
+ * The module that makes checkpoint ids is replaced in each copy, see checkpoint-id-module.mjs.
  */
 interface Places {
   /** URL prefix of the files that belong to the graph host. */
@@ -16,6 +20,8 @@ interface ResolveContext {
   parentURL?: string | undefined;
 }
 type Resolved = { url: string };
+type Loaded = { format: string; source?: string | ArrayBuffer | Uint8Array | null | undefined; shortCircuit?: boolean };
+type NextLoad = (url: string, context: object) => Promise<Loaded>;
 type NextResolve = (specifier: string, context: ResolveContext) => Promise<Resolved>;
 
 let places: Places;
@@ -44,4 +50,9 @@ export async function resolve(specifier: string, context: ResolveContext, next: 
     return next(specifier, { ...context, parentURL: core.url });
   }
   return next(specifier, fromProject);
+}
+
+export async function load(url: string, context: object, next: NextLoad): Promise<Loaded> {
+  if (isIdModule(url)) return { format: "module", source: replacementModule(url), shortCircuit: true };
+  return next(url, context);
 }

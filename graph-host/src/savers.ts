@@ -4,18 +4,22 @@ import {
   type BaseCheckpointSaver,
   type Checkpoint,
   type CheckpointMetadata,
+  type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import { triggersOf } from "./checkpoints/final-step.ts";
 import type { Finished } from "./checkpoints/rows.ts";
 import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
+import { currentWork } from "./runs/active-run.ts";
 
 /** Where checkpoints go. One a host process; a saver of it costs little and is made for each use. */
 export interface Savers {
   forRun(run: SaverRun): Saver;
-  /** For reading, and for states updated by hand. */
+  /** For reading, and for the first states of a thread whose row is not committed yet. */
   unfenced(): Saver;
+  /** For a state updated by hand: refused once a run is on the thread, or a newer checkpoint. */
+  guarded(): Saver;
   close(): Promise<void>;
 }
 
@@ -28,15 +32,19 @@ export interface SaverRun {
   /** The thread's newest checkpoint, with nothing written beside it. */
   head?: string | undefined;
   graph: unknown;
+  /** Told of each checkpoint of the root graph that a node of this run has led to, when it is committed. */
+  onCheckpoint?: ((checkpointId: string) => void) | undefined;
 }
 
 /**
- * `flush` resolves when everything that was put is kept, and rejects if something could not be. `finish` does
- * that too and writes the run's final status; a saver without it leaves that to the server.
+ * `flush` resolves when everything that was put is kept, and rejects if something could not be; given a thread, it
+ * remembers where that one is now. `unfinished` reads a checkpoint that nodes would have followed. `finish` flushes
+ * too and writes the run's final status; a saver without it leaves that to the server.
  */
 export type Saver = BaseCheckpointSaver & {
-  flush(): Promise<void>;
+  flush(threadId?: string): Promise<void>;
   finish?(threadId: string, state: string, notify: boolean): Promise<Finished>;
+  unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };
 
 export function openSavers(database: { url: string; socket?: string | undefined } | undefined): Savers {
@@ -45,15 +53,18 @@ export function openSavers(database: { url: string; socket?: string | undefined 
 
 function databaseSavers(database: CheckpointDatabase): Savers {
   return {
-    forRun: ({ runId, attempt, threadId, freshThread, head, graph }) =>
+    forRun: ({ runId, attempt, threadId, freshThread, head, graph, onCheckpoint }) =>
       new HeddleSaver(database, {
         fence: { runId, attempt },
         ...(freshThread && { freshThread: threadId }),
         ...(head && { head: { threadId, id: head } }),
         passiveStart: startsWithoutUserCode(graph),
         triggers: triggersOf(graph),
+        clock: currentWork.getStore()?.clock,
+        onCheckpoint,
       }),
-    unfenced: () => new HeddleSaver(database),
+    unfenced: () => new HeddleSaver(database, { clock: currentWork.getStore()?.clock }),
+    guarded: () => new HeddleSaver(database, { guarded: true, clock: currentWork.getStore()?.clock }),
     close: () => database.close(),
   };
 }
@@ -61,7 +72,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
 /** For tests of what needs no database: threads live as long as the process. */
 function memorySavers(): Savers {
   const saver = new ProcessMemorySaver();
-  return { forRun: () => saver, unfenced: () => saver, close: () => Promise.resolve() };
+  return { forRun: () => saver, unfenced: () => saver, guarded: () => saver, close: () => Promise.resolve() };
 }
 
 class ProcessMemorySaver extends MemorySaver {

@@ -3,8 +3,13 @@ import type { TestDatabase } from "../../server/test/db.ts";
 import { HostProcess } from "./host-process.ts";
 
 /** A host whose checkpoints go to a database of its own; each run has the row that the fence looks at. */
-export async function databaseHost(db: TestDatabase, graphs: Record<string, string>): Promise<HostProcess> {
-  const host = await startOn(db, graphs);
+export async function databaseHost(
+  db: TestDatabase,
+  graphs: Record<string, string>,
+  env: Record<string, string> = {},
+  fixture = "agents",
+): Promise<HostProcess> {
+  const host = await startOn(db, graphs, env, fixture);
   host.claim = async (run, attempt) => {
     await db.sql`insert into threads (thread_id) values (${run.threadId}) on conflict do nothing`;
     await claimRun(db, run.runId, run.threadId, attempt);
@@ -13,8 +18,13 @@ export async function databaseHost(db: TestDatabase, graphs: Record<string, stri
   return host;
 }
 
-export function startOn(db: TestDatabase, graphs: Record<string, string>): Promise<HostProcess> {
-  return HostProcess.start("agents", graphs, { HEDDLE_HOST_DATABASE: db.uri });
+export function startOn(
+  db: TestDatabase,
+  graphs: Record<string, string>,
+  env: Record<string, string> = {},
+  fixture = "agents",
+): Promise<HostProcess> {
+  return HostProcess.start(fixture, graphs, { HEDDLE_HOST_DATABASE: db.uri, ...env });
 }
 
 export async function claimRun(db: TestDatabase, runId: string, threadId: string, attempt: number): Promise<void> {

@@ -212,7 +212,7 @@ export class RunHandle {
     if (header.t === "event") {
       this.events.push({ event: header.event, data: JSON.parse(body.toString()) });
       for (const watcher of this.#watchers) watcher();
-    } else {
+    } else if (header.t === "run.end") {
       this.outcome = header;
       this.result = JSON.parse(body.toString());
       this.#resolve(header);

@@ -12,24 +12,27 @@ import { AppError } from "./base/errors.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
-import { limitBody } from "./base/http/limit-body.ts";
+import { BodyGate, type BodySettings } from "./base/http/body-gate.ts";
+import { type BodyLimits, holdBodies } from "./base/http/hold-body.ts";
 import { nameRequests } from "./base/http/request-id.ts";
 import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
 import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
+import type { ServerHealth } from "./base/server-health.ts";
 import type { ControlDeps } from "./control/deps.ts";
 import { controlRoutes } from "./control/index.ts";
 import { explainMissing } from "./control/not-built.ts";
-import { isUpload } from "./control/uploads/upload-path.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
+import { agentOrigins, LOCAL, type OriginRule, platformOrigins, type Reach } from "./pages.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
 
 interface Space {
   log: Log;
   metrics: Metrics;
-  settings: { errors: ErrorMode; maxBodyBytes: number } & ClientIpSettings & CrossOriginSettings;
+  health: ServerHealth;
+  settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
 }
 
 /** What stands before every route, also before those that there are not: `preflights` before CORS, `requests` behind. */
@@ -39,48 +42,60 @@ interface Gate {
 }
 
 /** `worker`: of what is mounted only its health and figures; what it asks of itself, as a webhook may, finds everything. */
-export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false): Hono {
+export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
   const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
-  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps));
+  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
   deps.loopback.answer = async (request) => app.fetch(request);
   deps.loopback.ready = true;
-  return worker ? createApp(deps, workerRoutes(deps), guard) : app;
+  return worker ? createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach) }) : app;
 }
 
-export function createTraceApp(deps: TraceDeps, guard: Guard): Hono {
+export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOCAL): Hono {
   const { rateLimits, log } = deps;
+  const allows = platformOrigins(deps.settings, reach);
   const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
-  return createApp(deps, traceRoutes(deps, guard.audit), guard, { gate, isOpen: isFeedbackLink, strict: false });
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, {
+    allows,
+    gate,
+    isOpen: isFeedbackLink,
+    strict: false,
+  });
 }
 
-export const createControlApp = (deps: ControlDeps, guard: Guard): Hono =>
-  createApp(deps, controlRoutes(deps), guard, { isUpload, explainMissing });
+export const createControlApp = (deps: ControlDeps, guard: Guard, reach: Reach = LOCAL): Hono =>
+  createApp(deps, controlRoutes(deps), guard, {
+    allows: platformOrigins(deps.settings, reach),
+    explainMissing,
+  });
 
 /** What langgraph.json says of HTTP: rules for other origins, a prefix, the project's own app. */
-function projectSurroundings(deps: AgentDeps): Surroundings {
+function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   const { http } = deps.project.config;
   const prefix = deps.settings.mountPrefix ?? http.mount_prefix;
   const rules = http.logging_headers;
   return {
+    allows: agentOrigins(deps, reach),
     corsRules: corsRules(http.cors),
     logger: rules && logRequests(deps.log, rules),
     prefix: prefix === "" ? undefined : prefix,
-    mountFirst(app, routes, guard) {
+    mountFirst(app, routes, guard, bodies) {
       if (!deps.customApp) return;
       const { middleware_order, enable_custom_route_auth } = http;
       if (middleware_order === "auth_first") authenticateFirst(app, routes, guard);
+      // its middleware may read what our routes read
+      app.use(holdBodies(bodies));
       mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
     },
   };
 }
 
 interface Surroundings {
+  /** Origins whose pages may call. */
+  allows: OriginRule;
   gate?: Gate | undefined;
   /** Paths that pages of any origin may call, whatever the setting says. */
   isOpen?: (path: string) => boolean;
-  /** Paths that take bodies with a limit of their own. */
-  isUpload?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
   logger?: MiddlewareHandler | undefined;
   /** What there is to say of a path that there is not. */
@@ -90,29 +105,29 @@ interface Surroundings {
   /** Whether a slash at a path's end makes it another one: not for LangSmith's clients (contract trace-platform §0.1). */
   strict?: boolean;
   /** Mounts what stands before the routes. */
-  mountFirst?: (app: Hono, routes: Route[], guard: Guard) => void;
+  mountFirst?: (app: Hono, routes: Route[], guard: Guard, bodies: BodyLimits) => void;
 }
 
 function createApp(
-  { settings, log, metrics }: Space,
+  { settings, log, metrics, health }: Space,
   routes: Route[],
   guard: Guard,
   {
+    allows,
     gate,
     isOpen,
-    isUpload: isExempt,
     corsRules: rules,
     logger,
     prefix,
     strict = true,
     mountFirst,
     explainMissing: explain,
-  }: Surroundings = {},
+  }: Surroundings,
 ): Hono {
   const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
   const notFound = (c: Context) =>
     errorResponse(settings.errors, new AppError(404, explain?.(c.req.path) ?? "404 Not Found"));
-  app.onError(errorHandler(settings.errors, log));
+  app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
@@ -121,10 +136,10 @@ function createApp(
   if (logger) app.use(logger);
   if (gate) app.use(gate.preflights);
   // what a project's own middleware sets ahead of our routes counts
-  app.use(allowOrigins({ ...settings, corsRules: rules }, isOpen, mountFirst !== undefined));
+  app.use(allowOrigins(allows, rules, isOpen, mountFirst !== undefined));
   if (gate) app.use(gate.requests);
-  app.use(limitBody(settings.maxBodyBytes, settings.errors, isExempt));
-  mountFirst?.(app, routes, guard);
-  mountRoutes(app, routes, guard);
+  const bodies = { maxBytes: settings.maxBodyBytes, gate: guard.bodies ?? new BodyGate(settings) };
+  mountFirst?.(app, routes, guard, bodies);
+  mountRoutes(app, routes, guard, bodies);
   return app;
 }

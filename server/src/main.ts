@@ -1,4 +1,6 @@
 /** The servers as programs: port, database, what they do, who gets in; and the way back. */
+import type { IncomingMessage } from "node:http";
+
 import type { Hono } from "hono";
 
 import type { GraphStatus, TraceDestination } from "../../graph-host/src/protocol.ts";
@@ -9,6 +11,7 @@ import { createAgentApp, createControlApp, createTraceApp } from "./app.ts";
 import { readOptions } from "./base/config/options.ts";
 import type { DatabaseAddress } from "./base/db/connect.ts";
 import { openDatabase } from "./base/db/open-database.ts";
+import type { EmbeddedPostgresSettings } from "./base/db/settings.ts";
 import { startControlPlane } from "./control/control-plane.ts";
 import { startConsoleServer } from "./console/console-server.ts";
 import { consoleOptions } from "./console/settings.ts";
@@ -17,15 +20,21 @@ import { Gateway } from "./control/gateway/gateway.ts";
 import { openRegistry } from "./control/registry/open-registry.ts";
 import { controlOptions } from "./control/settings.ts";
 import { deferred } from "./base/deferred.ts";
+import { BodyGate, type BodySettings } from "./base/http/body-gate.ts";
 import { type Ahead, type HttpServer, listenHttp, type ListenSettings } from "./base/http/http-server.ts";
+import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { inOrder } from "./base/http/in-order.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { openSecrets } from "./base/secrets/secrets.ts";
 import { secretsOptions } from "./base/secrets/settings.ts";
 import { Started } from "./base/started.ts";
+import { surviveShortages } from "./base/stray-errors.ts";
 import { sealKeyOf } from "./identity/audit/seal.ts";
-import { type Identity, openIdentity } from "./identity/identity.ts";
-import { identityOptions, type IdentitySettings, needsKeys } from "./identity/settings.ts";
+import { claimForWorkspace, type Identity, openIdentity } from "./identity/identity.ts";
+import { type Exposure, type ExposureSettings, isLoopback, judgeExposure } from "./identity/exposure.ts";
+import { createCredentialRule } from "./identity/platform-credentials.ts";
+import { identityOptions } from "./identity/settings.ts";
+import { agentPages, controlPages, type Reach, tracePages } from "./pages.ts";
 import { traceOptions } from "./trace/settings.ts";
 import { startTracePlatform } from "./trace/trace-platform.ts";
 
@@ -57,11 +66,18 @@ export interface RunningServer {
   url: string;
   /** Whether requests need a key. */
   keysNeeded: boolean;
+  /** Who may send requests and why, in one sentence. */
+  access: string;
   /** A key that may do everything, when this start made it. To be shown once: nobody will see it again. */
   firstKey: string | null;
   /** For other servers on the same database. */
   database: DatabaseAddress;
   close(): Promise<void>;
+}
+
+export interface RunningControlServer extends RunningServer {
+  /** How deployments that run as processes are isolated and why, in one sentence; null where containers run them. */
+  isolation: string | null;
 }
 
 export interface RunningAgentServer extends RunningServer {
@@ -95,8 +111,8 @@ export interface ConsoleServerSettings {
   /** Directory of the built console; null while it is being built. */
   files: () => string | null;
   spaces: SpaceUrls;
-  /** Whether the servers behind it want a key. */
-  keysNeeded: boolean;
+  /** Whether the servers behind it need a key; judged by the console's own address and settings when absent. */
+  keysNeeded?: boolean | undefined;
 }
 
 /** Resolves when requests are answered; graphs may still be loading. */
@@ -109,9 +125,11 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const options = readOptions({ ...agentOptions, ...identityOptions, ...secretsOptions }, process.env, overrides);
     const project = await readProject(settings.config);
     const graphs = deferred<Record<string, GraphStatus>>();
-    const { http, log, database } = await openPort(settings, options, started);
+    const bodies = bodiesOf(options);
+    const { http, log, database } = await openPort(settings, options, started, bodies);
     started.add(() => settings.stopOthers?.() ?? Promise.resolve());
     let createCurrent = () => {};
+    let workspaceId = options.workspaceId;
     const agent = await startAgent({
       settings: options,
       log,
@@ -120,8 +138,12 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
       dataDir: settings.dataDir,
       internalUrl: http.url,
       reload: options.reload,
-      openLoopback: !needsKeys(options.auth, settings.host),
+      // of a deployment, its address alone says so: the gateway in front of it is its trusted proxy
+      openLoopback:
+        !judgeExposure(options, settings.host).keysNeeded ||
+        (options.authUrl !== undefined && isLoopback(settings.host) && options.auth !== "required"),
       traces: settings.traces,
+      claim: async () => (workspaceId = await claimForWorkspace(database, { settings: options, log })),
       onProject: () => createCurrent(),
       onGraphs(loaded) {
         graphs.resolve(loaded);
@@ -132,12 +154,13 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
     const { sql } = agent.deps;
     const { keyring } = await openSecrets({ sql, log, dataDir: settings.dataDir, settings: options });
     const who = { host: settings.host, ofOneWorkspace: true, sealKey: sealKeyOf(keyring.newest) };
-    const identity = await openIdentity({ sql, log, settings: options, ...who });
+    const identity = await openIdentity({ sql, log, settings: { ...options, workspaceId }, ...who });
     started.add(() => identity.stop());
-    const createApp = () => createAgentApp(agent.deps, identity.guard, settings.worker);
+    const reach = reachOf(identity, settings.host);
+    const createApp = () => createAgentApp(agent.deps, { ...identity.guard, bodies }, settings.worker, reach);
     let app = createApp();
     createCurrent = () => (app = createApp());
-    answer(http, (request, env) => app.fetch(request, env), started);
+    answer(http, (request, env) => app.fetch(request, env), agentPages(agent.deps, reach), started);
     const { warnings } = project;
     const { sendTracesTo } = agent;
     const hasOwnAuth = project.config.auth?.path !== undefined;
@@ -151,7 +174,8 @@ export function startTraceServer(settings: TraceServerSettings): Promise<Running
   const started = new Started();
   return started.orStop(async () => {
     const options = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, process.env);
-    const { http, log, database } = await openPort(settings, options, started);
+    const bodies = bodiesOf(options);
+    const { http, log, database } = await openPort(settings, options, started, bodies);
     const { host, dataDir, tracingKey } = settings;
     const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
     started.add(() => platform.stop());
@@ -159,24 +183,27 @@ export function startTraceServer(settings: TraceServerSettings): Promise<Running
     const who = { host, ofOneWorkspace: false, sealKey: sealKeyOf(secrets.keyring.newest), tracingKey };
     const identity = await openIdentity({ sql, log, settings: options, ...who });
     started.add(() => identity.stop());
-    answer(http, createTraceApp(platform.deps, identity.guard).fetch, started);
+    const reach = reachOf(identity, host);
+    const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);
+    answer(http, app.fetch, tracePages(platform.deps, reach), started);
     return running(http, database, identity, started);
   });
 }
 
 /** Resolves when requests are answered; deployments that ran before may still be starting. */
-export function startControlServer(settings: ControlServerSettings): Promise<RunningServer> {
+export function startControlServer(settings: ControlServerSettings): Promise<RunningControlServer> {
   const started = new Started();
   return started.orStop(async () => {
     const options = readOptions({ ...controlOptions, ...identityOptions, ...secretsOptions }, process.env);
-    const { http, log, database } = await openPort(settings, options, started);
+    const bodies = bodiesOf(options);
+    const { http, log, database } = await openPort(settings, options, started, bodies);
     const { host, dataDir, launcher, traces } = settings;
     started.add(() => settings.stopOthers?.() ?? Promise.resolve());
     const common = { settings: options, log, database, dataDir };
     const control = await startControlPlane({
       ...common,
       internalUrl: http.url,
-      keysNeeded: needsKeys(options.auth, host),
+      keysNeeded: judgeExposure(options, host).keysNeeded,
       launcher,
       traces,
     });
@@ -185,45 +212,64 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     const sealKey = sealKeyOf(secrets.keyring.newest);
     const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
     started.add(() => identity.stop());
-    const gateway = new Gateway({ table, log, settings: options });
+    const mayPass = createCredentialRule(identity.guard.authenticator, identity.keysNeeded);
+    const gateway = new Gateway({ table, log, settings: options, mayPass });
     started.add(() => Promise.resolve(gateway.close()));
+    const reach = reachOf(identity, host);
     answer(
       http,
-      createControlApp(control.deps, identity.guard).fetch,
+      createControlApp(control.deps, { ...identity.guard, bodies }, reach).fetch,
+      controlPages(control.deps, reach, (request) => gateway.owns(request as IncomingMessage)),
       started,
       inOrder(gateway, openRegistry(control.deps)),
     );
-    return running(http, database, identity, started);
+    const { driver } = control.deps;
+    const isolation = driver.kind === "process" ? (driver.isolation?.explanation ?? null) : null;
+    return { ...running(http, database, identity, started), isolation };
   });
 }
 
 /** Resolves when requests are answered. It has no database and knows nobody. */
 export async function startConsole(settings: ConsoleServerSettings): Promise<{ url: string; close(): Promise<void> }> {
-  const options = readOptions(consoleOptions, process.env);
-  return await startConsoleServer({ ...settings, settings: options, log: createLog(options.logLevel) });
+  const options = readOptions({ ...consoleOptions, ...identityOptions }, process.env);
+  const keysNeeded = settings.keysNeeded ?? judgeExposure(options, settings.host).keysNeeded;
+  return await startConsoleServer({ ...settings, keysNeeded, settings: options, log: createLog(options.logLevel) });
 }
+
+let processBodies: BodyGate | undefined;
+
+/** The roles of a process share its memory, and so the budget of the first that starts. */
+const bodiesOf = (options: BodySettings): BodyGate => (processBodies ??= new BodyGate(options));
 
 /** First the port: when it is taken, or may not be opened to others, nothing else was touched. */
 async function openPort(
   settings: ServerSettings,
-  options: IdentitySettings & ListenSettings & { logLevel: string },
+  options: ExposureSettings & ListenSettings & EmbeddedPostgresSettings & { logLevel: string },
   started: Started,
+  bodies: BodyGate,
 ): Promise<{ http: HttpServer; log: Log; database: DatabaseAddress }> {
-  needsKeys(options.auth, settings.host);
+  judgeExposure(options, settings.host);
   const log = createLog(options.logLevel);
-  const http = await listenHttp(settings.host, settings.port, options);
+  const forget = surviveShortages(log);
+  started.add(async () => forget());
+  const http = await listenHttp(settings.host, settings.port, options, bodies);
   started.add(() => http.close());
   const { database: given, dataDir } = settings;
   if (typeof given === "object") return { http, log, database: given };
-  const database = await openDatabase({ dataDir, uri: given, log });
+  const database = await openDatabase({ dataDir, uri: given, log, settings: options });
   started.add(() => database.close());
   // once more, because connections end before the database does
   started.add(() => http.close());
   return { http, log, database: database.address };
 }
 
-function answer(http: HttpServer, fetch: Hono["fetch"], started: Started, ahead?: Ahead): void {
-  http.serve(fetch, ahead);
+const reachOf = ({ exposure }: { exposure: Exposure }, host: string): Reach => ({
+  keyless: !exposure.keysNeeded,
+  onLoopback: isLoopback(host),
+});
+
+function answer(http: HttpServer, fetch: Hono["fetch"], pages: BrowserPolicy, started: Started, ahead?: Ahead): void {
+  http.serve(fetch, pages, ahead);
   started.add(() => {
     void http.stopListening();
     return Promise.resolve();
@@ -233,6 +279,7 @@ function answer(http: HttpServer, fetch: Hono["fetch"], started: Started, ahead?
 const running = (http: HttpServer, database: DatabaseAddress, identity: Identity, started: Started): RunningServer => ({
   url: http.url,
   keysNeeded: identity.keysNeeded,
+  access: identity.exposure.explanation,
   firstKey: identity.firstKey,
   database,
   close: () => started.stop(),

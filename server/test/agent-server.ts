@@ -11,7 +11,7 @@ import { agentOptions } from "../src/agent/settings.ts";
 import { createAgentApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
-import { createLog } from "../src/base/log.ts";
+import { createLog, type Log } from "../src/base/log.ts";
 import { type Call, callerOf } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
@@ -36,14 +36,14 @@ export interface TestAgentServer {
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,
-  options: { db?: TestDatabase; reload?: boolean } = {},
+  options: { db?: TestDatabase; reload?: boolean; log?: Log } = {},
 ): Promise<TestAgentServer> {
   const db = options.db ?? (await testDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-agent-"));
   const settings = readOptions(agentOptions, { HEDDLE_HOSTS: "1", HEDDLE_LOG_LEVEL: "error", ...env });
   const agent = await startAgentServer({
     settings,
-    log: createLog(settings.logLevel),
+    log: options.log ?? createLog(settings.logLevel),
     project: await readProject(project),
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,

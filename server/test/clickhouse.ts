@@ -9,7 +9,8 @@ import { openClickHouse } from "../src/base/clickhouse/open-clickhouse.ts";
 
 /**
  * A real ClickHouse for tests: chDB in a temporary directory, one a test file, because a process can have only one.
- * Whoever asks again in the same file gets the same. Tables come with `migrateClickHouse` (testTracePlatform does
+ * Whoever asks again in the same file gets the same. The first call is at the head of the file: what a test registers to
+ * run after all is not run, and the next file's process would still hold this one. Tables come with `migrateClickHouse` (testTracePlatform does
  * it), rows of different tests are told apart by tenant or project.
  */
 export function testClickHouse(): Promise<ClickHouse> {

@@ -1,4 +1,7 @@
+import type { IncomingMessage } from "node:http";
+import { controlPages } from "../src/pages.ts";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,6 +19,7 @@ import { type ControlPlane, startControlPlane } from "../src/control/control-pla
 import { Gateway } from "../src/control/gateway/gateway.ts";
 import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
+import { createCredentialRule } from "../src/identity/platform-credentials.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { type Call, callerOf } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
@@ -45,29 +49,51 @@ export interface TestControlPlane {
 /** `dataDir`: of one before, as after a restart. */
 export async function testControlPlane(
   env: Record<string, string> = {},
-  options: { db?: TestDatabase; guard?: Guard; dataDir?: string; traces?: { url: string; key: string } } = {},
+  options: {
+    db?: TestDatabase;
+    guard?: Guard;
+    /** Where the guard needs none; they are needed where there is a guard otherwise. */
+    keysNeeded?: boolean;
+    dataDir?: string;
+    traces?: { url: string; key: string };
+  } = {},
 ): Promise<TestControlPlane> {
   const db = options.db ?? (await testDatabase());
   const dataDir = options.dataDir ?? testDataDirectory();
   const declared = { ...controlOptions, ...identityOptions, ...secretsOptions };
-  const settings = readOptions(declared, { HEDDLE_LOG_LEVEL: "error", HEDDLE_MIN_HEALTHY_MS: "100", ...env });
+  const settings = readOptions(declared, {
+    HEDDLE_LOG_LEVEL: "error",
+    HEDDLE_MIN_HEALTHY_MS: "100",
+    // each isolation compiles the sources anew, which takes seconds; tests of isolation name theirs
+    HEDDLE_PROCESS_ISOLATION: "none",
+    ...env,
+  });
   const http: HttpServer = await listenHttp("127.0.0.1", 0, settings);
   const log = createLog(settings.logLevel);
+  const keysNeeded = options.keysNeeded ?? options.guard !== undefined;
   const control = await startControlPlane({
     settings,
     log,
     database: { uri: db.uri, socket: db.options.host ?? null },
     dataDir,
     internalUrl: http.url,
-    keysNeeded: options.guard !== undefined,
+    keysNeeded,
     launcher: LAUNCHER,
     ...(options.traces && { traces: Promise.resolve(options.traces) }),
   });
   const guard = options.guard ?? openGuard;
-  const app = createControlApp(control.deps, guard);
+  // a domain of the gateway shows that others can come
+  const reach = { keyless: settings.gatewayDomain === undefined, onLoopback: true };
+  const app = createControlApp(control.deps, guard, reach);
   const { table } = control.deps;
-  const gateway = new Gateway({ table, log, settings });
-  http.serve(app.fetch, inOrder(gateway, openRegistry(control.deps)));
+  const gateway = new Gateway({
+    table,
+    log,
+    settings,
+    mayPass: createCredentialRule(guard.authenticator, keysNeeded),
+  });
+  const pages = controlPages(control.deps, reach, (request) => gateway.owns(request as IncomingMessage));
+  http.serve(app.fetch, pages, inOrder(gateway, openRegistry(control.deps)));
   let stopped: Promise<void> | undefined;
   const stop = () =>
     (stopped ??= (async () => {
@@ -82,6 +108,22 @@ export async function testControlPlane(
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   });
   return { control, sql: db.sql, call: callerOf(app), url: http.url, dataDir, stop };
+}
+
+/** A deployment that serves from a port of the test's own, without a process. */
+export async function serveDeployment(
+  { sql, control }: TestControlPlane,
+  { name, port, workspaceId }: { name: string; port: number; workspaceId: string },
+): Promise<void> {
+  const { directory, table } = control.deps;
+  const [id, revision] = [crypto.randomUUID(), crypto.randomUUID()];
+  await sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status, active_revision_id)
+    values (${id}, ${workspaceId}, ${name}, ${name}, 'internal_source', '{}', 'UNUSED', ${revision})`;
+  await sql`insert into revisions (id, deployment_id, number, source, source_config, status)
+    values (${revision}, ${id}, 1, 'internal_source', '{}', 'DEPLOYED')`;
+  await sql`insert into instances (id, deployment_id, revision_id, replica, state, place, port)
+    values (${crypto.randomUUID()}, ${id}, ${revision}, 0, 'ready', ${`${hostname()}:${directory}`}, ${port})`;
+  await table.refresh();
 }
 
 export function testDataDirectory(): string {

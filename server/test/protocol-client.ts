@@ -1,3 +1,4 @@
+import { agentPages, LOCAL } from "../src/pages.ts";
 import { afterAll } from "vitest";
 import WebSocket from "ws";
 
@@ -19,7 +20,7 @@ export async function listenAgent(
   guard: Guard = openGuard,
 ): Promise<HttpServer> {
   const http = await listenHttp("127.0.0.1", 0, readOptions(agentOptions, env));
-  http.serve(createAgentApp(agent.deps, guard).fetch);
+  http.serve(createAgentApp(agent.deps, guard).fetch, agentPages(agent.deps, LOCAL));
   afterAll(() => http.close());
   return http;
 }

@@ -5,6 +5,7 @@ import { afterAll } from "vitest";
 
 import type { AuditEntry } from "../src/base/auth/principal.ts";
 import { readOptions } from "../src/base/config/options.ts";
+import { clientIpOptions, findClientIp } from "../src/base/http/client-ip.ts";
 import { errorHandler } from "../src/base/http/errors.ts";
 import { mountRoutes, route } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
@@ -60,6 +61,7 @@ export async function testSignIn(db: TestDatabase, env: Record<string, string> =
     });
   const app = new Hono();
   app.onError(errorHandler("detail", log));
+  app.use(findClientIp(readOptions(clientIpOptions, env)));
   mountRoutes(app, [...signInRoutes({ ...service.deps, audit }), me("GET"), me("POST")], guard);
   return {
     app,

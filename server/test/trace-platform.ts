@@ -35,15 +35,28 @@ export interface TestTracePlatform {
   stop: () => Promise<void>;
 }
 
+const directories = new WeakMap<TestDatabase, string>();
+
+function sharedBlobs(db: TestDatabase): string {
+  const known = directories.get(db) ?? mkdtempSync(join(tmpdir(), "heddle-blobs-"));
+  directories.set(db, known);
+  afterAll(() => rmSync(known, { recursive: true, force: true }));
+  return known;
+}
+
+/** `ownBlobs`: in the data directory, also where the database is shared; `dataDir`: of one before. */
 export async function testTracePlatform(
   env: Record<string, string> = {},
-  options: { db?: TestDatabase; guard?: Guard; now?: () => Date } = {},
+  options: { db?: TestDatabase; guard?: Guard; now?: () => Date; ownBlobs?: boolean; dataDir?: string } = {},
 ): Promise<TestTracePlatform> {
   const db = options.db ?? (await testDatabase());
   const clickhouse = await testClickHouse();
-  const dataDir = mkdtempSync(join(tmpdir(), "heddle-trace-"));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "heddle-trace-"));
   const declared = { ...traceOptions, ...identityOptions, ...secretsOptions };
-  const settings = readOptions(declared, { HEDDLE_LOG_LEVEL: "error", ...env });
+  // replicas of one database share the files too
+  const blobs = options.db ? { HEDDLE_BLOB_DIRECTORY: sharedBlobs(options.db) } : {};
+  const ownPlace = env["HEDDLE_BLOB_BUCKET"] !== undefined || options.ownBlobs;
+  const settings = readOptions(declared, { HEDDLE_LOG_LEVEL: "error", ...(!ownPlace && blobs), ...env });
   const platform = await startTracePlatform({
     settings,
     log: createLog(settings.logLevel),

@@ -67,6 +67,10 @@ export class ControlProcess {
     }
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** How it ended. */
   ended(): Promise<NodeJS.Signals | number | null> {
     return this.#exited;
@@ -101,7 +105,8 @@ export function processesOf(directory: string, word: string): number[] {
     .flatMap((name) => {
       try {
         const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
-        return line.includes(directory) && line.includes(word) ? [Number(name)] : [];
+        // its sandbox names all that is in its command line too
+        return !line.startsWith("bwrap\0") && line.includes(directory) && line.includes(word) ? [Number(name)] : [];
       } catch {
         return [];
       }

@@ -14,6 +14,8 @@ import { testDatabase } from "../../server/test/db.ts";
 import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
 import { ControlProcess, processesOf } from "./control-process.ts";
 
+// what is killed and adopted includes the isolation
+process.env["HEDDLE_PROCESS_ISOLATION"] = "auto";
 const HEDDLE = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 const directory = testDataDirectory();

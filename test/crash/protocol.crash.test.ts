@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const CHANNELS = ["values", "updates", "lifecycle", "tasks", "checkpoints"];
 const isEnd = ({ method, params }: { method: string; params: { namespace: string[]; data: { event: string } } }) =>
-  method === "lifecycle" && params.namespace.length === 0 && params.data.event !== "running";
+  method === "lifecycle" && params.namespace.length === 0 && !["running", "incomplete"].includes(params.data.event);
 
 test("events that a client has seen keep their numbers when the server is killed, and the run goes on to its end", async () => {
   await server.start();

@@ -32,7 +32,7 @@ export class TraceProcess {
   }
 
   /** Resolves when it answers. */
-  async start(): Promise<void> {
+  async start(settings: Record<string, string> = {}): Promise<void> {
     const { directory, dataDir } = this.#installation;
     const logFile = join(directory, "trace.log");
     const log = openSync(logFile, "a");
@@ -40,7 +40,7 @@ export class TraceProcess {
     const child = spawn(process.execPath, [...args, "--data-dir", dataDir], {
       cwd: repository,
       stdio: ["ignore", log, log],
-      env: { ...process.env, HEDDLE_RATE_LIMITS: "off" },
+      env: { ...process.env, HEDDLE_RATE_LIMITS: "off", ...settings },
     });
     closeSync(log);
     this.#child = child;

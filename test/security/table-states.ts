@@ -4,7 +4,7 @@ import type { Sql } from "../../server/src/base/db/connect.ts";
 export type TableStates = Map<string, string>;
 
 /** What changes without anybody's request: heartbeats, when keys were used, and what counts and records refused attempts. */
-const RESTLESS = new Set(["servers", "sign_in_attempts", "audit_log"]);
+const RESTLESS = new Set(["servers", "blob_place_users", "sign_in_attempts", "audit_log"]);
 
 /**
  * @param of only rows that name one of these ids; all rows when left out

@@ -135,5 +135,5 @@ test("without traces there is no child; with keys required nobody gets in withou
 test("a server that would stand open to the network is refused", SLOW, async () => {
   const server = await dev(["--host", "0.0.0.0", "--no-trace"], { HEDDLE_AUTH: "off" });
   expect(await server.exited).toBe(1);
-  expect(server.output()).toContain("HEDDLE_AUTH is off and the server would listen on 0.0.0.0");
+  expect(server.output()).toContain("HEDDLE_AUTH is off and the server listens on 0.0.0.0");
 });

@@ -135,6 +135,7 @@ export async function run(args: string[]): Promise<void> {
       traces,
       console: consoleServer?.outcome,
       keysNeeded: server.keysNeeded,
+      access: server.access,
       hasOwnAuth: server.hasOwnAuth,
       firstKey: server.firstKey,
     }),

@@ -81,8 +81,8 @@ export function help(): string {
 
 Runs the agent server, the trace platform, the control plane, the console or several of them in one
 process, configured by flags and environment variables. Servers with the same Postgres work
-together. A worker executes runs that agent servers have accepted; on its port it answers /ok and
-/metrics only. With REDIS_URI frames of streams get from one to the other quicker.
+together. A worker executes runs that agent servers have accepted; on its port it answers /ok,
+/ready and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
 
 Options:
 ${describeFlags(serveFlags)}
@@ -100,6 +100,10 @@ interface Place {
 /** Of what was started. */
 interface Running {
   url: string;
+  /** Who may send requests and why; absent for the console, which decides nothing. */
+  access?: string;
+  /** How the control plane isolates deployments that run as processes; null where containers run them. */
+  isolation?: string | null;
   firstKey: string | null;
   close(): Promise<void>;
 }
@@ -123,8 +127,10 @@ export async function run(args: string[]): Promise<void> {
   onStopSignal(async () => stopAll(await starting));
   const started = await starting;
   tellLauncher("ready");
-  for (const { url, firstKey, role } of started) {
+  for (const { url, firstKey, role, access, isolation } of started) {
     process.stdout.write(`${NAMES[role]} ${url}\n`);
+    if (access !== undefined) process.stdout.write(`  ${access}\n`);
+    if (isolation) process.stdout.write(`  ${isolation}\n`);
     if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
   }
 }
@@ -182,8 +188,7 @@ async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, str
     );
   }
   const { host, "console-port": port } = given;
-  const isLoopback = /^(127\.|::1$|localhost$)/.test(host);
-  const at = { host, port, keysNeeded: !isLoopback };
+  const at = { host, port };
   const urlsOf = { agent: () => agent ?? null, trace: () => trace ?? null, control: () => control ?? null };
   const { outcome, close } = await serveConsole(at, urlsOf, (message) => console.error(`heddle: ${message}`));
   if ("problem" in outcome) throw new Error(outcome.problem);

@@ -104,8 +104,16 @@ function tracingKey(dataDir: string): string {
   return key;
 }
 
+interface StartedControl {
+  url: string;
+  keysNeeded: boolean;
+  access: string;
+  isolation: string | null;
+  firstKey: string | null;
+}
+
 function banner(
-  { url, keysNeeded, firstKey }: { url: string; keysNeeded: boolean; firstKey: string | null },
+  { url, keysNeeded, access, isolation, firstKey }: StartedControl,
   dataDir: string,
   traces: TraceOutcome | undefined,
   consoleOutcome: RunningConsole["outcome"] | undefined,
@@ -119,6 +127,8 @@ function banner(
     ...(traces ? [describePart("Traces", traces)] : []),
     ...(consoleOutcome ? [describePart("Console", consoleOutcome)] : []),
     `  Data      ${dataDir}`,
+    `  Access    ${access}`,
+    ...(isolation === null ? [] : [`  Isolation ${isolation}`]),
   ];
   if (firstKey !== null) {
     const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";

@@ -13,7 +13,7 @@ const flags = {
     placeholder: "PLAN",
     description: `For create and update: ${PLANS.join(", ")}. A new one is enterprise.`,
   },
-  id: { type: "text", placeholder: "ID", description: "For update: which one." },
+  id: { type: "text", placeholder: "ID", description: "For update and hand-over: which one." },
   json: { type: "switch", default: false, description: "Print JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -29,6 +29,8 @@ Actions:
   list        Which workspaces there are.
   create      Make one: heddle workspaces create --name "Team A"
   update      Change its name or plan: heddle workspaces update --id ID --plan plus
+  hand-over   Give an agent server's database, with all its threads and runs, to a workspace:
+              heddle workspaces hand-over --id ID. Stop the agent servers first.
 
 Options:
 ${describeFlags(flags)}
@@ -58,8 +60,15 @@ export async function run(args: string[]): Promise<void> {
     const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
     if (!changed) throw new Error(`There is no workspace ${id}.`);
     show([changed]);
+  } else if (action === "hand-over") {
+    const { id } = given;
+    if (id === undefined || !isUuid(id)) throw new UsageError("To which workspace? --id ID.");
+    await (await admin()).handOverDatabase(readPlace(given), id.toLowerCase());
+    process.stdout.write(`The database belongs to workspace ${id.toLowerCase()} now.\n`);
   } else {
-    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: list, create or update.`);
+    throw new UsageError(
+      `${action ? `There is no action "${action}"` : "What to do"}: list, create, update or hand-over.`,
+    );
   }
 }
 

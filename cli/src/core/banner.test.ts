@@ -12,6 +12,7 @@ const input: BannerInput = {
   traces: undefined,
   console: undefined,
   keysNeeded: false,
+  access: "Programs on this machine need no key; other machines cannot connect.",
   hasOwnAuth: false,
   firstKey: "lsv2_sk_1",
 };

@@ -12,6 +12,8 @@ export interface BannerInput {
   console: { url: string } | { problem: string } | undefined;
   /** Whether requests need a key. */
   keysNeeded: boolean;
+  /** Who may send requests and why. */
+  access: string;
   /** Whether the project's own auth says who gets in, instead of keys. */
   hasOwnAuth: boolean;
   /** Made by this start, and shown by it alone. */
@@ -34,6 +36,9 @@ export async function banner(input: BannerInput): Promise<string> {
     ...(input.console ? [describePart("Console", input.console)] : []),
     `  Data      ${input.dataDir}`,
     `  Database  ${input.database}`,
+    ...(input.hasOwnAuth
+      ? ["  Access    The project's own auth decides who may call the API."]
+      : [`  Access    ${input.access}`]),
     describeGraphs(graphs),
     ...describeKey(input),
   ];

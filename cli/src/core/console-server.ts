@@ -12,7 +12,7 @@ export interface RunningConsole {
 
 /** A console that cannot be served is no reason to serve nothing: why is told in the banner. */
 export async function serveConsole(
-  place: { host: string; port: number; keysNeeded: boolean },
+  place: { host: string; port: number; keysNeeded?: boolean },
   spaces: Urls,
   say: (message: string) => void,
 ): Promise<RunningConsole> {

@@ -51,7 +51,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
 
   let hasServed = false;
   for (let pause = FIRST_PAUSE_MS; ;) {
-    const began = Date.now();
+    const began = performance.now();
     const told = new Set<Told>();
     child = start(command, args);
     child.on("message", (message: Told) => told.add(message));
@@ -60,7 +60,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     hasServed ||= told.has("ready");
     // asked to end, by us or by somebody else; or it never got as far as serving, and said why
     if (asked || told.has("stopping") || !hasServed) process.exit(code ?? 1);
-    if (Date.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
+    if (performance.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
     console.error(`heddle: The server ended (${signal ?? `exit code ${code}`}); it is started again.`);
     await sleep(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

@@ -9,10 +9,10 @@ export function onStopSignal(stop: () => Promise<void>): void {
   let first = 0;
   const handle = (signal: string) => {
     if (first !== 0) {
-      if (Date.now() - first > SAME_WISH_MS) process.exit(130);
+      if (performance.now() - first > SAME_WISH_MS) process.exit(130);
       return;
     }
-    first = Date.now();
+    first = performance.now();
     tellLauncher("stopping");
     console.error(signal === "SIGINT" ? "\nStopping. Ctrl-C again to leave at once." : "Stopping.");
     stop().then(

@@ -93,7 +93,7 @@ export class TraceProcess {
     let told = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
-      const began = Date.now();
+      const began = performance.now();
       const { exited, outcome } = this.#spawn();
       const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
@@ -115,7 +115,7 @@ export class TraceProcess {
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
-      const isSteady = Date.now() - began > STEADY_MS;
+      const isSteady = performance.now() - began > STEADY_MS;
       pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }

@@ -924,8 +924,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health */
+        /** Liveness: fails when a part has failed for longer than the grace period; with check_db all parts */
         get: operations["get_ok"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Readiness: whether everything that it needs works */
+        get: operations["get_ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1196,6 +1213,10 @@ export interface components {
                 [key: string]: unknown;
             }) | null;
             cancel_reason: string | null;
+            /** @description Ids of the interrupts that were pending on the thread and that the run's new input discards. */
+            discarded_interrupts: string[] | null;
+            /** @description Why the run's stream lacks frames. Absent: it lacks none, as far as is known. */
+            stream_incomplete?: string;
         };
         Assistant: {
             /** Format: uuid */
@@ -2148,7 +2169,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 }[];
             };
@@ -2216,7 +2237,9 @@ export interface operations {
     };
     post_runs_stream: {
         parameters: {
-            query?: never;
+            query?: {
+                namespace?: string | string[];
+            };
             header?: {
                 "Idempotency-Key"?: string;
             };
@@ -2290,7 +2313,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2394,7 +2417,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2498,7 +2521,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2529,6 +2552,8 @@ export interface operations {
         parameters: {
             query?: {
                 cancel_on_disconnect?: string;
+                namespace?: string | string[];
+                checkpoint_id?: string;
                 stream_mode?: string | string[];
             };
             header?: never;
@@ -2586,7 +2611,9 @@ export interface operations {
     };
     post_threads_thread_id_runs_stream: {
         parameters: {
-            query?: never;
+            query?: {
+                namespace?: string | string[];
+            };
             header?: {
                 "Idempotency-Key"?: string;
             };
@@ -2662,7 +2689,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2768,7 +2795,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2845,6 +2872,10 @@ export interface operations {
                             [key: string]: unknown;
                         }) | null;
                         cancel_reason?: string | null;
+                        /** @description Ids of the interrupts that were pending on the thread and that the run's new input discards. */
+                        discarded_interrupts?: string[] | null;
+                        /** @description Why the run's stream lacks frames. Absent: it lacks none, as far as is known. */
+                        stream_incomplete?: string;
                     }[];
                 };
             };
@@ -2934,7 +2965,7 @@ export interface operations {
                     webhook?: string | null;
                     /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Not supported yet: refused unless false. */
+                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -3092,6 +3123,8 @@ export interface operations {
         parameters: {
             query?: {
                 cancel_on_disconnect?: string;
+                namespace?: string | string[];
+                checkpoint_id?: string;
                 stream_mode?: string | string[];
             };
             header?: never;
@@ -4722,14 +4755,38 @@ export interface operations {
                         checks?: {
                             database: {
                                 ok: boolean;
-                                ms: number;
+                                reason?: string;
+                                ms?: number;
+                            } & {
+                                [key: string]: unknown;
                             };
                             graph_hosts: {
                                 ok: boolean;
-                                ready: number;
+                                reason?: string;
+                                ready?: number;
+                            } & {
+                                [key: string]: unknown;
                             };
                             graphs: {
                                 [key: string]: boolean;
+                            };
+                            claims: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            lease: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                            disk: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
                             };
                         };
                     };
@@ -4737,7 +4794,91 @@ export interface operations {
             };
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
-            503: components["responses"]["Error503"];
+            /** @description Success */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
         };
     };
     get_info: {
@@ -4766,6 +4907,7 @@ export interface operations {
                             webhooks: boolean;
                             langsmith: boolean;
                             langsmith_tracing_replicas: boolean;
+                            stream_namespaces: boolean;
                         };
                         metadata: {
                             [key: string]: unknown;

@@ -528,8 +528,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health */
+        /** Liveness: fails when a part has failed for longer than the grace period */
         get: operations["get_ok"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Readiness: whether everything that it needs works */
+        get: operations["get_ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2239,6 +2256,7 @@ export interface operations {
             400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
             415: components["responses"]["Error415Validation"];
             422: components["responses"]["Error422Validation"];
             431: components["responses"]["Error431Validation"];
@@ -2285,6 +2303,7 @@ export interface operations {
             400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
             415: components["responses"]["Error415Validation"];
             422: components["responses"]["Error422Validation"];
             431: components["responses"]["Error431Validation"];
@@ -2597,7 +2616,80 @@ export interface operations {
                 };
             };
             431: components["responses"]["Error431"];
-            503: components["responses"]["Error503"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
         };
     };
     get_info: {
@@ -2619,6 +2711,8 @@ export interface operations {
                         version: string;
                         installation: string;
                         sources: string[];
+                        /** @description How deployments that run as processes are isolated; null where containers run them */
+                        process_isolation: ("bubblewrap" | "user" | "none") | null;
                     };
                 };
             };

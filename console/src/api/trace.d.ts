@@ -441,7 +441,7 @@ export interface paths {
         put?: never;
         /** Share the trace of a run by a link that needs no key */
         post: operations["post_api_v2_runs_run_id_share"];
-        /** Stop sharing a trace; 204 also when it wasn't shared */
+        /** Stop sharing a trace, by its id or that of any run of it; 204 also when it wasn't shared */
         delete: operations["delete_api_v2_runs_run_id_share"];
         options?: never;
         head?: never;
@@ -2269,8 +2269,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health; with check_db that of the stores too */
+        /** Liveness: fails when a part has failed for longer than the grace period; with check_db asks the stores */
         get: operations["get_api_v1_ok"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Readiness: whether everything that it needs works */
+        get: operations["get_api_v1_ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11232,7 +11249,80 @@ export interface operations {
             };
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
-            503: components["responses"]["Error503"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_api_v1_ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
         };
     };
     get_api_v1_info_health: {

@@ -41,5 +41,7 @@ export async function answerCall<M extends Method>(
 ): Promise<unknown> {
   const runtime = { accessContext: ACCESS[method], executionRuntime: null };
   const graph = await deps.openGraph(params.graph_id, params.config, runtime);
-  return ANSWERS[method](bindGraph(graph, deps.savers.unfenced(), deps.store), params);
+  const isUpdate = method === "state.update" && (params as HostCalls["state.update"]["params"]).creates !== true;
+  const saver = isUpdate ? deps.savers.guarded() : deps.savers.unfenced();
+  return ANSWERS[method](bindGraph(graph, saver, deps.store), params);
 }

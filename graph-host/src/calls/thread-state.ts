@@ -1,4 +1,5 @@
 import type { StateSnapshot } from "@langchain/langgraph";
+import { nextNodes } from "../graphs/next-nodes.ts";
 
 /** Contract agent-server §6, with the additions that its users expect at the top level. */
 export interface ThreadState {
@@ -40,7 +41,7 @@ export function toThreadState(snapshot: Snapshot, graphId: string, writes: Recor
   const checkpoint = toCheckpoint(snapshot.config);
   const state = {
     values: snapshot.values,
-    next: snapshot.next,
+    next: nextNodes(snapshot),
     tasks: snapshot.tasks.map((task) => toTaskState(task, graphId)),
     created_at: snapshot.createdAt ?? null,
   };

@@ -44,7 +44,7 @@ test("a thread is made up from supersteps", async () => {
     { updates: [{ values: { log: ["given"] }, as_node: "__start__" }] },
     { updates: [{ command: { update: { log: ["one, by hand"] } }, as_node: "one" }] },
   ];
-  const { state } = await update([], { supersteps });
+  const { state } = await update([], { supersteps, creates: true });
   expect(state).toMatchObject({ values: { log: ["given", "one, by hand"] }, next: ["two"] });
   const run = await host.run("steps", { input: null }, { threadId: thread_id });
   expect(run.result.values).toEqual({ log: ["given", "one, by hand", "two", "three"] });

@@ -1,4 +1,4 @@
-import { DatabaseAwayError } from "../checkpoints/errors.ts";
+import { DatabaseAwayError, HeadMovedError } from "../checkpoints/errors.ts";
 import type { Graph, StateUpdate } from "../graphs/graph.ts";
 import { omit } from "../omit.ts";
 import type { HostCalls, RunKwargs } from "../protocol.ts";
@@ -33,6 +33,7 @@ export async function updateState(graph: Graph, params: Params): Promise<Result>
   const updated = await graph.bulkUpdateState(config, supersteps).catch((error: unknown) => {
     // Node bodies do not run here, only writers and reducers: what throws is the update's fault.
     if (!(error instanceof Error) || error instanceof DatabaseAwayError) throw error;
+    if (error instanceof HeadMovedError) throw new CallError(409, error.name, error.message);
     throw new CallError(422, errorName(error), error.message);
   });
   const { thread_id, checkpoint_ns, checkpoint_id } = toCheckpoint(updated)!;

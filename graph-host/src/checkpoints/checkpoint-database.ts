@@ -5,14 +5,19 @@ import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { LastHeads } from "./last-heads.ts";
-import { type CheckpointQuery, readCheckpoints, type StoredCheckpoint } from "./read-statement.ts";
+import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
+import { watchedSocket } from "../watched-socket.ts";
 
 export interface CheckpointDatabaseOptions {
   /** Directory of the Unix socket, in place of the URL's host. */
   socket?: string | null;
   /** How long the database may be away before reads and writes fail. Default 60 s. */
   awayMs?: number;
+  /** A connection that gives no answer for this long is closed and its statement is sent again. Default 10 s. */
+  silenceMs?: number;
+  /** How long what nothing waits for may wait for a statement that goes anyway. Default 10 ms. */
+  lazyMs?: number;
   /** Connections for reading. Default 3; writing has one more. */
   readers?: number;
   /** Called with each statement that is sent. */
@@ -32,11 +37,13 @@ export class CheckpointDatabase {
     this.#awayMs = options.awayMs ?? 60_000;
     const connect = (max: number, name: string): postgres.Sql =>
       postgres(url, {
+        ...watchedSocket(options.silenceMs ?? 10_000),
         ...(options.socket && { host: options.socket }),
         max,
         idle_timeout: name === "reader" ? 60 : undefined,
         max_lifetime: null,
-        connect_timeout: 5,
+        connect_timeout: 10,
+        keep_alive: 5,
         // waiting between tries is done here, where it is known what may be tried again
         backoff: () => 0,
         // no parameter or result is an array, so the types of arrays need not be asked for
@@ -55,7 +62,10 @@ export class CheckpointDatabase {
       });
     this.#writer = connect(1, "writer");
     this.#reader = connect(options.readers ?? 3, "reader");
-    this.#commits = new GroupCommit(this.#writer, { awayMs: this.#awayMs });
+    this.#commits = new GroupCommit(this.#writer, {
+      awayMs: this.#awayMs,
+      ...(options.lazyMs !== undefined && { lazyMs: options.lazyMs }),
+    });
   }
 
   write(item: WriteItem, lazy: boolean): Promise<Finished | undefined> {
@@ -70,7 +80,7 @@ export class CheckpointDatabase {
     this.#commits.hurry();
   }
 
-  read(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+  read(query: CheckpointQuery): Promise<ReadCheckpoints> {
     return this.#patiently(() => readCheckpoints(this.#reader, query));
   }
 

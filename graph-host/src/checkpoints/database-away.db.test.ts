@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
+import { faultProxy } from "../../../server/test/fault-proxy.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { DatabaseAwayError } from "./errors.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
@@ -82,6 +83,27 @@ test("writes and reads are rejected when Postgres stays away for longer than all
     await database.close();
   }
 }, 180_000);
+
+test("a write on a connection that fell silent is sent again, once, and the run goes on", async () => {
+  const proxy = await faultProxy(uri);
+  const database = new CheckpointDatabase(proxy.uri, { silenceMs: 500 });
+  try {
+    const threadId = randomUUID();
+    let ran = 0;
+    const graph = twoStepGraph(new HeddleSaver(database), async (node) => {
+      ran += 1;
+      if (node === "first") proxy.blackHole();
+      return node;
+    });
+    const result = await graph.invoke({ last: "go" }, config(threadId));
+    expect(result.log).toEqual(["first first", "second second"]);
+    expect(ran).toBe(2);
+    expect(await readLog(threadId)).toEqual(["first first", "second second"]);
+  } finally {
+    await database.close();
+    await proxy.close();
+  }
+}, 60_000);
 
 /** Runs the two-step graph in a process of its own, with fault points; answers the nodes that ran. */
 function runInProcess(threadId: string, faultPoints: string): Promise<{ signal: string | null; ran: string[] }> {

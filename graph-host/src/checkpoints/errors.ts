@@ -7,6 +7,29 @@ export class FencedError extends Error {
   }
 }
 
+/** The thread of a state update has moved on: a run is on it, or a newer checkpoint. Nothing was written. */
+export class HeadMovedError extends Error {
+  override name = "HeadMovedError";
+
+  constructor(threadId: string) {
+    super(`Thread ${threadId} has changed since the update was accepted, or is gone; nothing was written`);
+  }
+}
+
+/** A checkpoint that could never become the thread's newest, because its id is below that of an earlier one. */
+export class CheckpointOrderError extends Error {
+  override name = "CheckpointOrderError";
+
+  constructor(threadId: string, ns: string, id: string, newest: string | undefined) {
+    const place = ns === "" ? `thread ${threadId}` : `namespace "${ns}" of thread ${threadId}`;
+    super(
+      `Checkpoint ${id} is older than ${newest}, the newest of ${place}, by its id, so its state would be lost. ` +
+        "A clock was ahead or stepped back, and the graph's copy of @langchain/langgraph-checkpoint makes ids by the " +
+        "clock alone. Install @langchain/langgraph unbundled, as a dependency of the project.",
+    );
+  }
+}
+
 /** The database could not be reached for longer than allowed; what was given may or may not be written. */
 export class DatabaseAwayError extends Error {
   override name = "DatabaseAwayError";
@@ -21,6 +44,7 @@ const LOST = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
   "CONNECT_TIMEOUT",
+  "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
   "ENOENT",

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
 
 import { faultPoint } from "../fault-points.ts";
-import { DatabaseAwayError, FencedError, isPassingError } from "./errors.ts";
+import { DatabaseAwayError, FencedError, HeadMovedError, isPassingError } from "./errors.ts";
 import { type Finished, itemBytes, type WriteItem } from "./rows.ts";
 import { StatementBuilder } from "./write-statement.ts";
 
@@ -20,6 +20,7 @@ export class GroupCommit {
   #sql: postgres.Sql;
   #maxBytes: number;
   #awayMs: number;
+  #lazyMs: number;
   #queue: Queued[] = [];
   #busy = false;
   #scheduled = false;
@@ -27,10 +28,11 @@ export class GroupCommit {
   #awaySince: number | undefined;
 
   /** `sql` must have one connection. `awayMs`: how long the database may be away before items are rejected. */
-  constructor(sql: postgres.Sql, options: { maxBytes?: number; awayMs?: number } = {}) {
+  constructor(sql: postgres.Sql, options: { maxBytes?: number; awayMs?: number; lazyMs?: number } = {}) {
     this.#sql = sql;
     this.#maxBytes = options.maxBytes ?? 8 * 1024 * 1024;
     this.#awayMs = options.awayMs ?? 60_000;
+    this.#lazyMs = options.lazyMs ?? LAZY_MS;
   }
 
   /** Rejects with FencedError, DatabaseAwayError, or the database's own error. What an item that ends its run came to is the answer. */
@@ -65,7 +67,7 @@ export class GroupCommit {
   }
 
   #wait(): void {
-    this.#later ??= setTimeout(() => this.hurry(), LAZY_MS);
+    this.#later ??= setTimeout(() => this.hurry(), this.#lazyMs);
   }
 
   async #run(): Promise<void> {
@@ -111,6 +113,7 @@ export class GroupCommit {
       if (!builder.wasFenced(item, answer.held)) resolve(item.finish && answer.ends.get(builder.fenceNumber(item)));
       // sent twice, and the first time may have ended the run: whether it did is in the run's row
       else if (answer.retried && builder.endsRunOf(item)) resolve(item.finish && { outcome: "lost", waiting: false });
+      else if (item.guard) reject(new HeadMovedError(item.guard.threadId));
       else reject(new FencedError(item.fence!.runId, item.fence!.attempt));
     }
   }

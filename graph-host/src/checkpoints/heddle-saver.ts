@@ -11,13 +11,17 @@ import type {
 } from "@langchain/langgraph-checkpoint";
 
 import { ChannelVersions } from "./channel-version.ts";
+import { type CheckpointClock, processClock } from "./checkpoint-clock.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
+import { CheckpointOrderError } from "./errors.ts";
 import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
-import { loadTuple, loadWrites } from "./load-tuple.ts";
-import type { StoredCheckpoint } from "./read-statement.ts";
-import type { BlobRow, CheckpointRow, Fence, Finished, WriteItem, WriteRow } from "./rows.ts";
+import { loadTuple, loadWrites, TASKS_CHANNEL } from "./load-tuple.ts";
+import { mergedMetadata } from "./merged-metadata.ts";
+import { NewestIds } from "./newest-ids.ts";
+import type { CheckpointQuery, StoredCheckpoint } from "./read-statement.ts";
+import type { BlobRow, CheckpointRow, Fence, Finished, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 import { PlainFirstSerializer } from "./serializer.ts";
 import { StartStep } from "./start-step.ts";
 
@@ -35,6 +39,12 @@ export interface SaverOptions {
   passiveStart?: boolean;
   /** What starts the root graph's nodes: a checkpoint that starts none is not waited for either. */
   triggers?: Triggers | undefined;
+  /** Writes are those of a state update: they are refused once its thread has moved on. */
+  guarded?: boolean;
+  /** Makes the ids of the checkpoints that will be put. Default: the process's. */
+  clock?: CheckpointClock | undefined;
+  /** Told of each checkpoint of the root graph when it is committed, but for those that are not waited for. */
+  onCheckpoint?: ((checkpointId: string) => void) | undefined;
 }
 
 /**
@@ -56,7 +66,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
   #heads = new Heads();
   #versions = new ChannelVersions();
   #start: StartStep;
+  /** Namespaces that this saver has written to. */
   #written = new Set<string>();
+  #peeked: StoredCheckpoint | undefined;
+  #newest: NewestIds;
   #unsettled = new Set<Promise<unknown>>();
   /** Items that somebody waits for, and how to tell that there is no need to. */
   #awaited = new Map<WriteItem, () => void>();
@@ -69,6 +82,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.serde = this.#serde;
     this.#database = database;
     this.#options = options;
+    this.#newest = new NewestIds(options.clock ?? processClock);
     this.#start = new StartStep(options.passiveStart ?? false);
     // not a method: the library calls it bound to whatever checkpointer the graph was compiled with
     const versions = this.#versions;
@@ -78,21 +92,45 @@ export class HeddleSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id: threadId, checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     if (threadId === undefined) return undefined;
+    const stored = await this.#stored(threadId, ns, id || undefined);
+    return stored && loadTuple(stored, this.#serde);
+  }
+
+  /** A checkpoint of the root graph, the newest one without `id`, when nodes would have followed it. */
+  async unfinished(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined> {
+    const stored = await this.#stored(threadId, "", id);
+    if (id !== undefined) this.#peeked = stored;
+    const { triggers } = this.#options;
+    if (!stored || !triggers) return undefined;
+    const tasks = stored.values.get(TASKS_CHANNEL);
+    const values: Record<string, unknown> = {};
+    for (const [channel, { type }] of stored.values) if (type !== "empty") values[channel] = true;
+    if (tasks && tasks.type !== "empty") values[TASKS_CHANNEL] = await this.#serde.loadsTyped(tasks.type, tasks.data);
+    const checkpoint = { ...(JSON.parse(stored.checkpoint) as Checkpoint), channel_values: values };
+    return nothingFollows(checkpoint, triggers) ? undefined : loadTuple(stored, this.#serde);
+  }
+
+  async #stored(threadId: string, ns: string, id: string | undefined): Promise<StoredCheckpoint | undefined> {
     await this.#turn;
-    const head = this.#heads.get(threadId, ns, id || undefined);
+    const head = this.#heads.get(threadId, ns, id) ?? this.#peekedAt(threadId, ns, id);
     if (head) {
       this.#throwFailure();
-      return loadTuple(head, this.#serde);
+      return head;
     }
     if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
     await this.flush();
     const remembered = id ? undefined : this.#remembered(threadId, ns);
-    const [stored] = remembered
-      ? [remembered]
-      : await this.#database.read({ threadId, ns, id: id || undefined, limit: 1 });
-    if (!stored) return undefined;
-    if (this.#options.fence && !id) this.#heads.read(stored);
-    return loadTuple(stored, this.#serde);
+    const stored = remembered ?? (await this.#read({ threadId, ns, id, limit: 1 }))[0];
+    if (remembered) this.#newest.observe(threadId, ns, remembered.id);
+    if (stored && this.#options.fence && !id) this.#heads.read(stored);
+    return stored;
+  }
+
+  /** What `unfinished` has read by id, until this saver writes. */
+  #peekedAt(threadId: string, ns: string, id: string | undefined): StoredCheckpoint | undefined {
+    const peeked = this.#peeked;
+    const same = peeked?.threadId === threadId && ns === "" && peeked.id === id;
+    return same && !this.#written.has("") ? peeked : undefined;
   }
 
   override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
@@ -101,7 +139,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     await this.#turn;
     if (threadId !== undefined && threadId === this.#options.freshThread && this.#written.size === 0) return;
     await this.flush();
-    const found = await this.#database.read({
+    const found = await this.#read({
       threadId: threadId || undefined,
       ns: ns ?? undefined,
       id: id || undefined,
@@ -121,12 +159,15 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const { threadId, ns } = address(config, "put a checkpoint");
     const parentId: string | undefined = config.configurable?.checkpoint_id;
     this.#throwFailure();
+    const guard = this.#guard(threadId);
+    // no await unless it must: what is put first is queued first
+    if (!this.#newest.observe(threadId, ns, checkpoint.id)) await this.#assertReplaces(threadId, ns, checkpoint.id);
     const last = this.#isLast(ns, checkpoint);
     const early = this.#start.putsEarly(ns, checkpoint, metadata) || last;
     const { channel_values: values, ...rest } = checkpoint;
     const checkpointText = jsonbText(JSON.stringify(rest));
     const [metadataText, ...blobs] = await this.#inOrder([
-      this.#dumpText(this.#merged(config, metadata)),
+      this.#dumpText(mergedMetadata(config, metadata, this.#options.fence?.runId)),
       ...Object.entries(newVersions).map(([channel, version]) => this.#blob(threadId, ns, channel, version, values)),
     ]);
     const row: CheckpointRow = {
@@ -141,7 +182,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.#written.add(ns);
     this.#heads.put(row, blobs, checkpoint);
     if (last) this.#relax();
-    await this.#write({ fence: this.#options.fence, checkpoint: row, blobs, writes: [] }, early);
+    await this.#write({ fence: this.#options.fence, guard, checkpoint: row, blobs, writes: [] }, early && !guard);
+    if (!early && ns === "") this.#options.onCheckpoint?.(checkpoint.id);
     return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
   }
 
@@ -150,6 +192,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const checkpointId: string | undefined = config.configurable?.checkpoint_id;
     if (checkpointId === undefined) throw new Error('Cannot put writes: the config has no "checkpoint_id"');
     this.#throwFailure();
+    const guard = this.#guard(threadId);
     const early = this.#start.putsWritesEarly(ns, checkpointId, writes);
     const replaces = writes.every(([channel]) => channel in WRITES_IDX_MAP);
     const rows = await this.#inOrder(
@@ -161,7 +204,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     );
     this.#written.add(ns);
     this.#heads.putWrites(rows);
-    await this.#write({ fence: this.#options.fence, blobs: [], writes: rows }, early);
+    await this.#write({ fence: this.#options.fence, guard, blobs: [], writes: rows }, early && !guard);
   }
 
   override async deleteThread(threadId: string): Promise<void> {
@@ -204,6 +247,22 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return answer;
   }
 
+  async #read(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+    const { checkpoints, newest } = await this.#database.read(query);
+    if (newest !== undefined) this.#newest.observe(query.threadId!, query.ns!, newest);
+    return checkpoints;
+  }
+
+  /**
+   * Throws unless the checkpoint is there: durability "exit" puts one again. A new one below the newest id of its
+   * namespace would be written and never be read again.
+   */
+  async #assertReplaces(threadId: string, ns: string, id: string): Promise<void> {
+    await this.flush();
+    const { checkpoints, newest } = await this.#database.read({ threadId, ns, id, limit: 1 });
+    if (checkpoints.length === 0) throw new CheckpointOrderError(threadId, ns, id, newest);
+  }
+
   /** The checkpoint that this thread is said to be at, as an earlier run of this process left it. */
   #remembered(threadId: string, ns: string): StoredCheckpoint | undefined {
     const { head } = this.#options;
@@ -211,14 +270,19 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return this.#database.lastHeads.get(threadId, head.id);
   }
 
-  /** Resolves when everything that was put is committed; rejects with the first failure of this saver. */
-  async flush(): Promise<void> {
+  /**
+   * Resolves when everything that was put is committed; rejects with the first failure of this saver. A run that ends
+   * names its thread, whose newest checkpoint is then remembered.
+   */
+  async flush(threadId?: string): Promise<void> {
     await this.#turn;
     if (this.#unsettled.size > 0) {
       this.#database.hurry();
       await Promise.all(this.#unsettled);
     }
     this.#throwFailure();
+    const head = threadId === undefined ? undefined : this.#heads.get(threadId, "");
+    if (head) this.#database.lastHeads.keep(head);
   }
 
   /** Serialising takes some turns, more for more values; what is put first is queued first all the same. */
@@ -245,6 +309,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.#throwFailure();
   }
 
+  #guard(threadId: string): HeadGuard | undefined {
+    return this.#options.guarded ? { threadId, newest: this.#newest.get(threadId, "") ?? "" } : undefined;
+  }
+
   #isLast(ns: string, checkpoint: Checkpoint): boolean {
     const { triggers, fence } = this.#options;
     return ns === "" && fence !== undefined && triggers !== undefined && nothingFollows(checkpoint, triggers);
@@ -259,27 +327,6 @@ export class HeddleSaver extends BaseCheckpointSaver {
   /** After one failure nothing more is written: what would follow has lost what it stands on. */
   #throwFailure(): void {
     if (this.#failure) throw this.#failure.error;
-  }
-
-  /**
-   * A checkpoint's metadata is what it says of itself above what the config says of the run, without what the
-   * library notes there for the task that a subgraph runs in.
-   */
-  #merged(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
-    const own = metadata as Record<string, unknown>;
-    const { fence } = this.#options;
-    if (!config.metadata && !fence) return own;
-    const merged: Record<string, unknown> = { ...own };
-    // a copied checkpoint's metadata may name the run that made the original
-    delete merged["run_id"];
-    for (const source of fence ? [config.configurable, config.metadata] : [config.metadata]) {
-      for (const [name, value] of Object.entries(source ?? {})) {
-        if (!name.startsWith("__") && !TASK_METADATA.has(name)) merged[name] = value;
-      }
-    }
-    if (fence) merged["run_id"] = fence.runId;
-    for (const name of OWN_METADATA) if (name in own) merged[name] = own[name];
-    return merged;
   }
 
   async #blob(
@@ -299,18 +346,6 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 }
 
-/** What a checkpoint says of itself, which nothing overrides. */
-const OWN_METADATA = ["source", "step", "parents", "counters_since_delta_snapshot"];
-const TASK_METADATA = new Set([
-  "checkpoint_id",
-  "checkpoint_ns",
-  "checkpoint_map",
-  "langgraph_step",
-  "langgraph_node",
-  "langgraph_triggers",
-  "langgraph_path",
-  "langgraph_checkpoint_ns",
-]);
 const EMPTY: [string, null] = ["empty", null];
 
 function noop(): void {}

@@ -39,17 +39,29 @@ export interface CheckpointQuery {
   limit?: number | undefined;
 }
 
+export interface ReadCheckpoints {
+  checkpoints: StoredCheckpoint[];
+  /** The newest id of the namespace that was read, whatever the query selected; unknown across namespaces. */
+  newest: string | undefined;
+}
+
 /**
  * Checkpoints, newest first, with their values and writes, in one statement. Each kind of row is one branch of
  * a union: arrays of bytea, as the official saver reads them, cost the driver more than the query costs the
  * database. JSON comes as text, which needs no hexadecimal on the way. A value that several checkpoints share
  * comes once, with the numbers of those that use it.
  */
-export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery): Promise<ReadCheckpoints> {
   const [condition, parameters] = conditions(query);
   const limit = query.limit === undefined ? "" : `limit ${Math.max(0, Math.trunc(Number(query.limit)) || 0)}`;
-  const rows = await sql.unsafe<ReadRow[]>(READ_STATEMENT(condition, limit), parameters, { prepare: true });
-  return assemble(rows);
+  const isOneNamespace = query.threadId !== undefined && query.ns !== undefined;
+  const selects =
+    query.id !== undefined || query.before !== undefined || query.filter !== undefined || query.limit === 0;
+  const newest = isOneNamespace && selects ? NEWEST_ROW : "";
+  const rows = await sql.unsafe<ReadRow[]>(READ_STATEMENT(condition, limit) + newest, parameters, { prepare: true });
+  const checkpoints = assemble(rows);
+  if (!isOneNamespace) return { checkpoints, newest: undefined };
+  return { checkpoints, newest: newest ? rows.find((row) => row.kind === 4)?.c : checkpoints[0]?.id };
 }
 
 const READ_STATEMENT = (condition: string, limit: string): string => `
@@ -81,6 +93,12 @@ from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_
   and w.checkpoint_id = cp.parent_checkpoint_id and w.channel = '__pregel_tasks'
 where (cp.checkpoint ->> 'v')::numeric < 4`;
 
+/** For the first two parameters of `conditions`, the thread and the namespace. One look at the end of the primary key. */
+const NEWEST_ROW = `
+union all
+(select 4, null, null, null, checkpoint_id, null, null, null, null, null from checkpoints
+ where thread_id = $1 and checkpoint_ns = $2 order by checkpoint_id desc limit 1)`;
+
 /** Null where the type is not JSON. */
 export function asText(table: string): string {
   return `case when ${table}.type = 'json' then convert_from(${table}.blob, 'UTF8') end`;
@@ -111,7 +129,7 @@ function conditions(query: CheckpointQuery): [string, (string | number)[]] {
 
 /** What a, b, c and d hold depends on the kind, see the statement. */
 interface ReadRow {
-  kind: 0 | 1 | 2 | 3;
+  kind: 0 | 1 | 2 | 3 | 4;
   n: number | null;
   a: string;
   b: string;
@@ -140,7 +158,7 @@ function assemble(rows: ReadRow[]): StoredCheckpoint[] {
     };
   }
   for (const row of rows) {
-    if (row.kind === 0) continue;
+    if (row.kind === 0 || row.kind === 4) continue;
     const data = row.text ?? row.bytes ?? "";
     if (row.kind === 1) {
       const value = { type: row.c, data, version: row.b };

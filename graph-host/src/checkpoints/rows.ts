@@ -4,6 +4,13 @@ export interface Fence {
   attempt: number;
 }
 
+/** The place of a state update: nothing newer than `newest` is on the thread, and no run is. */
+export interface HeadGuard {
+  threadId: string;
+  /** The newest checkpoint of the root graph that the update knows; empty when there is none. */
+  newest: string;
+}
+
 /** That a run has come to its end: its final status is written with its last checkpoint, in one commit. */
 export interface FinishRow {
   threadId: string;
@@ -56,6 +63,8 @@ export interface WriteRow {
 /** What is written together or not at all. Writing it twice is the same as writing it once. */
 export interface WriteItem {
   fence: Fence | undefined;
+  /** Of an update by hand, in place of a fence. Such an item goes in a statement of its own. */
+  guard?: HeadGuard | undefined;
   checkpoint?: CheckpointRow;
   blobs: BlobRow[];
   writes: WriteRow[];

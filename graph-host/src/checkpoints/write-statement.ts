@@ -1,5 +1,5 @@
 import { plainArray, textArray } from "./array-literal.ts";
-import type { BlobRow, CheckpointRow, Fence, WriteItem, WriteRow } from "./rows.ts";
+import type { BlobRow, CheckpointRow, Fence, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 
 /**
  * One statement writes everything of many runs. Small columns travel as arrays, one element a row; whatever
@@ -67,9 +67,20 @@ with fence as materialized (${FENCE}
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
 /**
+ * The same for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
+ * against runs and compares its newest checkpoint. The caller may have given up long ago, and a run have followed.
+ */
+export const GUARDED_STATEMENT = `
+with unused as (select $1::text[], $2::int[]), fence as materialized (
+  select 1 as n where holds_head($31::text, $32::text, $33::text)
+), ${ROWS}
+select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
+
+/**
  * The same, and then the end of those runs that are named in the last parameters: `finish_run` sees what this
- * statement has written, because it takes the count of it. Threads are locked ahead of runs and in the order of
- * their ids, as everywhere.
+ * statement has written, because it takes the count of it. It reads the run anew, so a run whose rows the fence kept
+ * out is not handed to it: it might end without its last checkpoint. Threads are locked ahead of runs and in the order
+ * of their ids, as everywhere.
  */
 export const FINISH_STATEMENT = `
 with held as materialized (
@@ -92,7 +103,8 @@ from written w
 cross join unnest($31::int[], $32::text[], $33::text[], $34::int[], $35::int[], $36::int[], $37::boolean[])
   as f (fence, run_id, thread_id, attempt, at, length, notify)
 cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 * w.n::int, 'success', null,
-  convert_from(substring($3::bytea from f.at for f.length), 'UTF8')::jsonb, f.notify) e`;
+  convert_from(substring($3::bytea from f.at for f.length), 'UTF8')::jsonb, f.notify) e
+where f.fence in (select n from fence)`;
 
 /**
  * Gathers items for one statement. A statement may not touch a row twice, so rows with one key are merged
@@ -101,13 +113,16 @@ cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 *
  */
 export class StatementBuilder {
   readonly items: WriteItem[] = [];
+  #guard: HeadGuard | undefined;
   #fences = new Map<string, Fence>();
   #fenceNumbers = new Map<string, number>();
   #rows = new Map<string, { fence: number; checkpoint?: CheckpointRow; blob?: BlobRow; write?: WriteRow }>();
 
   add(item: WriteItem): boolean {
+    if (this.items.length > 0 && (item.guard ?? this.#guard)) return false;
+    this.#guard = item.guard;
     const key = fenceKey(item.fence);
-    const fence = item.fence ? (this.#fenceNumbers.get(key) ?? this.#fenceNumbers.size + 1) : 0;
+    const fence = item.guard ? 1 : item.fence ? (this.#fenceNumbers.get(key) ?? this.#fenceNumbers.size + 1) : 0;
     const rows = keyedRows(item, fence);
     for (const [rowKey] of rows) {
       const other = this.#rows.get(rowKey);
@@ -134,6 +149,7 @@ export class StatementBuilder {
 
   /** Which statement `parameters` are for. */
   get statement(): string {
+    if (this.#guard) return GUARDED_STATEMENT;
     return this.finishes ? FINISH_STATEMENT : WRITE_STATEMENT;
   }
 
@@ -199,6 +215,10 @@ export class StatementBuilder {
       plainArray(writes, (w) => w.row.blob.length),
       plainArray(writes, (w) => String(w.row.replaces)),
     ];
+    if (this.#guard) {
+      const { threadId, newest } = this.#guard;
+      return [...written, threadId, newest, checkpoints[0]?.row.id ?? ""];
+    }
     if (ends.length === 0) return written;
     return [
       ...written,
@@ -214,6 +234,7 @@ export class StatementBuilder {
 
   /** The number of an item's fence in the statement's answer; 0 without one. */
   fenceNumber(item: WriteItem): number {
+    if (item.guard) return 1;
     return item.fence ? this.#fenceNumbers.get(fenceKey(item.fence))! : 0;
   }
 
@@ -225,7 +246,7 @@ export class StatementBuilder {
 
   /** `held`: the fence numbers that the statement returned. */
   wasFenced(item: WriteItem, held: ReadonlySet<number>): boolean {
-    return item.fence !== undefined && !held.has(this.fenceNumber(item));
+    return (item.guard ?? item.fence) !== undefined && !held.has(this.fenceNumber(item));
   }
 }
 

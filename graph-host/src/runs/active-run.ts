@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { CheckpointClock } from "../checkpoints/checkpoint-clock.ts";
 import type { RunEnd, RunStart } from "../protocol.ts";
 
 /** Why a run is to stop before its graph has ended by itself. */
@@ -17,6 +18,8 @@ export class ActiveRun {
   readonly start: RunStart;
   readonly abandoned: Promise<Stop>;
   stopped: Stop | undefined;
+  /** The final status is the server's to write. */
+  holdsEnd: boolean;
   #controller = new AbortController();
   #abandon!: (stop: Stop) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -24,6 +27,7 @@ export class ActiveRun {
 
   constructor(start: RunStart) {
     this.start = start;
+    this.holdsEnd = start.hold_end ?? false;
     this.abandoned = new Promise((resolve) => (this.#abandon = resolve));
   }
 
@@ -58,4 +62,10 @@ export class ActiveRun {
  * Whose code is executing: Node keeps the value across awaits, timers and input and output, and still
  * knows it when an error reaches nobody's `catch`. The exception is `queueMicrotask`.
  */
-export const currentWork = new AsyncLocalStorage<{ fail(error: unknown): void }>();
+export const currentWork = new AsyncLocalStorage<Work>();
+
+interface Work {
+  fail(error: unknown): void;
+  /** Makes the ids of its checkpoints. */
+  clock: CheckpointClock;
+}

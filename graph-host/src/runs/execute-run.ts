@@ -8,9 +8,11 @@ import type { Saver, Savers } from "../savers.ts";
 import { toJson } from "../serialise.ts";
 import type { RunTracing } from "../tracing/run-tracing.ts";
 import type { ActiveRun, Stop } from "./active-run.ts";
-import { retryStart } from "./retry-run.ts";
+import { answerToolCalls } from "./answer-tool-calls.ts";
+import { ProgressMarks } from "./progress-marks.ts";
+import { reachedBefore, retryStart } from "./retry-run.ts";
 import { outcomeOf } from "./run-outcome.ts";
-import { resumeWithFalsy, runInput } from "./run-input.ts";
+import { namedResume, resumeWithFalsy, runInput, toCommand } from "./run-input.ts";
 import { emitQuestions, streamProtocol } from "./protocol-events.ts";
 import { runOptions, type RunOptions } from "./run-options.ts";
 import { runResult } from "./run-result.ts";
@@ -22,6 +24,9 @@ export interface RunDeps {
   langgraphVersion: string;
   openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
   sendEvent(runId: string, event: string, body: string): void;
+  /** See the frames `mark` and `run.resumed`. Absent where runs are rehearsals. */
+  sendMark?: (runId: string, checkpointId: string) => void;
+  sendResumed?: (runId: string, checkpointId: string | null) => void;
   pause: () => Promise<void> | undefined;
   /** Absent where runs are rehearsals. */
   tracing?: RunTracing;
@@ -40,21 +45,23 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   const trace = deps.tracing?.start(start, kwargs);
   const options = runOptions(start, kwargs, deps.langgraphVersion);
   if (trace) options.callbacks = trace.callbacks;
+  const { sendMark } = deps;
+  const marks = sendMark && new ProgressMarks((checkpointId) => sendMark(start.run_id, checkpointId), deps.pause);
   let begun = false;
   let graph: Graph | undefined;
   let saver: Saver | undefined;
   const execute = async (): Promise<void> => {
     const runtime = { accessContext: "threads.create_run", executionRuntime: { context: kwargs.context } } as const;
     const original = await deps.openGraph(start.graph_id, kwargs.config, runtime);
-    saver = runSaver(deps.savers, start, original);
+    saver = runSaver(deps.savers, start, original, marks);
     graph = bindGraph(original, saver, deps.store);
-    const prepared = await prepare(graph, run, kwargs, options);
+    const prepared = await prepare(graph, saver, run, kwargs, options, deps.sendResumed);
     if (prepared === "stopped") emitStop(emit, kwargs, await graph.getState(threadConfig(start.thread_id)));
     else {
       begun = true;
-      const { pause } = deps;
-      if (kwargs.protocol === "v2") await streamProtocol({ graph, graphId: start.graph_id, emit, pause, ...prepared });
-      else await streamRun({ graph, kwargs, runId: start.run_id, emit, pause, ...prepared });
+      const stream = { graph, emit, pause: deps.pause, commit: saver.flush.bind(saver), ...prepared };
+      if (kwargs.protocol === "v2") await streamProtocol({ ...stream, graphId: start.graph_id });
+      else await streamRun({ ...stream, kwargs, runId: start.run_id });
     }
   };
   const execution = outcomeAfter(
@@ -66,6 +73,7 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   const end: Stop & Partial<Conclusion> = await Promise.race([execution, run.abandoned]);
   if (end.outcome === "error" && end.error) emit("error", { error: end.error.error, message: end.error.message });
   run.close();
+  marks?.close();
   trace?.ended();
   // no tracer has heard of a run that failed before its graph began, or had come to its stop in an earlier attempt
   if (trace && !begun && isOver(end)) deps.tracing?.close(lostTrace(start, kwargs, options, end.error));
@@ -96,8 +104,8 @@ type Conclusion = Pick<RunEnd, "finished"> & { result: string };
 /**
  * The graph has ended: what it put is kept. Where the saver can, the run's final status is written with it; the
  * state that goes there is read from memory, ahead of the commit. After a stop, or without a state, the status
- * is the server's to write. So is that of a run whose thread goes with it: nobody could tell how it ended if this
- * process died before it had said so.
+ * is the server's to write. So is that of a run whose thread goes with it, because nothing could tell how it ended if
+ * this process died before it had said so, and that of a run whose last frames have to be written with it.
  */
 async function conclude(
   run: ActiveRun,
@@ -106,17 +114,20 @@ async function conclude(
   saver: Saver | undefined,
 ): Promise<Conclusion | undefined> {
   const { thread_id: threadId, notify } = run.start;
-  if (graph && saver?.finish && !run.stopped && !kwargs.temporary) {
+  if (graph && saver?.finish && !run.stopped && !kwargs.temporary && !run.holdsEnd) {
     const result = await bestEffort(runResult(graph, threadId), threadId);
-    if (result !== UNKNOWN && !run.stopped) return { result, finished: await saver.finish(threadId, result, notify) };
+    if (result !== UNKNOWN && !run.stopped && !run.holdsEnd) {
+      return { result, finished: await saver.finish(threadId, result, notify) };
+    }
   }
-  await saver?.flush();
+  await saver?.flush(threadId);
   return undefined;
 }
 
-function runSaver(savers: Savers, start: RunStart, graph: Graph): Saver {
+function runSaver(savers: Savers, start: RunStart, graph: Graph, marks: ProgressMarks | undefined): Saver {
   const { run_id: runId, attempt, thread_id: threadId, fresh_thread: freshThread, head } = start;
-  return savers.forRun({ runId, attempt, threadId, freshThread, head, graph });
+  const onCheckpoint = marks && ((checkpointId: string) => marks.reached(checkpointId));
+  return savers.forRun({ runId, attempt, threadId, freshThread, head, graph, onCheckpoint });
 }
 
 /** A run has ended when all that it put is kept; what could not be kept is its outcome, whatever else it was. */
@@ -143,24 +154,41 @@ async function outcomeAfter(
 
 type Prepared = { input: unknown; options: RunOptions & { signal: AbortSignal } };
 
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 async function prepare(
   graph: Graph,
+  saver: Saver,
   run: ActiveRun,
   kwargs: RunKwargs,
   options: RunOptions,
+  sendResumed: RunDeps["sendResumed"],
 ): Promise<Prepared | "stopped"> {
   const { start } = run;
   const withSignal = { ...options, signal: run.signal };
   if (start.attempt > 1 && !start.fresh_thread) {
     const breakpoints = { before: options.interruptBefore, after: options.interruptAfter };
     const from = await retryStart(graph, start.run_id, start.thread_id, breakpoints);
+    if (from !== "as given") {
+      const reached = await reachedBefore(graph, start.thread_id);
+      if (reached !== undefined) sendResumed?.(start.run_id, reached);
+    }
     if (from === "stopped") return "stopped";
     if (from === "continue") {
       const configurable = omit(options.configurable, "checkpoint_id", "checkpoint_ns", "checkpoint_map");
       return { input: null, options: { ...withSignal, configurable } };
     }
   }
-  return { input: (await resumeWithFalsy(graph, kwargs, options)) ?? runInput(kwargs), options: withSignal };
+  const command = namedResume(kwargs);
+  if (command !== undefined) return { input: command && toCommand(command), options: withSignal };
+  const input = (await resumeWithFalsy(graph, kwargs, options)) ?? runInput(kwargs);
+  if (kwargs.command || !isFields(input) || start.fresh_thread || start.keep_tool_calls) {
+    return { input, options: withSignal };
+  }
+  const { checkpoint_id: id } = options.configurable;
+  const head = await saver.unfinished?.(start.thread_id, typeof id === "string" ? id : undefined);
+  return { input: head ? await answerToolCalls(graph, head, input) : input, options: withSignal };
 }
 
 /** What the attempt before would have sent at its stop, for those who wait for this run. */

@@ -3,6 +3,7 @@ import type { Graph } from "../graphs/graph.ts";
 import { toPlain } from "../serialise.ts";
 import type { Emit } from "./message-events.ts";
 import { debugPayload } from "./debug-payloads.ts";
+import { asks } from "./stream-events.ts";
 import { isFields, protocolState } from "./protocol-state.ts";
 
 interface ProtocolEvent {
@@ -19,6 +20,8 @@ interface ProtocolRun {
   options: Record<string, unknown>;
   emit: Emit;
   pause: () => Promise<void> | undefined;
+  /** Resolves when what the run has put is committed. */
+  commit: () => Promise<void>;
 }
 
 type Params = Omit<ProtocolEvent["params"], "timestamp"> & { timestamp?: number };
@@ -31,7 +34,7 @@ type Params = Omit<ProtocolEvent["params"], "timestamp"> & { timestamp?: number 
 export async function streamProtocol(run: ProtocolRun): Promise<void> {
   const send = protocolEmitter(run.emit);
   send("lifecycle", { namespace: [], data: { event: "running", graph_name: run.graphId } });
-  const events = await protocolEvents(run.graph, run.input, run.options, run.pause);
+  const events = await protocolEvents(run.graph, run.input, run.options, run);
   const asked = new Set<string>();
   for await (const event of events) for (const [channel, params] of translate(event, asked)) send(channel, params);
 }
@@ -56,7 +59,7 @@ async function protocolEvents(
   graph: ProtocolGraph,
   input: unknown,
   options: object,
-  pause: ProtocolRun["pause"],
+  { pause, commit }: Pick<ProtocolRun, "pause" | "commit">,
 ): Promise<AsyncIterable<ProtocolEvent>> {
   const { createGraphRunStream, STREAM_EVENTS_V3_MODES } = langgraph;
   if (!createGraphRunStream) throw new Error("Protocol v2 needs @langchain/langgraph 1.4 or newer in the project.");
@@ -65,6 +68,7 @@ async function protocolEvents(
   const source = {
     async *[Symbol.asyncIterator]() {
       for await (const chunk of chunks) {
+        if (asks((chunk as unknown[]).at(-1))) await commit();
         yield chunk as never;
         const pausing = pause();
         if (pausing) await pausing;

@@ -56,6 +56,24 @@ test("after the death of a host the run goes on where its last checkpoint is", {
   expect(ran()).toEqual(["one", "two", "two", "three"]);
 });
 
+test("a retry does not apply its input again on another run's state", { timeout: LIMIT }, async () => {
+  const [runId, other] = [randomUUID(), randomUUID()];
+  const kwargs = { input: { log: [] }, stream_mode: ["tasks"], ...configurable({ hang: 60_000 }) };
+  const first = await attempt(1, runId, "counted", kwargs);
+  await first.seen((event, data) => event === "tasks" && data.name === "two");
+  host.child.kill("SIGKILL");
+  await host.stop();
+  host = await startHost();
+  await finish(runId);
+  const between = await attempt(1, other, "counted", { ...kwargs, ...configurable() });
+  await between.end;
+  await finish(other);
+  const before = ran();
+  const second = await attempt(2, runId, "counted", { ...kwargs, ...configurable() });
+  await second.end;
+  expect(ran().filter((node) => node === "one")).toEqual(before.filter((node) => node === "one"));
+});
+
 test(
   "an attempt that lost the run writes nothing more, ends as fenced and says no error",
   { timeout: LIMIT },

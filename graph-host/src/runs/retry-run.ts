@@ -3,7 +3,9 @@ import {
   type BaseCheckpointSaver,
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Breakpoints, Graph } from "../graphs/graph.ts";
+import { nextNodes } from "../graphs/next-nodes.ts";
 
 /**
  * Where a later attempt of a run begins. `as given`: nothing of the run is on disk yet. `continue`: the
@@ -21,17 +23,45 @@ export async function retryStart(
   const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
   const saver = graph.checkpointer as BaseCheckpointSaver;
   const head = await saver.getTuple(config);
-  if (head === undefined || runIdOf(head) !== runId) return "as given";
+  if (head === undefined) return "as given";
+  // its input is applied once, whatever else has been written since
+  if (runIdOf(head) !== runId) return (await hasWritten(saver, config, runId)) ? "continue" : "as given";
   const state = await graph.getState(config);
-  const pending = state.tasks.filter((task) => state.next.includes(task.name));
+  const next = nextNodes(state);
+  const pending = state.tasks.filter((task) => next.includes(task.name));
   if (pending.length === 0) return "continue";
   if (pending.every((task) => task.interrupts.length > 0)) return "stopped";
   const before = breakpoints.before ?? graph.interruptBefore;
   const after = breakpoints.after ?? graph.interruptAfter;
   if (!anyChannelNewSinceInterrupt(head)) return "continue";
-  if (names(before, state.next)) return "stopped";
+  if (names(before, next)) return "stopped";
   if (after?.length && names(after, await finishedNodes(saver, head))) return "stopped";
   return "continue";
+}
+
+async function hasWritten(saver: BaseCheckpointSaver, config: RunnableConfig, runId: string): Promise<boolean> {
+  for await (const _ of saver.list(config, { filter: { run_id: runId }, limit: 1 })) return true;
+  return false;
+}
+
+/** Writes of a step that say nothing of a task that is done. */
+const OF_UNFINISHED = new Set(["__interrupt__", "__resume__", "__error__", "__error_source_node__", "__no_writes__"]);
+
+/**
+ * How far earlier attempts of a run came, whose frames a later one does not make again: the id of the thread's newest
+ * checkpoint; null when there is more than that one tells of, in subgraphs or by tasks of its step; undefined when no
+ * node has run.
+ */
+export async function reachedBefore(graph: Graph, threadId: string): Promise<string | null | undefined> {
+  const saver = graph.checkpointer as BaseCheckpointSaver;
+  const head = await saver.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: "" } });
+  if (!head) return undefined;
+  if (head.pendingWrites?.some(([, channel]) => !OF_UNFINISHED.has(channel))) return null;
+  for await (const newest of saver.list({ configurable: { thread_id: threadId } }, { limit: 1 })) {
+    if (newest.checkpoint.id > head.checkpoint.id) return null;
+  }
+  if (head.metadata?.source === "input") return undefined;
+  return (await finishedNodes(saver, head)).every((name) => name.startsWith("__")) ? undefined : head.checkpoint.id;
 }
 
 export interface RunBreakpoints {

@@ -8,6 +8,31 @@ export function runInput(kwargs: RunKwargs): unknown {
   return kwargs.command ? toCommand(kwargs.command) : (kwargs.input ?? null);
 }
 
+/**
+ * The command with its resume value under the ids of the interrupts that it answers. By id an answer reaches the
+ * questions it was bound to and no others: LangGraph keeps a plain value with the checkpoint, and hands it to every task
+ * that asks later. Undefined where ids are not known; null when an earlier attempt has used up every answer.
+ */
+export function namedResume({ command, questions }: RunKwargs): RunKwargs["command"] | undefined {
+  const { bound, open } = questions ?? {};
+  if (!command || command.resume == null || !bound || !open) return undefined;
+  const ids = Object.keys(bound);
+  if (ids.length === 0 || !ids.every(isInterruptId)) return undefined;
+  if (open.length === 0) return null;
+  const { resume } = command;
+  const given = isResumeMap(resume) ? resume : undefined;
+  return { ...command, resume: Object.fromEntries(open.map((id) => [id, given ? given[id] : resume])) };
+}
+
+const isInterruptId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id);
+
+/** LangGraph's own test for answers by id. */
+function isResumeMap(resume: unknown): resume is Record<string, unknown> {
+  if (typeof resume !== "object" || resume === null) return false;
+  const ids = Object.keys(resume);
+  return ids.length > 0 && ids.every(isInterruptId);
+}
+
 /** Contract agent-server §7.1: `goto` is a node, a Send as `{node, input}`, or a list of these. */
 export function toCommand(command: NonNullable<RunKwargs["command"]>): Command {
   const { update, resume, goto } = command;

@@ -1,5 +1,6 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
+import { nextNodes } from "../graphs/next-nodes.ts";
 import type { RunResult } from "../protocol.ts";
 
 /** The head of the thread as the thread's row keeps it (contract agent-server §5). */
@@ -11,5 +12,5 @@ export function toRunResult(state: StateSnapshot): RunResult {
   // A thread without any checkpoint has no state to tell of.
   if (state.createdAt === undefined) return {};
   const interrupts = Object.fromEntries(state.tasks.map((task) => [task.id, task.interrupts]));
-  return { values: state.values, next: state.next, interrupts };
+  return { values: state.values, next: nextNodes(state), interrupts };
 }

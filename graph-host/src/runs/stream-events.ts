@@ -13,6 +13,8 @@ interface StreamInput {
   emit: Emit;
   /** Something to wait for before the next event is asked for. */
   pause: () => Promise<void> | undefined;
+  /** Resolves when what the run has put is committed. */
+  commit: () => Promise<void>;
 }
 
 /** Runs the graph and emits the events of contract agent-server §8, of the requested modes and no others. */
@@ -22,6 +24,7 @@ export async function streamRun(run: StreamInput): Promise<void> {
   const options = { ...run.options, streamMode, subgraphs: run.kwargs.subgraphs };
   if (!run.kwargs.stream_mode.includes("events")) {
     for await (const chunk of await run.graph.stream(run.input, options)) {
+      if (asks((chunk as unknown[]).at(-1))) await run.commit();
       emitChunk(chunk as unknown[]);
       const pause = run.pause();
       if (pause) await pause;
@@ -29,11 +32,20 @@ export async function streamRun(run: StreamInput): Promise<void> {
     return;
   }
   for await (const event of run.graph.streamEvents(run.input, { ...options, version: "v2" })) {
-    if (event.event === "on_chain_stream" && event.run_id === run.runId) emitChunk(event.data.chunk as unknown[]);
-    else if (!event.tags?.includes("langsmith:hidden")) run.emit("events", event);
+    if (event.event === "on_chain_stream" && event.run_id === run.runId) {
+      if (asks((event.data.chunk as unknown[]).at(-1))) await run.commit();
+      emitChunk(event.data.chunk as unknown[]);
+    } else if (!event.tags?.includes("langsmith:hidden")) run.emit("events", event);
     const pause = run.pause();
     if (pause) await pause;
   }
+}
+
+/** Whether a chunk's payload shows an interrupt. A caller may answer what it has seen, so it is committed first. */
+export function asks(payload: unknown): boolean {
+  if (isInterrupted(payload)) return true;
+  const { interrupts } = (payload ?? {}) as { interrupts?: unknown };
+  return Array.isArray(interrupts) && interrupts.length > 0;
 }
 
 /** LangGraph's names of the modes that the requested ones are made from. */

@@ -91,7 +91,7 @@ export class Outbox {
     if (this.#sending) return;
     this.#sending = true;
     let pause = this.#options.firstPauseMs;
-    let tellAt = Date.now() + this.#options.patienceMs;
+    let tellAt = performance.now() + this.#options.patienceMs;
     for (;;) {
       const batch = this.#batches[0];
       const destination = this.#destination;
@@ -103,12 +103,12 @@ export class Outbox {
         this.#remove(batch);
         this.#lastProblem = "";
         pause = this.#options.firstPauseMs;
-        tellAt = Date.now() + this.#options.patienceMs;
+        tellAt = performance.now() + this.#options.patienceMs;
       } else if (answer.final) {
         this.#lose(batch, answer.problem);
       } else {
         this.#lastProblem = answer.problem;
-        if (Date.now() > tellAt) {
+        if (performance.now() > tellAt) {
           this.#options.say(`Traces wait: ${answer.problem}. The runs are not affected.`);
           tellAt = Number.POSITIVE_INFINITY;
         }

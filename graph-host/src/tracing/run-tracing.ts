@@ -55,7 +55,7 @@ export class RunTracing {
   /** For a process that is about to end. @returns whether all is delivered */
   async flush(ms: number): Promise<boolean> {
     if (!this.#client) return true;
-    const deadline = Date.now() + ms;
+    const deadline = performance.now() + ms;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), ms);
@@ -63,7 +63,7 @@ export class RunTracing {
     const handedOver = afterCallbacks().then(() => this.#client!.handedOver());
     const isInTime = await Promise.race([handedOver.then(() => true), late]);
     clearTimeout(timer);
-    return isInTime && this.#outbox.flush(Math.max(deadline - Date.now(), 0));
+    return isInTime && this.#outbox.flush(Math.max(deadline - performance.now(), 0));
   }
 }
 

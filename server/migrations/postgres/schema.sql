@@ -98,6 +98,24 @@ create table audit_log (
   constraint audit_log_writer_id_writer_seq_key UNIQUE (writer_id, writer_seq)
 );
 
+create table blob_place (
+  only_row boolean not null default true,
+  kind text not null,
+  id text not null,
+  shown text not null,
+  in_use boolean not null,
+  recorded_at timestamp with time zone not null default now(),
+  constraint blob_place_kind_check CHECK ((kind = ANY (ARRAY['directory'::text, 'bucket'::text]))),
+  constraint blob_place_only_row_check CHECK (only_row),
+  constraint blob_place_pkey PRIMARY KEY (only_row)
+);
+
+create table blob_place_users (
+  process_id uuid not null,
+  seen_at timestamp with time zone not null default now(),
+  constraint blob_place_users_pkey PRIMARY KEY (process_id)
+);
+
 create table bulk_export_files (
   run_id uuid not null,
   n integer not null,
@@ -254,6 +272,14 @@ create table crons (
   constraint crons_assistant_id_fkey FOREIGN KEY (assistant_id) REFERENCES assistants(assistant_id) ON DELETE CASCADE,
   constraint crons_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
   constraint crons_pkey PRIMARY KEY (cron_id)
+);
+
+create table database_owner (
+  only_row boolean not null default true,
+  workspace_id uuid not null,
+  claimed_at timestamp with time zone not null default now(),
+  constraint database_owner_only_row_check CHECK (only_row),
+  constraint database_owner_pkey PRIMARY KEY (only_row)
 );
 
 create table dataset_examples (
@@ -454,6 +480,7 @@ create table git_watches (
 create table heddle_functions (
   hash text not null,
   applied_at timestamp with time zone not null default now(),
+  version integer not null default 0,
   constraint heddle_functions_pkey PRIMARY KEY (hash)
 );
 
@@ -538,6 +565,14 @@ create table invitations (
   constraint invitations_workspace_role_id_fkey FOREIGN KEY (workspace_role_id) REFERENCES roles(id),
   constraint invitations_pkey PRIMARY KEY (id),
   constraint invitations_organization_id_email_key UNIQUE (organization_id, email)
+);
+
+create table known_visitors (
+  bucket bytea not null,
+  user_id uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint known_visitors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint known_visitors_pkey PRIMARY KEY (bucket)
 );
 
 create table listeners (
@@ -722,6 +757,7 @@ create table run_streams (
   status text,
   created_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  marks text,
   constraint run_streams_pkey PRIMARY KEY (run_id)
 );
 
@@ -748,6 +784,8 @@ create table runs (
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
   webhook text,
+  stream_incomplete text,
+  questions jsonb,
   constraint runs_cancel_action_check CHECK ((cancel_action = ANY (ARRAY['interrupt'::text, 'rollback'::text, 'timeout'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'success'::text, 'error'::text, 'timeout'::text, 'interrupted'::text]))),
   constraint runs_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
@@ -810,6 +848,13 @@ create table sign_in_attempts (
   attempts integer not null,
   window_ends timestamp with time zone not null,
   constraint sign_in_attempts_pkey PRIMARY KEY (bucket)
+);
+
+create table stale_threads (
+  thread_id uuid not null,
+  since timestamp with time zone not null default now(),
+  constraint stale_threads_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES threads(thread_id) ON DELETE CASCADE,
+  constraint stale_threads_pkey PRIMARY KEY (thread_id)
 );
 
 create table store_items (
@@ -1070,6 +1115,8 @@ CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (cre
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE (state = ANY (ARRAY['starting'::text, 'ready'::text]));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
+CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
+CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);
@@ -1140,12 +1187,13 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
--- function append_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _status text) returns text
 -- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint
 -- function assistant_wire(a assistants) returns json
+-- function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
 -- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
+-- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
 -- function cron_wire(c crons) returns json
 -- function delete_assistant(_assistant_id uuid) returns boolean
@@ -1153,29 +1201,40 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_store_vectors() returns trigger
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
+-- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
--- function end_protocol_run(_run_id uuid, _notify boolean) returns uuid
+-- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
 -- function expire_thread(_thread_id uuid) returns boolean
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
+-- function holds_head(_thread text, _newest text, _own text) returns boolean
 -- function identity_changed() returns trigger
+-- function interrupts_text(_ids text[]) returns text
+-- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text) returns TABLE(outcome text, stored integer)
 -- function mark_idempotency_key() returns trigger
+-- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
+-- function named_interrupts(_resume jsonb) returns text[]
 -- function note_feedback_change() returns trigger
 -- function note_protocol_run() returns trigger
 -- function only_workspace_of_key(_key uuid, _user uuid) returns uuid
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
+-- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
 -- function prune_thread(_thread_id uuid) returns boolean
 -- function refuse_audit_change() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
+-- function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text
 -- function role_rights(_role uuid) returns jsonb
+-- function run_object(r runs) returns json
 -- function run_wire(r runs) returns json
 -- function set_thread_expiry() returns trigger
 -- function settle_thread(_thread_id uuid) returns void
+-- function settled_interrupts(_thread_id uuid) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
+-- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_wire(t threads) returns json
 -- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces

@@ -1,5 +1,5 @@
 import { connect, type Sql } from "../base/db/connect.ts";
-import { migrate } from "../base/db/migrate.ts";
+import { migrateDatabase } from "../base/db/migrate.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import { createLog, type Log } from "../base/log.ts";
 
@@ -25,7 +25,7 @@ export async function withDatabase<T>(
   try {
     const sql = connect(database.address, { max: 2, name: "heddle command" });
     try {
-      await migrate(sql);
+      await migrateDatabase(database.address);
       return await work({ sql, log });
     } finally {
       await sql.end({ timeout: 2 });

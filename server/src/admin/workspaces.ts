@@ -3,7 +3,11 @@ import { uuid7 } from "../base/ids.ts";
 import { ensureWorkspace } from "../identity/first-start.ts";
 import {
   insertWorkspace,
+  replaceOwner,
   selectAllWorkspaces,
+  selectDefaultWorkspace,
+  selectOwner,
+  selectWorkspace,
   updateWorkspace,
   type WorkspaceRow,
 } from "../identity/workspaces/sql.ts";
@@ -43,5 +47,30 @@ export function changeWorkspace(
     const of = { organizationId: changed.organization_id, workspaceId: changed.id };
     await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of, place });
     return changed;
+  });
+}
+
+/**
+ * Gives the database, with all its threads and runs, to a workspace. Its agent servers must be stopped: they would go
+ * on for the owner before. A database without workspaces asks a platform for keys, and any id may own it.
+ */
+export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
+  return withDatabase(place, async ({ sql, log }) => {
+    const known = await selectWorkspace(sql, id);
+    if (!known && (await selectDefaultWorkspace(sql))) {
+      throw new Error(`There is no workspace ${id}. Create one first: heddle workspaces create --name NAME.`);
+    }
+    const before = await selectOwner(sql);
+    const [live] = await sql<{ host_name: string }[]>`
+      select host_name from servers where heartbeat_at > clock_timestamp() - interval '15 seconds' limit 1`;
+    if (live) {
+      throw new Error(
+        `An agent server on ${live.host_name} uses this database. Stop its agent servers, and try again.`,
+      );
+    }
+    await replaceOwner(sql, id);
+    const of = { organizationId: known?.organization_id ?? "", workspaceId: id };
+    const target = { id, ...(before && { before: before.workspace_id }) };
+    await recordCommand(sql, log, "heddle workspaces hand-over", target, { of, place });
   });
 }

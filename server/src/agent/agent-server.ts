@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GraphStatus, TraceDestination } from "../../../graph-host/src/protocol.ts";
 import { ConfigError } from "../base/config/options.ts";
 import { connect, type DatabaseAddress, type Sql } from "../base/db/connect.ts";
-import { migrate } from "../base/db/migrate.ts";
+import { Listener } from "../base/db/listener.ts";
+import { migrateDatabase, withoutLimit } from "../base/db/migrate.ts";
 import { LiveFrames } from "../base/events/live-frames.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import { uuid7 } from "../base/ids.ts";
@@ -35,17 +36,26 @@ import { primeQueue } from "./runs/prime-queue.ts";
 import { RunFollower } from "./runs/run-follower.ts";
 import { RunQueue } from "./runs/run-queue.ts";
 import { type RunStream, RunStreams } from "./runs/run-streams.ts";
+import { streamBacking } from "./runs/stream-backing.ts";
 import { StreamKeeper } from "./runs/stream-keeper.ts";
+import { refreshThreadHead } from "./runs/refresh-thread.ts";
 import { StreamSweeper } from "./runs/stream-sweeper.ts";
 import { ServerLease } from "./servers/server-lease.ts";
 import type { AgentSettings } from "./settings.ts";
 import { runStoreOperations } from "./store/run-operations.ts";
 import { StoreRules } from "./store/store-rules.ts";
+import { StaleThreads } from "./threads/stale-threads.ts";
 import { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import { UiBundles } from "./ui/ui-bundles.ts";
 import { registerAgentMetrics, runDurations } from "./system/agent-metrics.ts";
+import { agentHealth } from "./system/health.ts";
 import { receiverIn } from "./webhooks/receiver-of.ts";
 import { WebhookSender } from "./webhooks/webhook-sender.ts";
+
+/** Longer than the longest statement of a request: a state update holds its thread for 15 s. */
+const SILENCE_MS = 20_000;
+/** For statements that wait for hardly anything. */
+const HOT_SILENCE_MS = 10_000;
 
 export interface AgentServerOptions {
   settings: AgentSettings;
@@ -60,6 +70,8 @@ export interface AgentServerOptions {
   openLoopback: boolean;
   /** Where the traces of runs go, unless a setting says it; nowhere by default. */
   traces?: TraceDestination | undefined;
+  /** Refuses a database of another workspace. Called once it is migrated, before anything is written or executed. */
+  claim?: () => Promise<unknown>;
   /** Told when graphs were loaded, at start and after each reload. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
   /** Told after the project was read again: what is made of its configuration has to be made anew. */
@@ -78,39 +90,43 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const { settings, log, database, dataDir } = options;
   const serverId = uuid7();
   const live = await openLive(settings.redisUri, log);
-  const sql = connect(database, { max: settings.databasePool, name: "heddle server" });
-  // creates go through one at a time, ends too
-  const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true });
   const store = new StoreRules();
+  const configureStore = (project: Project) => withoutLimit(database, (sql) => store.configure(sql, project, log));
   try {
-    await migrate(sql);
-    await store.configure(sql, options.project, log);
+    await migrateDatabase(database);
+    await options.claim?.();
+    await configureStore(options.project);
   } catch (error) {
     live?.close();
-    await Promise.all([sql.end({ timeout: 1 }), hotSql.end({ timeout: 1 })]);
     throw error;
   }
+  const sql = connect(database, { max: settings.databasePool, name: "heddle server", silenceMs: SILENCE_MS });
+  // creates go through one at a time, ends too
+  const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true, silenceMs: HOT_SILENCE_MS });
+  // a connection whose other end is gone must be noticed within the lease
+  const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: settings.leaseMs / 2 });
   const metrics = createMetrics();
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
   const fault = createFaultPoint(settings.faultPoints);
-  const streams = new RunStreams({
-    dataDir,
-    serverId,
-    ttlSecs: settings.streamTtlSecs,
-    memoryMb: settings.streamMemoryMb,
-  });
+  const backing = await streamBacking(sql, log, dataDir, settings.streamDiskMb);
+  const streams = new RunStreams(
+    { dataDir, serverId, ttlSecs: settings.streamTtlSecs, memoryMb: settings.streamMemoryMb },
+    backing,
+  );
   // frames go out one statement at a time, beside those of the queue
-  const framesSql = connect(database, { max: 1, name: "heddle frames" });
+  const framesSql = connect(database, { max: 1, name: "heddle frames", silenceMs: HOT_SILENCE_MS });
   const onLost = (stream: RunStream) => void follower.follow(stream.runId);
-  const keeper = new StreamKeeper({ sql: framesSql, log, live, onLost });
+  const keeper = new StreamKeeper({ sql: framesSql, endSql: hotSql, log, live, notify: () => !alone(), onLost });
   const alone = () => lease.alone;
   const isActive = (runId: string) => queue.has(runId);
   const follower = new RunFollower({ sql, streams, log, serverId, keeper, live, isActive, alone });
   const threadWatch = new ThreadWatch(sql, log);
   const streamSweeper = new StreamSweeper(sql, log, settings.streamTtlSecs);
-  const protocol = new ProtocolLog({ sql, log, ttlSecs: settings.streamTtlSecs, alone });
+  const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });
+  const protocol = new ProtocolLog({ sql, log, ttlSecs: settings.streamTtlSecs, alone, ...backing });
   const lease: ServerLease = new ServerLease({
     sql,
+    leaseSql,
     log,
     serverId,
     leaseMs: settings.leaseMs,
@@ -119,12 +135,14 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     graphs: () => hosts.runnable,
     onLost: () => queue.loseAll(),
     onReleased: () => queue.wake(),
+    onBeat: (running, asked) => queue.onBeat(running, asked),
     onLostTrace: (trace) => hosts.closeTrace(trace),
   });
   const durations = runDurations(metrics.registry);
   const queue: RunQueue = new RunQueue({
     sql,
     hotSql,
+    leaseSql,
     log,
     settings,
     serverId,
@@ -155,6 +173,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     {
       onEvent: (runId, event, data) => queue.onHostEvent(runId, event, data),
       onRunEnd: (end, result) => queue.onRunEnd(end, result),
+      onMark: (runId, checkpointId) => queue.onMark(runId, checkpointId),
+      onResumed: (runId, checkpointId) => queue.onResumed(runId, checkpointId),
       onStoreCall: (operations) => runStoreOperations(sql, store, operations),
       onExit: (host, reason) => {
         if (reason !== "drained" && reason !== "the server stopped")
@@ -203,6 +223,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     threadWatch,
     protocol,
     metrics,
+    health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }),
     access: new Access(),
     customApp: null,
     ui: new UiBundles(),
@@ -231,8 +252,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   queue.start(hosts);
   webhooks.start();
   crons.start();
+  deps.health.start();
   const priming = prime(hotSql, deps);
-  const listening = await listen(sql, queue, follower, protocol);
+  const listener = listen(database, log, { queue, follower, protocol });
+  await listener.start();
 
   const watcher = options.reload
     ? watchProject(options.project, dataDir, log, (project) => {
@@ -246,7 +269,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
           })
           .then(() => hosts.reload(project))
           .then(directTraces)
-          .then(() => store.configure(sql, project, log))
+          .then(() => configureStore(project))
           .then(() => sweeper.configure(project))
           .catch((error: unknown) => log.error({ err: error }, "the project could not be loaded again"));
       })
@@ -260,7 +283,9 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     },
     async stop() {
       withdraw();
+      await deps.health.stop();
       await watcher?.close();
+      await staleThreads.stop();
       await sweeper.stop();
       await crons.stop();
       await queue.stop();
@@ -274,11 +299,11 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>
         log.warn({ err: error }, "the lease could not be given back; it will expire"),
       );
-      await Promise.race([Promise.allSettled(listening.map((one) => one.unlisten())), sleep(500)]);
+      await listener.stop();
       await streams.stop();
       await priming;
       live?.close();
-      await Promise.all([sql, hotSql, framesSql].map((one) => one.end({ timeout: 2 })));
+      await Promise.all([sql, hotSql, leaseSql, framesSql].map((one) => one.end({ timeout: 2 })));
     },
   };
 }
@@ -299,14 +324,22 @@ async function openLive(uri: string | undefined, log: Log): Promise<LiveFrames |
   });
 }
 
-/** Other servers, and statements of this one, tell of new work, cancellations and ends. Polling is the safety net. */
-function listen(sql: Sql, queue: RunQueue, follower: RunFollower, protocol: ProtocolLog) {
-  return Promise.all([
-    sql.listen("heddle_queue", () => queue.wake()),
-    sql.listen("heddle_cancel", (runId) => queue.onCancelNotice(runId)),
-    sql.listen("heddle_protocol", (threadId) => protocol.onNotice(threadId)),
-    sql.listen("heddle_done", (runId) => follower.onNotice(runId)),
-    sql.listen("heddle_frames", (runId) => follower.onNotice(runId)),
-    sql.listen("heddle_want", (runIds) => queue.onWanted(runIds.split(","))),
-  ]);
+/** Other servers, and statements of this one, tell of new work, cancellations and ends. Polls and beats find the rest. */
+function listen(
+  database: DatabaseAddress,
+  log: Log,
+  { queue, follower, protocol }: Pick<AgentDeps, "queue" | "follower" | "protocol">,
+): Listener {
+  return new Listener(database, {
+    log,
+    channels: {
+      heddle_queue: () => queue.wake(),
+      heddle_cancel: (runId) => queue.onCancelNotice(runId),
+      heddle_protocol: (threadId) => protocol.onNotice(threadId),
+      heddle_done: (runId) => follower.onNotice(runId),
+      heddle_frames: (runId) => follower.onNotice(runId),
+      heddle_want: (runIds) => queue.onWanted(runIds.split(",")),
+    },
+    onGap: () => queue.wake(),
+  });
 }

@@ -2,6 +2,7 @@ import type { TraceDestination } from "../../../graph-host/src/protocol.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { ServerHealth } from "../base/server-health.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { CustomApp } from "./custom-app/load-custom-app.ts";
@@ -34,6 +35,7 @@ export interface AgentDeps {
   threadWatch: ThreadWatch;
   protocol: ProtocolLog;
   metrics: Metrics;
+  health: ServerHealth;
   /** What the project's own rules leave to a caller. */
   access: Access;
   ui: UiBundles;

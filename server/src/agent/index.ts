@@ -18,7 +18,7 @@ import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** Whether it lives, and its figures. */
 export const workerRoutes = (deps: AgentDeps): Route[] =>
-  systemRoutes(deps, []).filter(({ path }) => path === "/ok" || path === "/metrics");
+  systemRoutes(deps, []).filter(({ path }) => ["/ok", "/ready", "/metrics"].includes(path));
 
 /** All endpoints of the agent server. The system's come last: its document describes the others. */
 export function agentRoutes(deps: AgentDeps): Route[] {

@@ -1,6 +1,8 @@
 import { choice, ConfigError, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
+import { embeddedPostgresOptions } from "../base/db/settings.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
+import { bodyOptions } from "../base/http/body-gate.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { webSocketOptions } from "../base/http/websocket.ts";
@@ -84,6 +86,13 @@ export const agentOptions = {
     of: ["sync", "async", "exit"],
     description: "When checkpoints are written when the request does not say; sync: before the next step starts.",
   }),
+  answerToolCalls: flag({
+    env: ["HEDDLE_ANSWER_TOOL_CALLS"],
+    default: true,
+    description:
+      "New input on a thread whose tool calls were stopped (a cancelled run, a discarded question) brings an error result " +
+      "for each of them, because model providers refuse a conversation with unanswered calls.",
+  }),
   streamTtlSecs: integer({
     env: ["RESUMABLE_STREAM_TTL_SECONDS"],
     default: 120,
@@ -101,6 +110,14 @@ export const agentOptions = {
     min: 1,
     description: "Memory for stream frames; what is beyond it is kept in files under the data directory.",
   }),
+  streamDiskMb: integer({
+    env: ["HEDDLE_STREAM_DISK_MB"],
+    default: 1024,
+    min: 1,
+    description:
+      "Disk for those files over all runs, at most half of what is free at the start. A stream that needs more ends " +
+      "with the event incomplete; one that is kept in the database is read back from there.",
+  }),
   idempotencyHours: integer({
     env: ["HEDDLE_IDEMPOTENCY_HOURS"],
     default: 24,
@@ -115,6 +132,7 @@ export const agentOptions = {
     description: "How long the feedback links of a run (feedback_keys) are valid, from the time that it may start.",
   }),
   ...processOptions,
+  ...embeddedPostgresOptions,
   faultPoints: text({
     env: ["HEDDLE_FAULT_POINTS"],
     default: undefined,
@@ -168,6 +186,7 @@ export const agentOptions = {
       "project's own authentication, as the user langgraph-studio-user.",
   }),
   ...clientIpOptions,
+  ...bodyOptions,
   ...connectionOptions,
   ...crossOriginOptions,
   ...webSocketOptions,

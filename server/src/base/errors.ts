@@ -38,8 +38,8 @@ export const conflict = (message: string): AppError => new AppError(409, message
 export const unprocessable = (message: string): AppError => new AppError(422, message);
 
 /** The server cannot do it now, the caller may try again. `Retry-After` in seconds. */
-export const unavailable = (message: string, retryAfter = 1): AppError =>
-  new AppError(503, message, { headers: { "Retry-After": String(retryAfter) } });
+export const unavailable = (message: string, retryAfter = 1, cause?: unknown): AppError =>
+  new AppError(503, message, { headers: { "Retry-After": String(retryAfter) }, cause });
 
 export function coerceError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));

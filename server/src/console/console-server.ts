@@ -3,7 +3,6 @@
  * nobody: no session, no database.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isIP } from "node:net";
 
 import sirv, { type RequestHandler } from "sirv";
 
@@ -22,7 +21,7 @@ export interface ConsoleServerOptions {
   /** Of the built console; null while it is being built. */
   files: () => string | null;
   spaces: SpaceUrls;
-  /** Whether the servers behind want a key; without one, a name that somebody else's DNS gave us is refused. */
+  /** Whether the servers behind need a key. */
   keysNeeded: boolean;
 }
 
@@ -44,14 +43,10 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   const { settings, log, host, port, spaces, keysNeeded, files } = options;
   const http = await listenHttp(host, port, settings);
   const proxy = new SpaceProxy(spaces, log);
-  const names = new Set((settings.consoleHosts ?? "").split(",").map((name) => name.trim().toLowerCase()));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
     response.setHeader("x-frame-options", "DENY");
-    if (!keysNeeded && !isOurName(request.headers.host, names)) {
-      return say(response, 403, "This console is not reached by that name. HEDDLE_CONSOLE_HOSTS says by which it is.");
-    }
     if (proxy.handle(request, response)) return true;
     if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "Only GET and HEAD.");
     if (request.url?.split("?", 1)[0] === "/console.json") return describe(response, spaces);
@@ -66,10 +61,10 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     serve(request, response, () => void say(response, 404, "There is no such file."));
     return true;
   };
-  http.serve(() => new Response(null, { status: 404 }), {
+  const pages = { keyless: !keysNeeded, hosts: new Set(settings.allowedHosts), allows: () => false };
+  http.serve(() => new Response(null, { status: 404 }), pages, {
     handle,
     upgrade(request, socket, head) {
-      if (!keysNeeded && !isOurName(request.headers.host, names)) return false;
       return proxy.upgrade(request, socket, head);
     },
   });
@@ -98,18 +93,6 @@ function describe(response: ServerResponse, spaces: SpaceUrls): true {
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
   response.end(JSON.stringify({ version: readVersion(), spaces: there }));
   return true;
-}
-
-/**
- * A page of another site whose name was made to lead here would count as ours, and servers on open loopback would
- * obey it. Addresses and localhost cannot be made to lead elsewhere.
- */
-function isOurName(header: string | undefined, names: Set<string>): boolean {
-  const name = (header ?? "")
-    .replace(/:\d+$/, "")
-    .replace(/^\[|\]$/g, "")
-    .toLowerCase();
-  return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0 || (name !== "" && names.has(name));
 }
 
 function say(response: ServerResponse, status: number, text: string): true {

@@ -9,6 +9,7 @@ import type { Duplex } from "node:stream";
 
 import { createProxyServer } from "httpxy";
 
+import { markKnown } from "../base/http/connection-guard.ts";
 import type { Log } from "../base/log.ts";
 
 export const SPACES = ["agent", "trace", "control"] as const;
@@ -51,6 +52,8 @@ export class SpaceProxy {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const found = this.#find(request);
     if (!found?.target) return false;
+    // the server behind judges it, and ends what it refuses
+    markKnown(socket);
     this.#proxy.ws(request, socket as Socket, { target: found.target }, head).catch(() => socket.destroy());
     return true;
   }

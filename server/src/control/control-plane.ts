@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
-import { migrate } from "../base/db/migrate.ts";
+import { migrateDatabase } from "../base/db/migrate.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
@@ -28,6 +28,7 @@ import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
+import { controlHealth } from "./system/health.ts";
 import { openUploadSigner } from "./uploads/sign-upload.ts";
 
 export interface ControlPlaneOptions {
@@ -56,21 +57,23 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   return started.orStop(async () => {
     const directory = join(dataDir, "control");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    started.add(await holdDirectory(realpathSync(directory)));
+    started.add(await holdDirectory(realpathSync(directory), log));
     const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
     started.add(() => sql.end({ timeout: 2 }));
-    await migrate(sql);
+    await migrateDatabase(database);
     const secrets = await openSecrets({ sql, log, dataDir, settings });
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
       settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
-    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded });
+    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded, log });
     started.add(() => databases.close());
+    await databases.secure();
     const images = new ImageStore(join(realpathSync(directory), "registry"), settings.registryBlobMb * 1024 * 1024);
-    const driver = await openDriver({ directory: realpathSync(directory), launcher, place, log, images, settings });
-    started.add(async () => driver.close?.());
     const outbound = createOutbound(readPolicy(settings.outboundAllow, !options.keysNeeded));
     started.add(() => outbound.close());
+    const root = realpathSync(directory);
+    const driver = await openDriver({ directory: root, launcher, place, log, images, outbound, settings });
+    started.add(async () => driver.close?.());
     const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });
     await git.clear();
     const table = new RouteTable(sql, place);
@@ -101,6 +104,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       logs: new LogWriter(sql, log),
       driver,
       git,
+      outbound,
       images,
       table,
       supervisor,
@@ -111,7 +115,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const pushes = new PushWatcher(work, () => worker.wake());
     const uploads = await openUploadSigner(secrets);
     const pushTokens = await openPushTokens(secrets);
-    const made = { metrics: createMetrics(), internalUrl, uploads, pushTokens, worker, pushes, outbound };
+    const health = controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir });
+    const made = { metrics: createMetrics(), health, internalUrl, uploads, pushTokens, worker, pushes };
     const deps: ControlDeps = { ...work, ...made };
     started.add(() => supervisor.stop());
     await supervisor.start();
@@ -122,6 +127,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const scaler = new Scaler({ sql, log, supervisor, settings });
     started.add(() => scaler.stop());
     scaler.start();
+    started.add(() => health.stop());
+    health.start();
     return { deps, stop: () => started.stop() };
   });
 }

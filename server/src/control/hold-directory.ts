@@ -1,33 +1,36 @@
 import { join } from "node:path";
 
 import { ConfigError } from "../base/config/options.ts";
-import { withFileLock } from "../base/db/file-lock.ts";
-import { deferred } from "../base/deferred.ts";
+import { acquireFileLock, LockedError } from "../base/db/file-lock.ts";
+import type { Log } from "../base/log.ts";
 
-/** A predecessor that is ending gets so long. */
-const PATIENCE_MS = 3_000;
+/** For a predecessor that is ending. */
+const WAIT_MS = 3_000;
+/** The same in another container: a rolling update starts the new one before the old one has drained. */
+const ELSEWHERE_WAIT_MS = 30_000;
 
 /**
  * One control plane works on a directory: a second one would end the first one's instances as its own, and build into
  * the same places. A holder that was killed holds nothing.
- * @returns what lets go of it. Throws ConfigError when somebody else has it
+ * @returns what releases it. Throws ConfigError when another process has it
  */
-export async function holdDirectory(directory: string): Promise<() => Promise<void>> {
-  const [held, over] = [deferred<void>(), deferred<void>()];
-  const holding = withFileLock(join(directory, "control.lock"), PATIENCE_MS, () => {
-    held.resolve();
-    return over.promise;
-  });
-  await Promise.race([held.promise, holding]).catch((error: unknown) => {
-    const [, pid = "?"] = /process (\d+) holds/.exec((error as Error).message) ?? [];
-    if (pid === "?") throw error;
+export async function holdDirectory(
+  directory: string,
+  log?: Pick<Log, "warn">,
+  elsewhereWaitMs = ELSEWHERE_WAIT_MS,
+): Promise<() => Promise<void>> {
+  try {
+    const lock = await acquireFileLock(join(directory, "control.lock"), {
+      waitMs: WAIT_MS,
+      elsewhereWaitMs,
+      onWait: (holder) => log?.warn(`another control plane, ${holder}, works on ${directory}; waiting for its end`),
+    });
+    return () => Promise.resolve(lock.release());
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
     throw new ConfigError(
-      `Another control plane, process ${pid}, works on ${directory}: one does at a time. Stop it, or give this one a ` +
+      `Another control plane, ${error.holder}, works on ${directory}: one does at a time. Stop it, or give this one a ` +
         "data directory of its own (--data-dir).",
     );
-  });
-  return async () => {
-    over.resolve();
-    await holding;
-  };
+  }
 }

@@ -11,9 +11,12 @@ const id = await createDeployment(call, "replicated");
 const project = (word: string, more: Record<string, string> = {}) =>
   archiveOf({
     "langgraph.json": JSON.stringify({ graphs: { who: "./graph.mjs:graph" } }),
-    "graph.mjs": `import { Annotation, StateGraph } from "@langchain/langgraph";
+    // pids are those of an isolation, where there is one
+    "graph.mjs": `import { readFileSync } from "node:fs";
+import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ word: Annotation(), server: Annotation() });
-const who = () => ({ word: "${word}", server: process.ppid });
+const server = Number(readFileSync("/proc/" + process.ppid + "/cmdline", "utf8").split("\\0--port\\0")[1].split("\\0")[0]);
+const who = () => ({ word: "${word}", server });
 export const graph = new StateGraph(State).addNode("who", who).addEdge("__start__", "who").addEdge("who", "__end__").compile();
 `,
     ...more,

@@ -1,12 +1,16 @@
+import { addressOptions } from "../identity/exposure.ts";
 import { consoleUrlOptions } from "../base/config/console-url.ts";
 import { choice, flag, integer, type Options, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
+import { embeddedPostgresOptions } from "../base/db/settings.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
+import { bodyOptions } from "../base/http/body-gate.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { buildOptions } from "./builds/settings.ts";
 import { containerOptions } from "./drivers/container/settings.ts";
+import { isolationOptions } from "./drivers/process/isolation/settings.ts";
 import { gatewayOptions } from "./gateway/settings.ts";
 import { registryOptions } from "./registry/settings.ts";
 import { gitOptions } from "./git/settings.ts";
@@ -27,19 +31,14 @@ export const controlOptions = {
     description: "Largest request body of the API in bytes; a larger one gets 413. Uploads have a limit of their own.",
   }),
   ...processOptions,
+  ...embeddedPostgresOptions,
   installation: choice({
     env: ["HEDDLE_INSTALLATION"],
     default: "self_hosted",
     of: ["self_hosted", "cloud"],
     description: "What the installation is: cloud refuses deployments of images of other registries (external_docker).",
   }),
-  controlPublicUrl: text<string | undefined>({
-    env: ["HEDDLE_CONTROL_PUBLIC_URL"],
-    default: undefined,
-    description:
-      "Where the control plane and its gateway are reached from outside, for addresses that are given out: " +
-      "https://agents.example. Default: where it listens.",
-  }),
+  ...addressOptions,
   returnSecrets: flag({
     env: ["HEDDLE_CONTROL_RETURN_SECRET_VALUES", "CONTROL_PLANE_RETURN_SECRET_VALUES"],
     default: false,
@@ -59,9 +58,11 @@ export const controlOptions = {
   }),
   ...clientIpOptions,
   ...consoleUrlOptions,
+  ...bodyOptions,
   ...connectionOptions,
   ...crossOriginOptions,
   ...buildOptions,
+  ...isolationOptions,
   ...containerOptions,
   ...registryOptions,
   ...gatewayOptions,

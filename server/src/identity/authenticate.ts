@@ -161,5 +161,5 @@ async function findPerson(
   if (!session || !row) return { version, verdict: "unknown" };
   const actor = { kind: "session", id: session.id, name: row.email, userId: session.userId } as const;
   const grant = toGrant(row, actor, null, session.expiresAt.getTime());
-  return { version, verdict: { ...grant, askAgainAt: Date.now() + SESSION_AGE_MS } };
+  return { version, verdict: { ...grant, askAgainAt: performance.now() + SESSION_AGE_MS } };
 }

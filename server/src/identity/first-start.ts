@@ -3,6 +3,7 @@ import { uuid7 } from "../base/ids.ts";
 import { createKey } from "./api-keys/create-key.ts";
 import { insertOrganization } from "./organizations/sql.ts";
 import { BUILT_IN_ROLES } from "./roles/built-in.ts";
+import { unknownWorkspace } from "./workspaces/claim-database.ts";
 import { insertWorkspace, selectDefaultWorkspace, selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
 
 /** Held while looking, so that of several servers that start together one makes the key. Arbitrary, ours alone. */
@@ -65,8 +66,5 @@ export async function servedWorkspace(sql: Sql, wanted: string | undefined, firs
   if (wanted === undefined) return first.workspace;
   const workspace = await selectWorkspace(sql, wanted);
   if (workspace) return workspace;
-  throw new Error(
-    `HEDDLE_WORKSPACE_ID names ${wanted}, and there is no such workspace. \`heddle workspaces list\` tells which ` +
-      `there are; without the setting it is ${first.workspace.id} (${first.workspace.display_name}).`,
-  );
+  throw unknownWorkspace(wanted, first.workspace);
 }

@@ -11,7 +11,7 @@ export interface Grant {
   keyId: string | null;
   /** Milliseconds since the epoch, Infinity for ever. */
   expiresAt: number;
-  /** When memory must not be trusted any more, whatever was announced. Milliseconds since the epoch. */
+  /** When memory must not be trusted any more, whatever was announced. Milliseconds of `performance.now()`. */
   askAgainAt?: number;
   /** In the workspace; or why there is none. */
   inWorkspace: Principal | "unnamed" | "elsewhere";

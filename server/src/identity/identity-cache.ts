@@ -14,6 +14,7 @@
  */
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
 import type { Grant } from "./grant.ts";
 
 export const MAX_AGE_MS = 800;
@@ -57,7 +58,7 @@ export const databaseSource = (sql: Sql): IdentitySource => ({
 export class IdentityCache {
   readonly #source: IdentitySource;
   readonly #ages: Ages;
-  readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   /** Told of every announcement. */
   readonly #onChange: () => void;
   readonly #known = new Generations<Grant>(CAPACITY);
@@ -74,7 +75,7 @@ export class IdentityCache {
   constructor(source: IdentitySource, log: Log, onChange: () => void, ages: Ages = DATABASE_AGES) {
     this.#source = source;
     this.#ages = ages;
-    this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "the identity version cannot be read" });
     this.#onChange = onChange;
   }
 
@@ -139,7 +140,7 @@ export class IdentityCache {
   #peek(key: string): Verdict | undefined {
     const grant = this.#known.get(key);
     if (!grant) return this.#refused.get(key);
-    return grant.askAgainAt === undefined || grant.askAgainAt > Date.now() ? grant : undefined;
+    return grant.askAgainAt === undefined || grant.askAgainAt > performance.now() ? grant : undefined;
   }
 
   #confirm(): Promise<void> {
@@ -151,8 +152,9 @@ export class IdentityCache {
     const began = performance.now();
     try {
       this.#see(await this.#source.version(), began);
+      this.#failure.succeeded();
     } catch (error) {
-      this.#log.debug({ err: error }, "the identity version cannot be read");
+      this.#failure.failed(error);
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
 import { ConfigError } from "../base/config/options.ts";
 import type { Principal } from "../base/auth/principal.ts";
-import type { Sql } from "../base/db/connect.ts";
+import type { DatabaseAddress, Sql } from "../base/db/connect.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
@@ -17,9 +17,11 @@ import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
 import { databaseSource, IdentityCache } from "./identity-cache.ts";
 import { PlatformKeys } from "./key-verification/platform-keys.ts";
 import type { SessionSource } from "./session-source.ts";
-import { type IdentitySettings, needsKeys } from "./settings.ts";
+import { type Exposure, judgeExposure } from "./exposure.ts";
+import type { IdentitySettings } from "./settings.ts";
 import { createSessionSource } from "./sign-in/session-source.ts";
 import { withTracingKey } from "./tracing-key.ts";
+import { claimDatabase } from "./workspaces/claim-database.ts";
 import { selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
 
 export interface IdentityOptions {
@@ -42,6 +44,7 @@ export interface Identity {
   /** The workspace that it is about, or that is meant on loopback when nobody names one. */
   workspaceId: string;
   keysNeeded: boolean;
+  exposure: Exposure;
   /** Of the first start, to be shown once. */
   firstKey: string | null;
   stop(): Promise<void>;
@@ -56,7 +59,8 @@ async function findPlace(sql: Sql, workspaceId: string) {
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { sql, log, settings } = options;
   if (settings.authUrl !== undefined && options.ofOneWorkspace) return openRemoteIdentity(options, settings.authUrl);
-  const keysNeeded = needsKeys(settings.auth, options.host);
+  const exposure = judgeExposure(settings, options.host);
+  const { keysNeeded } = exposure;
   const first = await ensureWorkspace(sql, settings.workspaceId);
   const workspace = await servedWorkspace(sql, settings.workspaceId, first);
   let local = keysNeeded ? null : localPrincipal(workspace);
@@ -94,6 +98,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     },
     workspaceId: workspace.id,
     keysNeeded,
+    exposure,
     firstKey: first.key,
     async stop() {
       await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);
@@ -121,12 +126,33 @@ function recordFirstKey(audit: AuditLog, workspace: WorkspaceRow, key: string): 
   });
 }
 
+/**
+ * Claims the database for the workspace that an agent server is about, and returns that workspace's id.
+ * @throws ConfigError when it belongs to another workspace
+ */
+export async function claimForWorkspace(
+  database: DatabaseAddress,
+  { settings, log }: Pick<IdentityOptions, "settings" | "log">,
+): Promise<string> {
+  const { authUrl } = settings;
+  let wanted = settings.workspaceId;
+  if (wanted === undefined && authUrl !== undefined) {
+    wanted = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
+  }
+  return claimDatabase(database, { wanted, isRemote: authUrl !== undefined });
+}
+
+function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {
+  const { authKey: key, authMaxAgeSecs } = settings;
+  if (key === undefined) throw new ConfigError("HEDDLE_AUTH_URL needs HEDDLE_AUTH_KEY beside it.");
+  return new PlatformKeys({ url, key, maxAgeMs: authMaxAgeSecs * 1000, log });
+}
+
 /** Of a server whose keys another one knows: its own database holds none, and nobody gets in without. */
 async function openRemoteIdentity(options: IdentityOptions, url: string): Promise<Identity> {
   const { sql, log, settings } = options;
-  if (settings.authKey === undefined) throw new ConfigError("HEDDLE_AUTH_URL needs HEDDLE_AUTH_KEY beside it.");
   const maxAgeMs = settings.authMaxAgeSecs * 1000;
-  const platform = new PlatformKeys({ url, key: settings.authKey, maxAgeMs, log });
+  const platform = openPlatform(options, url);
   const own = await platform.self();
   if (settings.workspaceId !== undefined && settings.workspaceId !== own.workspaceId) {
     throw new ConfigError(`HEDDLE_AUTH_KEY is of workspace ${own.workspaceId}, HEDDLE_WORKSPACE_ID names another.`);
@@ -148,6 +174,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
     guard: { authenticator, audit, auditsData: settings.auditsData, served: () => own },
     workspaceId: own.workspaceId,
     keysNeeded: true,
+    exposure: { keysNeeded: true, explanation: `Requests need a key that ${url} knows (HEDDLE_AUTH_URL).` },
     firstKey: null,
     async stop() {
       await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);

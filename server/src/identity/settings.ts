@@ -1,6 +1,8 @@
 import { choice, ConfigError, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
+import { clientIpOptions } from "../base/http/client-ip.ts";
 import { isUuid } from "../base/ids.ts";
 import { auditOptions } from "./audit/settings.ts";
+import { addressOptions } from "./exposure.ts";
 import { signInOptions } from "./sign-in/settings.ts";
 
 const workspaceId: OptionSpec<string | undefined> = {
@@ -20,8 +22,9 @@ export const identityOptions = {
     default: "auto",
     of: ["auto", "required", "off", "published"],
     description:
-      "Whether requests need a key: auto asks for one unless the server listens on loopback only. published: none, " +
-      "because whoever runs its container publishes its port on loopback only.",
+      "Whether requests need a key. auto: as soon as others can reach the server, which another address than " +
+      "loopback, a trusted proxy, a public URL or a gateway domain shows. published: none, because the port is " +
+      "published on loopback only, or a gateway in front guards it.",
   }),
   workspaceId,
   authUrl: {
@@ -44,6 +47,8 @@ export const identityOptions = {
     max: 3600,
     description: "How long keys are trusted while HEDDLE_AUTH_URL does not answer; a revocation there counts at once.",
   }),
+  ...addressOptions,
+  ...clientIpOptions,
   ...signInOptions,
   ...auditOptions,
 };
@@ -54,17 +59,3 @@ function parseUrl(value: string): string {
 }
 
 export type IdentitySettings = Options<typeof identityOptions>;
-
-/** An address that only processes of this machine reach. */
-export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i.test(host);
-
-/** Whether keys are needed on this address. Throws for a server that would stand open to the network. */
-export function needsKeys(auth: IdentitySettings["auth"], host: string): boolean {
-  if (auth === "required") return true;
-  if (isLoopback(host) || auth === "published") return false;
-  if (auth === "auto") return true;
-  throw new ConfigError(
-    `HEDDLE_AUTH is off and the server would listen on ${host || "all addresses"}: everybody who reaches it could ` +
-      "read and run everything. Listen on 127.0.0.1, or let HEDDLE_AUTH be auto or required.",
-  );
-}

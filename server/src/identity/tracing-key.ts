@@ -42,11 +42,11 @@ export function withTracingKey(
 
   async function placeOf(workspaceId: string): Promise<Place> {
     const remembered = known.get(workspaceId);
-    if (remembered && remembered.until > Date.now()) return remembered.place;
+    if (remembered && remembered.until > performance.now()) return remembered.place;
     const place = await find(workspaceId);
     known.delete(workspaceId);
     if (!place) throw unauthorized("This key is for a workspace that there is not.");
-    known.set(workspaceId, { place, until: Date.now() + REMEMBER_MS });
+    known.set(workspaceId, { place, until: performance.now() + REMEMBER_MS });
     return place;
   }
 

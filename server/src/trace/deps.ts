@@ -1,8 +1,9 @@
-import type { BlobStore } from "../base/blob/blob-store.ts";
+import type { PlacedBlobs } from "../base/blob/placed-blobs.ts";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { ServerHealth } from "../base/server-health.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { Secrets } from "../base/secrets/secrets.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
@@ -24,6 +25,7 @@ export interface TraceDeps {
   settings: TraceSettings;
   dataDir: string;
   metrics: Metrics;
+  health: ServerHealth;
   rateLimits: RateLimits;
   /** The one way out. */
   outbound: Outbound;
@@ -35,7 +37,8 @@ export interface TraceDeps {
   prices: ModelPrices;
   writer: RunWriter;
   gate: IngestGate;
-  blobs: BlobStore;
+  /** Files of runs and examples. */
+  blobs: PlacedBlobs;
   links: LinkSigner;
   exporter: Exporter;
 }

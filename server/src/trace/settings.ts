@@ -1,7 +1,10 @@
+import { blobOptions } from "../base/blob/settings.ts";
 import { consoleUrlOptions } from "../base/config/console-url.ts";
 import { choice, integer, type Options, text } from "../base/config/options.ts";
 import { processOptions } from "../base/config/process-options.ts";
+import { embeddedPostgresOptions } from "../base/db/settings.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
+import { bodyOptions } from "../base/http/body-gate.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
@@ -25,6 +28,7 @@ export const traceOptions = {
     description: "Largest request body in bytes; a larger one gets 413.",
   }),
   ...processOptions,
+  ...embeddedPostgresOptions,
   publicUrl: text<string | undefined>({
     env: ["HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
@@ -71,15 +75,17 @@ export const traceOptions = {
     max: 100,
     description:
       "Queries of callers at once in a process. Up to 100 more wait for their turn, 30 s at most, then they get 503. " +
-      "0: HEDDLE_CLICKHOUSE_CONNECTIONS less 2, at least 1.",
+      "0: HEDDLE_CLICKHOUSE_CONNECTIONS less 2, at least 1. Workspaces take turns; while several are active one has half.",
   }),
   chdbMaxMemoryMb: integer({
     env: ["HEDDLE_CHDB_MEMORY_MB"],
     default: 0,
     description: "Memory that chDB may use, in MiB; what needs more fails. 0: half of the machine's, at most 4096.",
   }),
+  ...blobOptions,
   ...clientIpOptions,
   ...outboundOptions,
+  ...bodyOptions,
   ...connectionOptions,
   ...crossOriginOptions,
   ...rateLimitOptions,

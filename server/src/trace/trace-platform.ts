@@ -1,18 +1,20 @@
 /** The trace platform's life: database, then what its slices need; and the way back. */
 import { join } from "node:path";
 
+import { openBlobs, type OpenedBlobs } from "../base/blob/open-blobs.ts";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import { migrateClickHouse } from "../base/clickhouse/migrate.ts";
 import { openClickHouse } from "../base/clickhouse/open-clickhouse.ts";
 import { Questions } from "../base/clickhouse/questions.ts";
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
-import { migrate } from "../base/db/migrate.ts";
+import { migrateDatabase } from "../base/db/migrate.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type Secrets, type SecretsOptions } from "../base/secrets/secrets.ts";
-import { type IdentitySettings, isLoopback, needsKeys } from "../identity/settings.ts";
+import { isLoopback, judgeExposure } from "../identity/exposure.ts";
+import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
@@ -25,6 +27,7 @@ import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
 import { RateLimits } from "./rate-limits/rate-limits.ts";
 import { RetentionSweep } from "./retention/retention-sweep.ts";
 import type { TraceSettings } from "./settings.ts";
+import { traceHealth } from "./system/health.ts";
 
 export interface TracePlatformOptions {
   settings: TraceSettings & IdentitySettings & SecretsOptions["settings"];
@@ -56,8 +59,10 @@ export async function startTracePlatform({
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
   let clickhouse = given;
   let secrets: Secrets;
+  let opened: OpenedBlobs | undefined;
   try {
-    await migrate(sql);
+    await migrateDatabase(database);
+    opened = await openBlobs({ sql, log, dataDir, settings });
     secrets = await openSecrets({ sql, log, dataDir, settings });
     clickhouse ??= await openClickHouse({
       url: settings.clickhouseUrl,
@@ -65,6 +70,7 @@ export async function startTracePlatform({
       directory: join(dataDir, "chdb"),
       connections: settings.clickhouseConnections,
       maxMemory: settings.chdbMaxMemoryMb * 1024 * 1024,
+      onWait: (message) => log.warn(message),
     });
     await migrateClickHouse(clickhouse, sql);
     // one for what is written, one for what ingest looks up
@@ -72,6 +78,7 @@ export async function startTracePlatform({
     clickhouse = clickhouse.withQuestions(new Questions({ seconds: settings.traceQuerySeconds, atOnce }));
   } catch (error) {
     if (!given) await clickhouse?.close();
+    await opened?.stop();
     await sql.end({ timeout: 1 });
     throw error;
   }
@@ -79,11 +86,12 @@ export async function startTracePlatform({
   const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
   const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
   measureRateLimits(rateLimits, metrics.registry);
-  const outbound = createOutbound(readPolicy(settings.outboundAllow, !needsKeys(settings.auth, host)));
+  const outbound = createOutbound(readPolicy(settings.outboundAllow, !judgeExposure(settings, host).keysNeeded));
   const signIn = startSignIn({ sql, log, settings, outbound });
   const projects = new ProjectDirectory(sql);
   const { registry } = metrics;
-  const ingest = await startIngest({ sql, clickhouse, log, projects, dataDir, settings, registry });
+  const { blobs } = opened;
+  const ingest = await startIngest({ sql, clickhouse, log, projects, settings, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
     { sql, clickhouse, log, settings, dataDir, secrets, outbound, faultPoint },
@@ -91,12 +99,14 @@ export async function startTracePlatform({
   );
   const deps: TraceDeps = {
     ...ingest,
+    blobs,
     sql,
     clickhouse,
     log,
     settings,
     dataDir,
     metrics,
+    health: traceHealth({ sql, clickhouse, log, settings, dataDir, blobs, writer: ingest.writer }),
     rateLimits,
     outbound,
     secrets,
@@ -112,9 +122,11 @@ export async function startTracePlatform({
   exporter.start();
   const retention = new RetentionSweep(deps);
   retention.start();
+  deps.health.start();
   return {
     deps,
     async stop() {
+      await deps.health.stop();
       await exporter.stop();
       await retention.stop();
       await deps.feedback.stop();
@@ -123,6 +135,7 @@ export async function startTracePlatform({
       await signIn.stop();
       await destinationTester.stop();
       await outbound.close();
+      await opened.stop();
       if (!given) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },

@@ -15,22 +15,37 @@ create or replace function settle_thread(_thread_id uuid) returns void language 
   where t.thread_id = _thread_id
 $$;
 
--- Deletes what a run wrote: its checkpoints, their writes, and the blobs that no other checkpoint names.
+-- Deletes what a run wrote: its checkpoints, their writes, and the blobs that no other checkpoint names. While another
+-- run of the thread is running, blobs stay for the next deletion: that run has read them, and the checkpoints that it
+-- is about to write name them without writing them again.
+-- Where channels are stored as changes since a snapshot, checkpoints that those of other runs follow stay with their
+-- writes, and all of the run's while another one is running: without them the values that follow could not be rebuilt.
 create or replace function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void language plpgsql as $$
 declare
   _thread text := _thread_id::text;
   _gone integer;
+  _running boolean := exists (
+    select 1 from runs r where r.thread_id = _thread_id and r.status = 'running' and r.run_id <> _run_id);
 begin
-  with gone as (
-    delete from checkpoints
-    where thread_id = _thread and metadata ->> 'run_id' = _run_id::text
+  with recursive needed as (
+    select c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id from checkpoints c
+    where c.thread_id = _thread and c.metadata ? 'counters_since_delta_snapshot'
+      and (_running or c.metadata ->> 'run_id' is distinct from _run_id::text)
+    union
+    select c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id
+    from needed n join checkpoints c on c.thread_id = _thread
+      and c.checkpoint_ns = n.checkpoint_ns and c.checkpoint_id = n.parent_checkpoint_id
+  ), gone as (
+    delete from checkpoints c
+    where c.thread_id = _thread and c.metadata ->> 'run_id' = _run_id::text
+      and not exists (select 1 from needed n where n.checkpoint_ns = c.checkpoint_ns and n.checkpoint_id = c.checkpoint_id)
     returning checkpoint_ns, checkpoint_id
   ), writes as (
     delete from checkpoint_writes w using gone g
     where w.thread_id = _thread and w.checkpoint_ns = g.checkpoint_ns and w.checkpoint_id = g.checkpoint_id
   )
   select count(*) into _gone from gone;
-  if _gone = 0 then return; end if;
+  if _gone = 0 or _running then return; end if;
   delete from checkpoint_blobs b
   where b.thread_id = _thread
     and not exists (
@@ -40,11 +55,12 @@ begin
     );
 end $$;
 
+-- Runs go ahead of checkpoints, here with their thread: a host that is just writing for one holds its row.
 create or replace function delete_thread_data(_thread_id uuid) returns void language sql as $$
+  delete from threads where thread_id = _thread_id;
   delete from checkpoints where thread_id = _thread_id::text;
   delete from checkpoint_blobs where thread_id = _thread_id::text;
   delete from checkpoint_writes where thread_id = _thread_id::text;
-  delete from threads where thread_id = _thread_id;
 $$;
 
 -- Stops what is pending on a thread and asks what is running to stop. The caller holds the thread's lock.
@@ -99,7 +115,8 @@ end $$;
 
 -- Accepts a run and, where its thread is free and the server has a slot (_claim), starts it at once.
 -- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
--- | locked (without _wait: somebody holds the thread, such as a state update; nobody else shall wait for it).
+-- | locked (without _wait: somebody holds the thread, such as a state update; nobody else shall wait for it)
+-- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
 -- head: the thread's newest checkpoint, when the run starts at once and nothing was written beside that checkpoint:
 -- whoever remembers it need not read it.
 create or replace function accept_run(
@@ -113,10 +130,16 @@ declare
   a record; t record;
   _new boolean;
   _inflight integer := 0;
-  _merged jsonb; _lasting jsonb; _run_metadata jsonb; _thread_metadata jsonb;
+  _merged jsonb; _lasting jsonb; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
 begin
   cancelled := '{}';
   claimed := false;
+  -- ahead of the wait for the thread: what its runs ask meanwhile is no question that the caller has seen
+  if jsonb_typeof(_kwargs -> 'command' -> 'resume') <> 'null' then
+    _asked := pending_interrupts(_thread_id, _kwargs -> 'config' -> 'configurable' ->> 'checkpoint_id');
+    -- between two questions of a run that executes, the one that the caller has seen is gone already
+    if _asked = '{}' then _asked := settled_interrupts(_thread_id); end if;
+  end if;
   select s.graph_id, coalesce(s.config, '{}') as config, s.context, s.metadata into a
   from assistants s where s.assistant_id = _assistant_id;
   if not found then outcome := 'no_assistant'; return next; return; end if;
@@ -127,9 +150,9 @@ begin
   loop
     -- never "select *": a thread's values may be large
     if _wait then
-      select s.metadata, s.config, s.status, s.running_run_id into t from threads s where s.thread_id = _thread_id for update;
+      select s.metadata, s.config, s.status, s.settled_status, s.running_run_id into t from threads s where s.thread_id = _thread_id for update;
     else
-      select s.metadata, s.config, s.status, s.running_run_id into t
+      select s.metadata, s.config, s.status, s.settled_status, s.running_run_id into t
       from threads s where s.thread_id = _thread_id for update skip locked;
       if not found and exists (select 1 from threads where thread_id = _thread_id) then
         outcome := 'locked'; return next; return;
@@ -151,12 +174,19 @@ begin
         return next; return;
       end if;
       select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
-      if _inflight > 0 then
-        if _strategy = 'reject' then outcome := 'busy'; return next; return; end if;
-        if _strategy in ('interrupt', 'rollback') then
-          cancelled := stop_inflight(_thread_id, _strategy);
-          select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
-        end if;
+      if _inflight > 0 and _strategy = 'reject' then outcome := 'busy'; return next; return; end if;
+    end if;
+    -- ahead of what the strategy stops
+    if _asked is not null then
+      _questions := bind_resume(_thread_id, _kwargs, _inflight > 0, _asked);
+      if _questions ? 'refused' then
+        outcome := 'unknown_interrupt'; run := _questions ->> 'refused'; return next; return;
+      end if;
+    end if;
+    if not _new then
+      if _inflight > 0 and _strategy in ('interrupt', 'rollback') then
+        cancelled := stop_inflight(_thread_id, _strategy);
+        select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
       end if;
       fresh_thread := not exists (select 1 from checkpoints c where c.thread_id = _thread_id::text);
     end if;
@@ -165,8 +195,14 @@ begin
     _merged := merge_run_config(_kwargs - 'access', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
       jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
     -- a graph that this server cannot run is left to claim_runs
+    -- a server without a lease claims nothing: others have its runs
     claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null
-      and not exists (select 1 from servers v where v.server_id = _server and a.graph_id <> all (v.graphs));
+      and exists (select 1 from servers v where v.server_id = _server and (v.graphs is null or a.graph_id = any (v.graphs)));
+    if claimed and _questions ->> 'begun' = 'false' then
+      _questions := meet_questions(_thread_id, _questions, _merged, t.settled_status);
+    elsif t.settled_status = 'interrupted' and _inflight = 0 and _after <= 0 then
+      _questions := coalesce(_questions, discarded_questions(_thread_id, _merged, t.settled_status));
+    end if;
     -- what sticks to the thread: not what belongs to one run or points at a moment in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
       - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
@@ -188,13 +224,15 @@ begin
   end loop;
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary,
-                    available_at, attempt, server_id, started_at, webhook)
+                    available_at, attempt, server_id, started_at, webhook, questions)
   values (_run_id, _thread_id, _assistant_id, case when claimed then 'running' else 'pending' end,
           _run_metadata, _merged, _strategy, _temporary, now() + make_interval(secs => greatest(_after, 0)),
-          case when claimed then 1 else 0 end, _server, case when claimed then now() end, _kwargs ->> 'webhook');
+          case when claimed then 1 else 0 end, _server, case when claimed then now() end, _kwargs ->> 'webhook', _questions);
 
   outcome := 'created';
-  if claimed then kwargs := _merged::text; end if;
+  if claimed then
+    kwargs := case when _questions is null then _merged else _merged || jsonb_build_object('questions', _questions) end::text;
+  end if;
   if claimed and not fresh_thread then
     select c.checkpoint_id into head from checkpoints c
     where c.thread_id = _thread_id::text and c.checkpoint_ns = '' order by c.checkpoint_id desc limit 1;
@@ -202,13 +240,20 @@ begin
     where w.thread_id = _thread_id::text and w.checkpoint_ns = '' and w.checkpoint_id = head;
     if found then head := null; end if;
   end if;
-  if _describe then select run_wire(s)::text into run from runs s where s.run_id = _run_id; end if;
+  if _describe then
+    select run_wire(s)::text into run from runs s where s.run_id = _run_id;
+  elsif _questions ? 'discarded' then
+    run := jsonb_build_object('discarded_interrupts', _questions -> 'discarded')::text;
+  end if;
   return next;
 end $$;
 
 -- Claims up to _limit pending runs for a server: oldest first, one a thread, never past an older one of the
 -- same thread. Whoever has a slot takes them; readers find the frames wherever they are made (streams.sql).
 -- A graph that this server cannot run is left to one that can. Where nobody can, it is claimed, to end with the reason.
+-- Due is what was not delayed, whatever the database's clock has done since, and a retry whose pause lies further ahead
+-- than pauses do. A retry blocks the younger runs of its thread during its pause, for its own steps are on the thread.
+-- A server without a lease claims nothing.
 -- A free thread is written as a join, since without statistics `is null` is taken for rare: the plan was a scan of
 -- all threads with a look at the runs of each, 0.5 ms at 700 threads.
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
@@ -216,11 +261,13 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
   kwargs text, fresh_thread boolean, cancel_action text
 ) language sql as $$
   with candidate as (
-    select r.run_id, r.thread_id
+    select r.run_id, r.thread_id, t.settled_status
     from runs r join threads t on t.thread_id = r.thread_id
-    where r.status = 'pending' and r.available_at <= now() and coalesce(t.running_run_id, r.run_id) = r.run_id
-      and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq
-                      and e.status = 'pending' and e.available_at <= now())
+    where r.status = 'pending' and coalesce(t.running_run_id, r.run_id) = r.run_id
+      and (r.available_at <= greatest(now(), r.created_at) or r.attempt > 0 and r.available_at > now() + interval '5 s')
+      and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq and e.status = 'pending'
+                      and (e.available_at <= greatest(now(), e.created_at) or e.attempt > 0))
+      and exists (select 1 from servers m where m.server_id = _server)
       -- a scalar subquery, so that it is asked by the index for the few rows that come so far
       and (select a.graph_id <> all ((select m.graphs from servers m where m.server_id = _server)::text[])
                   and exists (select 1 from servers v where v.server_id <> _server and a.graph_id = any (v.graphs))
@@ -231,13 +278,16 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
   ), claimed as (
     update runs r
     set status = 'running', attempt = r.attempt + 1, server_id = _server, updated_at = now(),
-        started_at = coalesce(r.started_at, now())
+        started_at = coalesce(r.started_at, now()),
+        questions = case when r.questions is not null or (r.attempt = 0 and c.settled_status = 'interrupted')
+                    then meet_questions(r.thread_id, r.questions, r.kwargs, c.settled_status) end
     from candidate c where r.run_id = c.run_id
     returning r.*
   ), marked as (
     update threads t set running_run_id = c.run_id, status = 'busy' from claimed c where t.thread_id = c.thread_id
   )
-  select c.run_id, c.thread_id, c.assistant_id, a.graph_id, c.attempt, c.failures, c.kwargs::text,
+  select c.run_id, c.thread_id, c.assistant_id, a.graph_id, c.attempt, c.failures,
+         case when c.questions is null then c.kwargs else c.kwargs || jsonb_build_object('questions', c.questions) end::text,
          not exists (select 1 from checkpoints k where k.thread_id = c.thread_id::text), c.cancel_action
   from claimed c left join assistants a on a.assistant_id = c.assistant_id
   order by c.seq
@@ -245,6 +295,7 @@ $$;
 
 -- Ends a run: its final status, the thread's values and status, the thread's freedom, in one transaction.
 -- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one).
+-- _outcome 'refused': the run ends as error without having begun, and its thread stays as it is.
 -- _state: {"values", "next": [], "interrupts": {}} as the graph host saw it, or null when nobody knows.
 create or replace function finish_run(
   _run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean
@@ -263,8 +314,9 @@ begin
   waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
 
   if r.cancel_action = 'rollback' then
-    perform delete_run_checkpoints(_thread_id, _run_id);
+    -- first the run: its host may be writing a checkpoint, and holds the row until that is there to be deleted
     delete from runs where run_id = _run_id;
+    perform delete_run_checkpoints(_thread_id, _run_id);
     outcome := 'deleted';
   else
     outcome := case
@@ -287,6 +339,11 @@ begin
     update threads set running_run_id = null, updated_at = now(),
                        status = case when waiting then 'busy' else settled_status end
     where thread_id = _thread_id;
+  elsif _outcome = 'refused' and outcome = 'error' then
+    update threads set running_run_id = null, updated_at = now(),
+                       status = case when waiting then 'busy' else settled_status end
+    where thread_id = _thread_id;
+    update runs set status = outcome, error = _error, updated_at = now(), ended_at = now() where run_id = _run_id;
   else
     _settled := case
       when outcome in ('error', 'timeout') then 'error'
@@ -321,7 +378,8 @@ declare
 begin
   select s.thread_id into release_run.thread_id from runs s where s.run_id = _run_id;
   perform 1 from threads t where t.thread_id = release_run.thread_id for update;
-  select s.attempt, s.status, s.cancel_action, s.failures, s.progress into r from runs s where s.run_id = _run_id;
+  -- a host that is just writing holds the row until its checkpoint is there to count as progress
+  select s.attempt, s.status, s.cancel_action, s.failures, s.progress into r from runs s where s.run_id = _run_id for update;
   if not found or r.attempt <> _attempt or r.status <> 'running' then
     outcome := 'lost'; return next; return;
   end if;
@@ -340,7 +398,9 @@ begin
   end if;
   update runs
   set status = 'pending', updated_at = now(),
-      available_at = now() + make_interval(secs => case when _blame then (_failures - 1) * 0.5 else 0 end)
+      -- at most 5 s, which claim_runs relies on
+      available_at = case when _blame and _failures > 1 then now() + make_interval(secs => least((_failures - 1) * 0.5, 5))
+                          else created_at end
   where run_id = _run_id;
   update threads t set running_run_id = null where t.thread_id = release_run.thread_id;
   outcome := 'pending';

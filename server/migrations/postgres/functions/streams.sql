@@ -1,18 +1,19 @@
 -- Kept streams of runs. A stream's row is the lock and the fence of its frames: a writer names the attempt that it
 -- believes in and the number of its first frame, and writes nothing when either is not what the row says.
 
--- Appends frames and, with _status, ends the stream. Answers 'stored', or 'lost' when somebody else writes.
--- A call that is repeated because its answer was lost on the way answers 'stored' again.
-create or replace function append_frames(
-  _run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _status text
-) returns text language plpgsql as $$
+-- Appends frames and, with _status, ends the stream. outcome: 'stored'; 'lost': another attempt writes, or the stream has
+-- ended; 'behind': the frames before `stored` are there already, written by a call of the same attempt whose answer was
+-- lost on the way. A call that is repeated with the same frames answers 'stored' again.
+create or replace function keep_frames(
+  _run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text
+) returns table (outcome text, stored integer) language plpgsql as $$
 declare
-  _next integer;
   s record;
 begin
+  stored := _first + _count;
   loop
     update run_streams r
-    set attempt = _attempt, frames = _first + _count, status = _status,
+    set attempt = _attempt, frames = stored, marks = coalesce(_marks, r.marks), status = _status,
         ended_at = case when _status is not null then now() end,
         ordinal = coalesce(r.ordinal, case when _count > 0 then nextval('run_stream_ordinals') end)
     where r.run_id = _run_id and r.attempt <= _attempt and r.frames = _first and r.ended_at is null;
@@ -20,19 +21,68 @@ begin
     select r.attempt, r.frames, r.ended_at is not null as ended into s from run_streams r where r.run_id = _run_id;
     -- a reader elsewhere has asked for it since the update
     continue when found and s.attempt <= _attempt and s.frames = _first and not s.ended;
-    if found then
-      return case when s.attempt = _attempt and s.frames = _first + _count and s.ended = (_status is not null)
-                  then 'stored' else 'lost' end;
+    if found or _first > 0 then
+      outcome := case
+        when s.attempt = _attempt and s.frames = stored and s.ended = (_status is not null) then 'stored'
+        when s.attempt = _attempt and s.frames > _first and not s.ended then 'behind'
+        else 'lost' end;
+      stored := s.frames;
+      return next; return;
     end if;
-    if _first > 0 then return 'lost'; end if;
-    insert into run_streams (run_id, thread_id, ordinal, attempt, frames, status, ended_at)
+    insert into run_streams (run_id, thread_id, ordinal, attempt, frames, marks, status, ended_at)
     values (_run_id, _thread_id, case when _count > 0 then nextval('run_stream_ordinals') end, _attempt, _count,
-            _status, case when _status is not null then now() end)
+            _marks, _status, case when _status is not null then now() end)
     on conflict (run_id) do nothing;
     exit when found; -- else the same, in between
   end loop;
   if _count > 0 then
     insert into run_stream_segments (run_id, first, frames) values (_run_id, _first, _frames);
   end if;
-  return 'stored';
+  outcome := 'stored';
+  return next;
+end $$;
+
+-- The end of a run and the end of its kept stream, in one commit: a run is final exactly when all frames of the attempt
+-- that ended it are kept. outcome: as of finish_run, or 'behind' as of keep_frames. _last is one more frame, unless the
+-- run is rolled back. A call that is repeated because its answer was lost on the way answers the same again.
+create or replace function end_kept_run(
+  _run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean,
+  _first integer, _count integer, _frames text, _last text
+) returns table (outcome text, waiting boolean, stored integer) language plpgsql as $$
+declare
+  s record;
+begin
+  waiting := false;
+  perform 1 from threads t where t.thread_id = _thread_id for update;
+  select r.attempt, r.frames, r.status into s from run_streams r where r.run_id = _run_id for update;
+  if found and (s.attempt > _attempt or s.status is not null or s.frames <> _first) or not found and _first > 0 then
+    stored := s.frames;
+    outcome := case
+      when s.attempt = _attempt and s.frames = _first + _count + case when s.status = 'deleted' or _last is null then 0 else 1 end
+        then coalesce(s.status, 'behind')
+      when s.attempt = _attempt and s.frames > _first and s.status is null then 'behind'
+      else 'lost' end;
+    if s.status is not null then
+      waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
+    end if;
+    return next; return;
+  end if;
+
+  select f.outcome, f.waiting into end_kept_run.outcome, end_kept_run.waiting
+  from finish_run(_run_id, _thread_id, _attempt, _outcome, _error, _state, _notify) f;
+  if outcome = 'lost' then return next; return; end if;
+  if _last is not null and outcome <> 'deleted' then
+    _count := _count + 1;
+    _frames := _frames || _last;
+  end if;
+  stored := _first + _count;
+  insert into run_streams (run_id, thread_id, ordinal, attempt, frames, status, ended_at)
+  values (_run_id, _thread_id, nextval('run_stream_ordinals'), _attempt, stored, outcome, now())
+  on conflict (run_id) do update
+  set attempt = _attempt, frames = excluded.frames, status = excluded.status, ended_at = now(),
+      ordinal = coalesce(run_streams.ordinal, excluded.ordinal);
+  if _count > 0 then
+    insert into run_stream_segments (run_id, first, frames) values (_run_id, _first, _frames);
+  end if;
+  return next;
 end $$;

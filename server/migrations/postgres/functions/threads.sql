@@ -96,3 +96,21 @@ begin
   end if;
   return true;
 end $$;
+
+-- Whether a state update may write: no run is on the thread, and no checkpoint is newer than the one that the update
+-- knows (empty: none), but for its own, which is there when the statement is repeated. Locks the thread's row against
+-- runs until the commit, and other hosts' updates. The second statement sees what was committed while it waited.
+-- Marks the thread as one whose row does not show the checkpoint yet.
+create or replace function holds_head(_thread text, _newest text, _own text) returns boolean language plpgsql as $$
+declare t record;
+begin
+  select s.running_run_id into t from threads s where s.thread_id = _thread::uuid for share;
+  if not found or t.running_run_id is not null then return false; end if;
+  perform pg_advisory_xact_lock(hashtextextended(_thread, 2));
+  perform 1 from checkpoints c
+  where c.thread_id = _thread and c.checkpoint_ns = '' and c.checkpoint_id > _newest and c.checkpoint_id <> _own;
+  if found then return false; end if;
+  insert into stale_threads as m (thread_id) values (_thread::uuid)
+  on conflict (thread_id) do update set since = excluded.since;
+  return true;
+end $$;

@@ -13,9 +13,15 @@ create or replace function thread_wire(t threads) returns json language sql stab
     'values', coalesce(t.values, '{}'), 'interrupts', t.interrupts, 'error', t.error)
 $$;
 
-create or replace function run_wire(r runs) returns json language sql stable as $$
+create or replace function run_object(r runs) returns json language sql stable as $$
   select json_build_object(
     'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id,
     'created_at', r.created_at, 'updated_at', r.updated_at, 'status', r.status, 'metadata', r.metadata,
-    'kwargs', r.kwargs, 'multitask_strategy', r.multitask_strategy, 'error', r.error, 'cancel_reason', r.cancel_reason)
+    'kwargs', r.kwargs, 'multitask_strategy', r.multitask_strategy, 'error', r.error, 'cancel_reason', r.cancel_reason,
+    'discarded_interrupts', r.questions -> 'discarded')
+$$;
+
+create or replace function run_wire(r runs) returns json language sql stable as $$
+  select case when r.stream_incomplete is null then run_object(r)
+              else (run_object(r)::jsonb || jsonb_build_object('stream_incomplete', r.stream_incomplete))::json end
 $$;

@@ -36,7 +36,9 @@ export async function sendMessage(deps: AgentDeps, asker: Asker, sending: Sendin
   const threadId = begun?.threadId ?? contextIdOf(contextId);
   const body = runBody.parse({
     assistant_id: asker.assistantId,
-    ...(begun ? { command: { resume: begun.resume } } : { input: await inputOf(deps, asker, sending) }),
+    ...(begun
+      ? { command: { resume: begun.resume }, multitask_strategy: "reject" }
+      : { input: await inputOf(deps, asker, sending) }),
     metadata: { ...sending.metadata, source: "a2a", ...(begun && { a2a_task_id: taskId }) },
     stream_mode: ["messages-tuple", "values"],
     if_not_exists: "create",

@@ -20,9 +20,9 @@ export async function deleteAssistant(
   withThreads: boolean,
 ): Promise<void> {
   if (!(await assistantExists(deps.sql, id))) throw notFound("Assistant not found");
-  const deadline = Date.now() + STOP_MS;
+  const deadline = performance.now() + STOP_MS;
   while ((await cancelRunsOfAssistant(deps.sql, id)) > 0) {
-    if (Date.now() > deadline) throw unavailable("A run of the assistant does not stop.", 5);
+    if (performance.now() > deadline) throw unavailable("A run of the assistant does not stop.", 5);
     await sleep(50);
   }
   if (withThreads) {

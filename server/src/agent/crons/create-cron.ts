@@ -1,4 +1,5 @@
 import type { Principal } from "../../base/auth/principal.ts";
+import { databaseNow } from "../../base/db/database-now.ts";
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
@@ -74,7 +75,7 @@ export async function createCron(
     payload: asked.payload,
     metadata: asked.metadata,
     userId: access.isOn ? userOf(asker.principal).identity : asker.principal.actor.userId,
-    next: enabled ? nextDate(schedule, new Date(), endTime) : null,
+    next: enabled ? nextDate(schedule, await databaseNow(sql), endTime) : null,
   });
   if (wire === undefined) throw threadId === null ? unknownAssistant(body.assistant_id) : unknownThread(threadId);
   deps.crons.wake();
@@ -100,7 +101,7 @@ export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, as
       if (body.end_time !== undefined) cron.end_time = body.end_time === null ? null : dateOf(body.end_time);
       cron.enabled = body.enabled ?? cron.enabled;
       const schedule = readSchedule(cron.schedule, cron.timezone);
-      cron.next_run_date = cron.enabled ? nextDate(schedule, new Date(), cron.end_time) : null;
+      cron.next_run_date = cron.enabled ? nextDate(schedule, await databaseNow(tx), cron.end_time) : null;
     }
     return updateCron(tx, cron);
   });

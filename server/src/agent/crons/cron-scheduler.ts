@@ -7,6 +7,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { AgentSettings } from "../settings.ts";
 import { decide, readSchedule } from "./schedule.ts";
 import { type DueCron, fireCron, type Firing, selectDueCrons, selectNextDueCron } from "./sql.ts";
@@ -29,6 +30,7 @@ const AT_ONCE = 4;
 
 export class CronScheduler {
   readonly #o: CronSchedulerOptions;
+  readonly #failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -37,6 +39,7 @@ export class CronScheduler {
 
   constructor(options: CronSchedulerOptions) {
     this.#o = options;
+    this.#failure = new RepeatedFailure({ log: options.log, message: "crons could not be looked through" });
   }
 
   start(): void {
@@ -52,10 +55,16 @@ export class CronScheduler {
     }
     clearTimeout(this.#timer);
     this.#looking = this.#look()
-      .catch((error: unknown) => {
-        this.#o.log.debug({ err: error }, "crons could not be looked through");
-        return POLL_MS / 5;
-      })
+      .then(
+        (pause) => {
+          this.#failure.succeeded();
+          return pause;
+        },
+        (error: unknown) => {
+          if (!this.#stopping) this.#failure.failed(error);
+          return POLL_MS / 5;
+        },
+      )
       .then((pause) => {
         this.#looking = undefined;
         if (this.#stopping) return;

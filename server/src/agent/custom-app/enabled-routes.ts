@@ -3,7 +3,7 @@ import type { HttpSection } from "../project/http-schema.ts";
 
 type Switch = `disable_${"assistants" | "threads" | "runs" | "store" | "meta" | "mcp" | "a2a" | "ui" | "webhooks"}`;
 
-/** Which switch of langgraph.json a path belongs to; the first that matches. `/ok` answers in any case. */
+/** Which switch of langgraph.json a path belongs to; the first that matches. `/ok` and `/ready` answer in any case. */
 const FAMILIES: [RegExp, Switch][] = [
   [/^\/threads?\/[^/]+\/(runs|commands|stream)\b|^\/runs\b/, "disable_runs"],
   [/^\/threads?\b/, "disable_threads"],

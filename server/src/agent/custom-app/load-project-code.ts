@@ -1,11 +1,12 @@
 import { loadAuthHandlers } from "../custom-auth/auth-handlers.ts";
+import { undecidedEvents } from "../custom-auth/events.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Project } from "../project/read-project.ts";
 import { loadCustomApp } from "./load-custom-app.ts";
 
 /** Loads what of the project runs in the server. Nothing changes where a part cannot be loaded: it throws. */
 export async function loadProjectCode(
-  deps: Pick<AgentDeps, "access" | "customApp" | "ui">,
+  deps: Pick<AgentDeps, "access" | "customApp" | "ui" | "log">,
   project: Project,
 ): Promise<void> {
   const handlers = await loadAuthHandlers(project);
@@ -13,4 +14,12 @@ export async function loadProjectCode(
   await deps.ui.configure(project);
   deps.customApp = app;
   deps.access.handlers = handlers;
+  const open = handlers ? undecidedEvents(handlers.callbacks) : [];
+  if (open.length > 0) {
+    deps.log.warn(
+      { open },
+      `auth.path: no handler decides ${open.join(", ")}. Every caller whom authenticate lets in may do that with ` +
+        'everything. Add handlers, or .on("*", () => false) to refuse what has none.',
+    );
+  }
 }

@@ -11,7 +11,7 @@ const OUTSIDE = "\0";
 
 /**
  * `MOUNT_PREFIX` or `http.mount_prefix`: where a proxy passes paths on as they are. Everything is below the prefix;
- * `/ok` answers without it too, for whatever looks whether the server lives.
+ * `/ok` and `/ready` answer without it too, for whatever looks whether the server lives.
  */
 export function pathBelow(prefix: string): (request: Request) => string {
   const { getPath } = new Hono();
@@ -19,7 +19,7 @@ export function pathBelow(prefix: string): (request: Request) => string {
     const path = getPath(request);
     if (path === prefix) return "/";
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
-    return path === "/ok" ? path : OUTSIDE;
+    return path === "/ok" || path === "/ready" ? path : OUTSIDE;
   };
 }
 

@@ -1,7 +1,8 @@
 /** The project's own `authenticate` in front of the routes, instead of our keys (contract §16.1, §16.2). */
 import { ALL_PERMISSIONS } from "../../base/auth/permissions.ts";
 import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
-import { unauthorized } from "../../base/errors.ts";
+import { AppError, unauthorized } from "../../base/errors.ts";
+import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";
 import type { AgentDeps } from "../deps.ts";
 import { asAppError } from "./access.ts";
 import type { AuthUser } from "./auth-handlers.ts";
@@ -72,11 +73,23 @@ export function projectAuthenticator(
   };
 }
 
-/** A copy, whose body can be read without taking it from the route. */
+/**
+ * A copy, whose body can be read without taking it from the route. A copy is held in memory for a caller who has not
+ * shown who they are, so the body must be a small one: to read a larger one fails with 413.
+ */
 function requestFor({ request, headers, method }: Credentials): Request {
   if (!request) return new Request("http://localhost/", { method, headers });
-  return request.bodyUsed ? new Request(request.url, { method, headers: request.headers }) : request.clone();
+  const init = { method: request.method, headers: request.headers };
+  if (request.bodyUsed) return new Request(request.url, init);
+  const told = Number(request.headers.get("content-length") ?? 0);
+  if (told <= PUBLIC_BODY_BYTES && !request.headers.has("transfer-encoding")) return request.clone();
+  if (request.method === "GET" || request.method === "HEAD") return new Request(request.url, init);
+  const body = new ReadableStream({ pull: (controller) => controller.error(unreadable()) }, { highWaterMark: 0 });
+  return new Request(request.url, { ...init, body, duplex: "half" } as RequestInit);
 }
+
+const unreadable = () =>
+  new AppError(413, `Authentication reads bodies that tell a length of at most ${PUBLIC_BODY_BYTES} bytes.`);
 
 /** @throws Error for what is no user: 500, because it is the project's mistake */
 function toUser(returned: unknown): AuthUser {

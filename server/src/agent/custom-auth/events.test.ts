@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { toConditions } from "./conditions.ts";
-import { isEventName } from "./events.ts";
+import { isEventName, undecidedEvents } from "./events.ts";
 
 test("handlers are for events, resources, actions of all resources, and everything; nothing else", () => {
   for (const name of ["threads:create_run", "store:list_namespaces", "crons", "*:delete", "*"]) {
@@ -10,6 +10,17 @@ test("handlers are for events, resources, actions of all resources, and everythi
   for (const name of ["thread", "threads:put", "threads:", "*:destroy", "runs:create", "constructor", ""]) {
     expect([name, isEventName(name)]).toEqual([name, false]);
   }
+});
+
+test("events without a handler are named by resource, or one by one", () => {
+  const handler = () => true;
+  expect(undecidedEvents({})).toEqual(["threads", "assistants", "crons", "store"]);
+  expect(undecidedEvents({ "*": handler })).toEqual([]);
+  expect(undecidedEvents({ threads: handler, "*:read": handler, "store:put": handler })).toEqual([
+    ...["create", "update", "delete", "search"].map((action) => `assistants:${action}`),
+    ...["create", "update", "delete", "search"].map((action) => `crons:${action}`),
+    ...["get", "search", "list_namespaces", "delete"].map((action) => `store:${action}`),
+  ]);
 });
 
 test("filters are equality and containment; what is neither is the project's mistake", () => {

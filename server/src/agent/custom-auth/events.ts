@@ -9,6 +9,18 @@ export const ACTIONS = {
 type Actions = typeof ACTIONS;
 export type Event = { [R in keyof Actions]: `${R}:${Actions[R][number]}` }[keyof Actions];
 
+/**
+ * Lists the events that no handler decides, so that every caller who gets in may do them: `crons` where none of a
+ * resource's is decided, else `crons:delete`.
+ */
+export function undecidedEvents(callbacks: Record<string, unknown>): string[] {
+  const isDecided = (...names: string[]) => names.some((name) => callbacks[name] !== undefined);
+  return Object.entries(ACTIONS).flatMap(([resource, actions]) => {
+    const open = actions.filter((action) => !isDecided(`${resource}:${action}`, resource, `*:${action}`, "*"));
+    return open.length === actions.length ? [resource] : open.map((action) => `${resource}:${action}`);
+  });
+}
+
 /** Whether handlers may be registered for it: an event, a resource, an action of all resources, or `*`. */
 export function isEventName(name: string): boolean {
   const [resource, action] = name.split(":") as [string, string?];

@@ -67,8 +67,8 @@ export async function issueFeedbackLinks(
 
 /** `heddle dev` serves agents before the platform is up, which takes some seconds. */
 async function settled(destination: () => TraceDestination, patienceMs: number): Promise<TraceDestination> {
-  const deadline = Date.now() + patienceMs;
-  while (destination().state === "waiting" && Date.now() < deadline) await sleep(100);
+  const deadline = performance.now() + patienceMs;
+  while (destination().state === "waiting" && performance.now() < deadline) await sleep(100);
   return destination();
 }
 

@@ -69,5 +69,5 @@ test("a stream whose writer died ahead of the links is ended with them, once", a
   const [stream] = await selectUnendedStreams(db.sql, runId);
   for (let i = 0; i < 2; i++) await endKeptStream(db.sql, stream!);
   const kept = (await selectSegments(db.sql, runId, 0)).map((segment) => segment.frames).join("");
-  expect(splitFrames(Buffer.from(kept)).map(({ name }) => name)).toEqual(["metadata", "feedback"]);
+  expect(splitFrames(Buffer.from(kept)).map(({ name }) => name)).toEqual(["metadata", "incomplete", "feedback"]);
 });

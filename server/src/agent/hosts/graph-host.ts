@@ -29,6 +29,9 @@ export interface HostEvents {
   onReady(host: GraphHost): void;
   onEvent(runId: string, event: string, data: Buffer): void;
   onRunEnd(end: RunEnd, result: Buffer): void;
+  /** See the frames `mark` and `run.resumed`. */
+  onMark(runId: string, checkpointId: string): void;
+  onResumed(runId: string, checkpointId: string | null): void;
   onStoreCall(operations: StoreOperation[]): Promise<unknown[]>;
   /** The process is gone; `runs` are those it had not ended. */
   onExit(host: GraphHost, reason: string): void;
@@ -56,6 +59,8 @@ const READY_TIMEOUT_MS = 120_000;
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 /** A host that is silent for this long gets no new work; `blockMs` later, or earlier, it is ended. */
 const SUSPECT_MS = 1000;
+/** The end of a dead host's stream comes at once, unless a process that it has left behind holds the other end. */
+const LAST_FRAMES_MS = 500;
 
 /**
  * One graph host process. Starts with `start()`, is of use after `onReady`, ends with `kill()`, by itself after
@@ -80,7 +85,7 @@ export class GraphHost {
   #calls = new Map<number, { method: string; done: Deferred<Buffer> }>();
   #nextCall = 1;
   #flushed: (() => void)[] = [];
-  #startedAt = Date.now();
+  #startedAt = performance.now();
   #lastPing = 0;
   #lastPong = 0;
 
@@ -115,7 +120,7 @@ export class GraphHost {
   }
 
   get #silentFor(): number {
-    return this.#lastPing > this.#lastPong ? Date.now() - this.#lastPong : 0;
+    return this.#lastPing > this.#lastPong ? performance.now() - this.#lastPong : 0;
   }
 
   start(): void {
@@ -146,7 +151,7 @@ export class GraphHost {
     );
     this.#child = child;
     child.on("error", (error) => this.#exited(`could not be started: ${error.message}`));
-    child.on("exit", (code, signal) => this.#exited(this.#describeExit(code, signal)));
+    child.on("exit", (code, signal) => this.#afterLastFrames(() => this.#exited(this.#describeExit(code, signal))));
     child.stdout!.on("data", (chunk: Buffer) => process.stdout.write(chunk));
     child.stderr!.on("data", (chunk: Buffer) => {
       this.#stderrTail = (this.#stderrTail + chunk.toString()).slice(-4000);
@@ -175,6 +180,10 @@ export class GraphHost {
 
   cancelRun(runId: string, reason: string): void {
     this.#send({ t: "run.cancel", run_id: runId, reason });
+  }
+
+  holdEnd(runId: string): void {
+    this.#send({ t: "run.hold", run_id: runId });
   }
 
   /** Raw JSON text of the result. Errors: what the host says, or 503 when it dies or takes too long. */
@@ -229,7 +238,7 @@ export class GraphHost {
     if (this.state === "dead") return;
     if (this.#watchdog?.writable && this.#watchdog.writableLength === 0) this.#watchdog.write("\n");
     if (this.state === "starting") {
-      if (Date.now() - this.#startedAt > READY_TIMEOUT_MS) {
+      if (performance.now() - this.#startedAt > READY_TIMEOUT_MS) {
         this.kill(
           `was not ready after ${READY_TIMEOUT_MS / 1000} s: does a module wait for something when it is loaded?`,
         );
@@ -251,14 +260,14 @@ export class GraphHost {
       return;
     }
     if (this.#lastPong >= this.#lastPing) {
-      this.#lastPing = Date.now();
-      this.#send({ t: "ping", n: this.#lastPing });
+      this.#lastPing = performance.now();
+      this.#send({ t: "ping", n: Math.round(this.#lastPing) });
     }
   }
 
   /** After a pause of the server itself, silence of a host proves nothing. */
   forgiveSilence(): void {
-    this.#lastPong = Date.now();
+    this.#lastPong = performance.now();
     this.#lastPing = 0;
   }
 
@@ -278,10 +287,16 @@ export class GraphHost {
         return this.#events.onReady(this);
       case "pong":
         this.rss = frame.rss;
-        this.#lastPong = Date.now();
+        this.#lastPong = performance.now();
         return;
       case "event":
         if (this.runs.has(frame.run_id)) this.#events.onEvent(frame.run_id, frame.event, body);
+        return;
+      case "mark":
+        if (this.runs.has(frame.run_id)) this.#events.onMark(frame.run_id, frame.checkpoint_id);
+        return;
+      case "run.resumed":
+        if (this.runs.has(frame.run_id)) this.#events.onResumed(frame.run_id, frame.checkpoint_id);
         return;
       case "run.end":
         // an attempt that was overtaken by the next one on this very host ends late
@@ -313,6 +328,17 @@ export class GraphHost {
       const status = thrown instanceof AppError ? thrown.status : 500;
       this.#send({ t: "store.result", id, error: { status, name: error.name, message: error.message } });
     }
+  }
+
+  /** The process is gone; what it has sent before is read first. */
+  #afterLastFrames(then: () => void): void {
+    const socket = this.#socket;
+    if (!socket || socket.closed) return then();
+    const timer = setTimeout(then, LAST_FRAMES_MS);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      then();
+    });
   }
 
   #describeExit(code: number | null, signal: NodeJS.Signals | null): string {

@@ -20,6 +20,8 @@ import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
 
 const CLOSE_MS = 20_000;
 const TICK_MS = 250;
+/** How long the exits of hosts that ended themselves may take to be heard. */
+const THAW_MS = 3000;
 /** How long the last traces may hold up the end of the server. */
 const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
@@ -47,7 +49,8 @@ export class HostPool {
   #previous: GraphHost[] = [];
   #graphs: Record<string, GraphStatus> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #lastTick = Date.now();
+  #lastTick = performance.now();
+  #thawedAt = Number.NEGATIVE_INFINITY;
   #failedStarts = 0;
   #stopping = false;
   #lastFailure = "";
@@ -77,6 +80,16 @@ export class HostPool {
 
   get all(): readonly GraphHost[] {
     return [...this.#hosts];
+  }
+
+  /**
+   * Whether this process was stopped a moment ago for so long that hosts had to take it for gone: their end then says
+   * nothing of their runs.
+   */
+  get wasFrozen(): boolean {
+    const now = performance.now();
+    if (now - this.#lastTick > this.#options.silenceMs / 2) this.#thawedAt = now;
+    return now - this.#thawedAt < THAW_MS;
   }
 
   get langgraphVersion(): string | undefined {
@@ -114,6 +127,11 @@ export class HostPool {
       return host;
     }
     return undefined;
+  }
+
+  /** Has the server write the end of a run. */
+  holdEnd(runId: string): void {
+    for (const host of this.#hosts) if (host.runs.has(runId)) host.holdEnd(runId);
   }
 
   /** Has a run stopped that belongs to somebody else now; nothing of it is heard any more. */
@@ -223,8 +241,8 @@ export class HostPool {
   }
 
   async #untilUsable(timeoutMs: number): Promise<GraphHost> {
-    const deadline = Date.now() + Math.min(timeoutMs, 20_000);
-    while (Date.now() < deadline && !this.#stopping) {
+    const deadline = performance.now() + Math.min(timeoutMs, 20_000);
+    while (performance.now() < deadline && !this.#stopping) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       const host = this.#idlest();
       if (host) return host;
@@ -313,11 +331,14 @@ export class HostPool {
   }
 
   #tick(): void {
-    const late = Date.now() - this.#lastTick > 4 * TICK_MS;
-    this.#lastTick = Date.now();
+    const late = performance.now() - this.#lastTick > 4 * TICK_MS;
+    // notes the thaw
+    void this.wasFrozen;
+    this.#lastTick = performance.now();
     for (const host of this.#hosts) {
-      if (late && host.state === "ready") host.forgiveSilence();
-      host.tick();
+      // after a freeze what the hosts have sent is read first: to write to one that is gone would discard it
+      if (!late) host.tick();
+      else if (host.state === "ready") host.forgiveSilence();
     }
     if (this.#failedStarts === 0) this.#ensure();
   }

@@ -4,8 +4,8 @@
  * interval's. Everything is done in small commits that somebody else may have done already.
  */
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { deleteOldKeys } from "../idempotency/sql.ts";
 import type { Project } from "../project/read-project.ts";
 import type { AgentSettings } from "../settings.ts";
@@ -27,6 +27,7 @@ export interface SweeperOptions {
 
 export class Sweeper {
   readonly #o: SweeperOptions;
+  readonly #failures = new Map<string, RepeatedFailure>();
   #threads = { minutes: 5, limit: BATCH };
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -61,7 +62,7 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { sql, log, store } = this.#o;
+    const { sql, store } = this.#o;
     const tasks: [name: string, minutes: number, work: () => Promise<void>][] = [
       ["threads", this.#threads.minutes, () => this.#sweepThreads()],
       ["store", store.sweepMinutes, () => this.#inBatches((limit) => deleteExpiredItems(sql, limit))],
@@ -75,13 +76,22 @@ export class Sweeper {
       if (this.#stopped) return;
       try {
         if (await takeSweep(sql, name, minutes * 60)) await work();
+        this.#failures.get(name)?.succeeded();
       } catch (error) {
         // the next interval's comes again
-        if (!isDatabaseAway(error)) log.error({ err: error, sweep: name }, "a sweep failed");
+        if (!this.#stopped) this.#failure(name).failed(error);
       }
     }
     const shortest = Math.min(...tasks.map(([, minutes]) => minutes));
     this.#plan(Math.min(LOOK_MS, Math.max(shortest * 60_000, 100)));
+  }
+
+  #failure(name: string): RepeatedFailure {
+    const known = this.#failures.get(name);
+    if (known) return known;
+    const failure = new RepeatedFailure({ log: this.#o.log, message: `the sweep of ${name} failed` });
+    this.#failures.set(name, failure);
+    return failure;
   }
 
   async #sweepThreads(): Promise<void> {

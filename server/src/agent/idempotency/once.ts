@@ -84,7 +84,7 @@ export async function createOnce<T>(sql: Sql, once: Once, runId: string, create:
 /** The answer to the first request, for a run that has ended and was deleted with its end. */
 export function wireOf({ run }: Reserved, kwargs: object): string {
   const fields = ["run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status", "metadata"];
-  const more = ["multitask_strategy", "error", "cancel_reason"];
+  const more = ["multitask_strategy", "error", "cancel_reason", "discarded_interrupts"];
   const wire = Object.fromEntries([...fields, ...more].map((name) => [name, run?.[name] ?? null]));
   return JSON.stringify({ ...wire, kwargs });
 }

@@ -25,13 +25,13 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
   const feed = await log.open(caller.threadId);
   let at = since;
   let gone = false;
-  let lastPull = Date.now();
+  let lastPull = performance.now();
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let silent: (() => void) | undefined;
   let waiting = false;
   const timer = setInterval(() => {
     if (silent) silent();
-    else if (Date.now() - lastPull > STALL_MS) finish();
+    else if (performance.now() - lastPull > STALL_MS) finish();
   }, HEARTBEAT_MS);
 
   function leave(): void {
@@ -66,7 +66,7 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
         controller.enqueue(encoder.encode(": open\n\n"));
       },
       async pull() {
-        lastPull = Date.now();
+        lastPull = performance.now();
         while (!gone) {
           if (feed.closed) return finish();
           const last = feed.last;

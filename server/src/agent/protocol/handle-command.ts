@@ -1,5 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import type { AgentDeps } from "../deps.ts";
+import { UNKNOWN_INTERRUPT } from "../runs/create-run.ts";
 import type { Caller } from "./caller.ts";
 import { ProtocolError } from "./protocol-error.ts";
 import { inputInject, inputRespond, runStart, stateFork } from "./run-commands.ts";
@@ -51,7 +52,8 @@ export function errorAnswer(id: number | null, thrown: unknown): CommandAnswer {
   throw thrown;
 }
 
-function codeOf({ status, message }: AppError): ErrorCode {
+function codeOf({ status, message, code }: AppError): ErrorCode {
+  if (code === UNKNOWN_INTERRUPT) return UNKNOWN_INTERRUPT;
   if (status === 401 || status === 403) return "permission_denied";
   if (status === 404 && message.startsWith("Checkpoint")) return "no_such_checkpoint";
   return "invalid_argument";

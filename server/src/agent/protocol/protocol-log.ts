@@ -4,14 +4,15 @@
  * that could be lost or get another number.
  *
  * A run's last event, how it ended, follows its other ones. The server that executed the run writes it; where that
- * one cannot, the first that looks does (`end_protocol_run` writes it once).
+ * one cannot, the first that looks does (`close_protocol_run` writes it once).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
+import { whileAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { sortedGroupCommit } from "../runs/sorted-commit.ts";
 import {
   appendEvents,
@@ -32,6 +33,8 @@ const SWEEP_MS = 10_000;
 const BATCH_BYTES = 256 * 1024;
 const BATCH_EVENTS = 2000;
 const PATIENCE_MS = 60_000;
+const LOST = "The server that executed the run was lost before it had stored all events.";
+const NOT_STORED = "Its events could not be stored.";
 
 interface RunRef {
   runId: string;
@@ -49,6 +52,8 @@ interface Writer {
   writing: Promise<void> | undefined;
   /** Somebody else executes the run now. */
   lost: boolean;
+  /** Why what it says is not written any more. */
+  incomplete: string | undefined;
 }
 
 export interface ProtocolLogOptions {
@@ -56,22 +61,28 @@ export interface ProtocolLogOptions {
   log: Log;
   ttlSecs: number;
   alone(): boolean;
+  /** Has the run's record say that its events are not complete. Never rejects. */
+  flagIncomplete?: (runId: string, reason: string) => Promise<void>;
 }
 
 export class ProtocolLog {
   readonly #o: ProtocolLogOptions;
   readonly #commits: GroupCommit<EventBatch, number | null>;
+  readonly #lookFailure: RepeatedFailure;
+  readonly #readFailure: RepeatedFailure;
   #writers = new Map<string, Writer>();
   #feeds = new Map<string, ThreadFeed>();
   #ending = new Set<Promise<void>>();
   #timer: NodeJS.Timeout;
   #looking = false;
-  #lookedAt = 0;
-  #sweptAt = 0;
+  #lookedAt = -Infinity;
+  #sweptAt = -Infinity;
   #stopped = false;
 
   constructor(options: ProtocolLogOptions) {
     this.#o = options;
+    this.#lookFailure = new RepeatedFailure({ log: options.log, message: "events could not be looked for" });
+    this.#readFailure = new RepeatedFailure({ log: options.log, message: "events could not be read" });
     this.#commits = sortedGroupCommit((batches) => appendEvents(options.sql, batches, !options.alone()));
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
@@ -85,11 +96,24 @@ export class ProtocolLog {
     writer.writing ??= this.#write(writer);
   }
 
+  /** Resolves when what the run has said is written, or never will be. Its end may be written then. */
+  async settled(runId: string): Promise<void> {
+    const writer = this.#writers.get(runId);
+    while (writer?.writing) await writer.writing;
+  }
+
+  /** Events of an attempt before this one may be missing. */
+  sayIncomplete(run: RunRef & { graphId: string | null }, reason: string): void {
+    const { runId, attempt, graphId } = run;
+    const data = { event: "incomplete", graph_name: graphId ?? "", run_id: runId, attempt, reason };
+    this.append(run, '["lifecycle"]', Buffer.from(JSON.stringify({ namespace: [], timestamp: Date.now(), data })));
+  }
+
   /** A run of this server is over, and its end is written. */
   ended(run: RunRef & { kwargs: string }): void {
     const writer = this.#writers.get(run.runId);
     if (!writer && !run.kwargs.includes('"protocol": "v2"')) return;
-    const ending = this.#end(run.runId, writer)
+    const ending = this.#end(run.runId, writer, writer?.incomplete)
       .catch((error: unknown) => this.#o.log.warn({ err: error, run_id: run.runId }, "a run's last event waits"))
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
@@ -145,7 +169,16 @@ export class ProtocolLog {
     if (writer && writer.run.attempt === run.attempt) return writer;
     const { runId, threadId, attempt } = run;
     const ref = { runId, threadId, attempt };
-    const fresh = { run: ref, names: [], bodies: [], bytes: 0, batch: 0, writing: undefined, lost: false };
+    const fresh = {
+      run: ref,
+      names: [],
+      bodies: [],
+      bytes: 0,
+      batch: 0,
+      writing: undefined,
+      lost: false,
+      incomplete: undefined,
+    };
     this.#writers.set(run.runId, fresh);
     return fresh;
   }
@@ -156,42 +189,55 @@ export class ProtocolLog {
     try {
       while (writer.names.length > 0 && !writer.lost) {
         const batch = take(writer);
-        const last = await whileAway(() => this.#commits.call(batch), PATIENCE_MS);
+        // the run does not end before, however long that takes
+        const last = await whileAway(() => this.#commit(batch), Number.POSITIVE_INFINITY);
         if (last === null) writer.lost = true;
         else this.#feeds.get(batch.threadId)?.publish(eventsOf(last, batch.names, batch.bodies));
       }
     } catch (error) {
       writer.lost = true;
-      this.#o.log.error({ err: error, run_id: writer.run.runId }, "events of a run could not be written");
+      if (!this.#stopped) {
+        writer.incomplete = NOT_STORED;
+        this.#o.log.error({ err: error, run_id: writer.run.runId }, "events of a run could not be written");
+        await this.#o.flagIncomplete?.(writer.run.runId, NOT_STORED);
+      }
     }
     if (writer.lost) Object.assign(writer, { names: [], bodies: [], bytes: 0 });
     writer.writing = undefined;
   }
 
-  async #end(runId: string, writer: Writer | undefined): Promise<void> {
+  #commit(batch: EventBatch): Promise<number | null> {
+    if (this.#stopped) throw new Error("the server stopped");
+    return this.#commits.call(batch);
+  }
+
+  async #end(runId: string, writer: Writer | undefined, incomplete: string | undefined): Promise<void> {
     while (writer?.writing) await writer.writing;
     if (this.#writers.get(runId) === writer) this.#writers.delete(runId);
-    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone()), PATIENCE_MS);
+    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone(), incomplete), PATIENCE_MS);
     if (threadId !== null) this.onNotice(threadId);
   }
 
   /** The safety net: events that nobody told of, ends that nobody wrote, events that are too old. */
   async #look(): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     if (this.#looking || now - this.#lookedAt < (this.#feeds.size > 0 ? 0 : IDLE_LOOK_MS)) return;
     this.#looking = true;
     this.#lookedAt = now;
     try {
-      for (const runId of await selectEndedRuns(this.#o.sql)) {
-        if (!this.#writers.has(runId)) await this.#end(runId, undefined);
+      for (const { run_id: runId, may_lack: mayLack } of await selectEndedRuns(this.#o.sql)) {
+        if (this.#writers.has(runId)) continue;
+        if (mayLack) await this.#o.flagIncomplete?.(runId, LOST);
+        await this.#end(runId, undefined, mayLack ? LOST : undefined);
       }
       await this.#refresh([...this.#feeds.values()]);
       if (now - this.#sweptAt >= SWEEP_MS) {
         this.#sweptAt = now;
         await deleteOldEvents(this.#o.sql, this.#o.ttlSecs);
       }
+      this.#lookFailure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error) && !this.#stopped) this.#o.log.error({ err: error }, "events could not be looked for");
+      if (!this.#stopped) this.#lookFailure.failed(error);
     } finally {
       this.#looking = false;
     }
@@ -211,8 +257,9 @@ export class ProtocolLog {
         else if (last > feed.last) feed.publish(await selectEvents(this.#o.sql, feed.threadId, feed.last));
         if (last > feed.last) feed.advance(last);
       }
+      this.#readFailure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error) && !this.#stopped) this.#o.log.error({ err: error }, "events could not be read");
+      if (!this.#stopped) this.#readFailure.failed(error);
     }
   }
 

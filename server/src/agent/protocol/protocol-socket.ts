@@ -1,6 +1,8 @@
 import type { WebSocket } from "ws";
 
-import { AppError, coerceError } from "../../base/errors.ts";
+import { coerceError } from "../../base/errors.ts";
+import { translate } from "../../base/http/errors.ts";
+import type { WebSocketIntake } from "../../base/http/websocket-intake.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Caller } from "./caller.ts";
@@ -13,8 +15,6 @@ import type { ThreadFeed } from "./thread-feed.ts";
 
 /** Bytes that may wait in the socket before events do. */
 const BUFFERED_BYTES = 1024 * 1024;
-/** Commands that may wait; then the socket is not read any more until some are done. */
-const WAITING_COMMANDS = 64;
 const MAX_SUBSCRIPTIONS = 200;
 
 // RFC 6455 §7.4.1
@@ -32,16 +32,19 @@ export class ProtocolSocket {
   readonly #deps: AgentDeps;
   readonly #caller: Caller;
   readonly #socket: WebSocket;
+  readonly #intake: WebSocketIntake;
   #feed!: ThreadFeed;
   #subscriptions = new Map<string, EventFilter>();
   /** Number of the last event that was sent, or that nobody wanted. */
   #at = 0;
-  #commands: string[] = [];
+  /** As they came. Many of them, or large ones, hold up the socket. */
+  #commands: Buffer[] = [];
   #answering = false;
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(deps: AgentDeps, caller: Caller, socket: WebSocket) {
+  constructor(deps: AgentDeps, caller: Caller, socket: WebSocket, intake: WebSocketIntake) {
     this.#deps = deps;
+    this.#intake = intake;
     this.#caller = caller;
     this.#socket = socket;
   }
@@ -49,8 +52,7 @@ export class ProtocolSocket {
   start(): void {
     this.#socket.on("message", (data, isBinary) => {
       if (isBinary) return this.#socket.close(UNSUPPORTED_DATA, "Protocol messages are text.");
-      this.#commands.push((data as Buffer).toString());
-      if (this.#commands.length >= WAITING_COMMANDS) this.#socket.pause();
+      this.#commands.push(data as Buffer);
       void this.#answer();
     });
     this.#follow().catch((error: unknown) => this.#broken(error));
@@ -98,11 +100,10 @@ export class ProtocolSocket {
     if (this.#answering || !this.#feed) return;
     this.#answering = true;
     try {
-      for (let text = this.#commands.shift(); text !== undefined; text = this.#commands.shift()) {
-        if (this.#commands.length === WAITING_COMMANDS / 2) this.#socket.resume();
-        if (this.#isOpen) await this.#handle(text);
+      for (let data = this.#commands.shift(); data !== undefined; data = this.#commands.shift()) {
+        if (this.#isOpen) await this.#handle(data.toString());
+        this.#intake.handled(data.length);
       }
-      this.#socket.resume();
     } catch (error) {
       this.#broken(error);
     } finally {
@@ -129,7 +130,7 @@ export class ProtocolSocket {
     } catch {
       const { threadId: thread_id } = this.#caller;
       this.#deps.log.error({ err: error, thread_id }, "a protocol command failed");
-      const message = error instanceof AppError ? error.message : "Internal Server Error";
+      const { message } = translate(error);
       return { type: "error", id, error: "unknown_error", message };
     }
   }

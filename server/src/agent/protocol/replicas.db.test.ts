@@ -7,7 +7,7 @@ import { uuid7 } from "../../base/ids.ts";
 
 const CHANNELS = ["values", "updates", "lifecycle", "input", "checkpoints", "tasks", "custom"];
 const isEnd = ({ method, params }: { method: string; params: { namespace: string[]; data: { event: string } } }) =>
-  method === "lifecycle" && params.namespace.length === 0 && params.data.event !== "running";
+  method === "lifecycle" && params.namespace.length === 0 && !["running", "incomplete"].includes(params.data.event);
 
 const ends = (reader: EventReader, count: number) =>
   vi.waitUntil(() => reader.events.filter(isEnd).length === count, { timeout: 30_000, interval: 10 });
@@ -37,7 +37,10 @@ test("events are the same on another server and after a restart; an end that nob
                select ${runId}, ${thread}, assistant_id, 'error', '{"protocol": "v2"}', 1, ${uuid7()}, now()
                from runs where thread_id = ${thread} limit 1`;
   await ends(readers[1]!, 3);
-  expect(readers[1]!.events.at(-1)).toMatchObject({ params: { data: { event: "failed", error: "error" } } });
+  expect(readers[1]!.events.slice(-2)).toMatchObject([
+    { params: { data: { event: "incomplete", run_id: runId } } },
+    { params: { data: { event: "failed", error: "error" } } },
+  ]);
 
   await Promise.all(servers.map((server) => server.stop()));
   await vi.waitUntil(() => readers.every((reader) => reader.ended), { timeout: 20_000 });

@@ -67,7 +67,9 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       errors: [400, 426],
       async handler({ params, principal, c }) {
         const caller = await callerOf(params.thread_id, principal, c.req.raw.headers);
-        const accepted = acceptWebSocket(c, (socket) => new ProtocolSocket(deps, caller, socket).start());
+        const accepted = acceptWebSocket(c, (socket, intake) =>
+          new ProtocolSocket(deps, caller, socket, intake).start(),
+        );
         if (accepted) return accepted;
         throw new AppError(426, "This is a WebSocket endpoint; for server-sent events, POST to it.", {
           headers: { Upgrade: "websocket" },

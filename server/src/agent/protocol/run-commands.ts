@@ -54,11 +54,12 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
   if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
-  const resumes = input !== undefined && input !== null && pendingInterrupts(thread).length > 0;
+  const asked = input === undefined || input === null ? [] : pendingInterrupts(thread);
   const wanted = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
-    ...(resumes ? { command: { resume: input } } : { input }),
+    // by id: another command may have answered them since
+    ...(asked.length > 0 ? { command: { resume: Object.fromEntries(asked.map((id) => [id, input])) } } : { input }),
     config,
     metadata,
     ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),
@@ -82,7 +83,9 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
   if (unknown)
     throw new ProtocolError("no_such_interrupt", `No interrupt ${unknown.interrupt_id} waits on this thread.`);
   const resume = Object.fromEntries(answers.map((answer) => [answer.interrupt_id!, answer.response ?? null]));
-  await start(deps, caller, { assistant_id: assistant, command: { resume, update, goto }, config, metadata });
+  // of two answers at once the second one finds the thread busy
+  const busy = { multitask_strategy: "reject" };
+  await start(deps, caller, { assistant_id: assistant, command: { resume, update, goto }, config, metadata, ...busy });
   return {};
 }
 

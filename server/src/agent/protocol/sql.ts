@@ -26,10 +26,18 @@ export async function appendEvents(sql: Sql, batches: EventBatch[], notify: bool
   return rows.map(({ last }) => (last === null ? null : Number(last)));
 }
 
-/** @returns the thread whose newest event now says how the run ended; null when there was nothing to write */
-export async function endRun(sql: Sql, runId: string, notify: boolean): Promise<string | null> {
+/**
+ * @param incomplete why events of the run are missing, if they are
+ * @returns the thread whose newest event now says how the run ended; null when there was nothing to write
+ */
+export async function endRun(
+  sql: Sql,
+  runId: string,
+  notify: boolean,
+  incomplete: string | undefined,
+): Promise<string | null> {
   const [row] = await sql<{ thread_id: string | null }[]>`
-    select end_protocol_run(${runId}, ${String(notify)}::text::boolean) as thread_id`;
+    select close_protocol_run(${runId}, ${String(notify)}::text::boolean, ${incomplete ?? null}) as thread_id`;
   return row!.thread_id;
 }
 
@@ -37,16 +45,17 @@ export async function endRun(sql: Sql, runId: string, notify: boolean): Promise<
  * Runs that are over without their last event: nobody executed them, or who did is gone. Those that did end a moment
  * ago are about to be written by the server that executed them. Index protocol_runs_going.
  */
-export async function selectEndedRuns(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ run_id: string }[]>`
-    select p.run_id from protocol_runs p left join runs r on r.run_id = p.run_id
+export function selectEndedRuns(sql: Sql): Promise<{ run_id: string; may_lack: boolean }[]> {
+  // a run that succeeded was ended when all of its events were written
+  return sql<{ run_id: string; may_lack: boolean }[]>`
+    select p.run_id, coalesce(r.status <> 'success' and r.attempt > 0, false) as may_lack
+    from protocol_runs p left join runs r on r.run_id = p.run_id
     where p.ended_at is null
       and (r.run_id is null
            or (r.status not in ('pending', 'running')
                and (r.attempt = 0 or r.ended_at < now() - interval '3 seconds'
                     or not exists (select 1 from servers s where s.server_id = r.server_id))))
     order by p.created_at limit 100`;
-  return rows.map((row) => row.run_id);
 }
 
 export interface ProtocolEvent extends EventName {

@@ -102,6 +102,8 @@ export async function agentGetTree(deps: AgentDeps, caller: Caller, given: unkno
       namespace: string[];
       data: { event: string; graph_name: string };
     };
+    // an event beside those of its life
+    if (data.event === "incomplete") continue;
     const known = nodes.get(JSON.stringify(namespace));
     if (known) known.status = data.event;
     else nodes.set(JSON.stringify(namespace), { namespace, status: data.event, graph_name: data.graph_name });

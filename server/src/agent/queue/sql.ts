@@ -17,7 +17,8 @@ export function selectWaiting(sql: Sql, limit: number, sees: Sees): Promise<Queu
       select w.*, a.graph_id,
         case when t.running_run_id is distinct from w.run_id then t.running_run_id end as runs_now,
         (select e.run_id from runs e
-         where e.thread_id = w.thread_id and e.seq < w.seq and e.status = 'pending' and e.available_at <= now()
+         where e.thread_id = w.thread_id and e.seq < w.seq and e.status = 'pending'
+           and (e.available_at <= greatest(now(), e.created_at) or e.attempt > 0)
          order by e.seq desc limit 1) as before_it,
         exists (select 1 from servers s where a.graph_id = any (s.graphs)) as has_server
       from waiting w

@@ -21,6 +21,16 @@ export interface ActiveRun {
   timeout: NodeJS.Timeout | undefined;
   /** `performance.now()` of the claim. */
   claimedAt: number;
+  /** `starting`: frames of earlier attempts are read first. `waiting`: for a host, or for a beat that confirms the lease. `ending`: its end is being written. */
+  phase: "starting" | "waiting" | "executing" | "ending";
+  /** No attempt of it has reached a host: it has written nothing. */
+  untouched: boolean;
+  /** It was to begin while the lease was not known to be good: it waits until a beat has seen its row. */
+  unconfirmed: boolean;
+  /** It was cancelled while it was starting. */
+  cancelled?: boolean;
+  /** Ends the host that does not stop the run. */
+  patience?: NodeJS.Timeout;
 }
 
 /** Since the start of the server. */
@@ -35,6 +45,8 @@ export interface RunQueueOptions {
   sql: Sql;
   /** Few connections with pinned plans, for the statements that every run goes through; none of them waits for a lock long. */
   hotSql: Sql;
+  /** For claims, which must not wait for long on a connection whose other end is gone. */
+  leaseSql: Sql;
   log: Log;
   settings: AgentSettings;
   serverId: string;

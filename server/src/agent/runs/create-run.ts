@@ -1,4 +1,4 @@
-import { type AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
@@ -35,10 +35,11 @@ export interface AcceptedRun extends CreatedRun {
   replayed: boolean;
 }
 
-/** Fields of contract §7.1 that are documented but not built: refused, never silently dropped. */
-function refuseUnbuilt(body: RunBody): void {
-  const unbuilt = [body.strict_resume === true && "strict_resume"].filter((name) => name !== false);
-  if (unbuilt.length > 0) throw unprocessable(`Not supported yet: ${unbuilt.join(", ")}.`);
+/** `strict_resume` refuses a map that answers nothing; what else it refuses depends on the thread (questions.sql). */
+function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
+  const resume = command?.resume;
+  if (!strict || typeof resume !== "object" || resume === null || Array.isArray(resume)) return;
+  if (Object.keys(resume).length === 0) throw unprocessable("strict_resume: command.resume is an empty map.");
 }
 
 /**
@@ -46,7 +47,7 @@ function refuseUnbuilt(body: RunBody): void {
  * @returns its assistant's id, which may be nobody's
  */
 export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
-  refuseUnbuilt(body);
+  refuseEmptyResume(body);
   if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
@@ -58,8 +59,8 @@ export async function checkRun(deps: AgentDeps, body: RunBody, principal: Princi
 
 /**
  * Accepts a run durably; where thread, slot and host are free it is already being executed when this returns.
- * Errors: 404 unknown assistant, thread, checkpoint or graph; 422 busy thread with strategy reject, unbuilt fields, a graph
- * that does not load.
+ * Errors: 404 unknown assistant, thread, checkpoint or graph; 409 a resume that does not fit the
+ * pending interrupts; 422 busy thread with strategy reject, a graph that does not load.
  */
 export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
   const assistantId = await checkRun(deps, request.body, request.principal);
@@ -143,6 +144,8 @@ async function start(
       throw unprocessable(
         "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
       );
+    case "unknown_interrupt":
+      throw unknownInterrupt(created.run!);
     default:
       return { ...created, runId, threadId, replayed: once !== undefined && created.outcome === "exists" };
   }
@@ -169,6 +172,10 @@ async function checkCheckpoint(
   if (await threadExists(deps.sql, threadId)) throw notFound(`Checkpoint ${id} not found`);
 }
 
+/** Clients of protocol v2 look for the code. */
+const unknownInterrupt = (reason: string): AppError => new AppError(409, reason, { code: UNKNOWN_INTERRUPT });
+export const UNKNOWN_INTERRUPT = "no_such_interrupt" as const;
+
 const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
 
 export const unknownAssistant = (id: string): AppError =>
@@ -192,6 +199,7 @@ export function kwargsOf(
   return {
     input: body.input ?? null,
     command: body.command ?? undefined,
+    strict_resume: (body.strict_resume && body.command?.resume != null) || undefined,
     config: { ...withoutNulls(body.config ?? {}), configurable },
     context: body.context ?? undefined,
     stream_mode: [...new Set(typeof modes === "string" ? [modes] : modes)],

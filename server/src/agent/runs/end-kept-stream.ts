@@ -2,12 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
-import { appendFrames, type KeptStream, type RunResultRow, selectRunResult, selectTail } from "./stream-sql.ts";
+import {
+  flagIncompleteStream,
+  keepFrames,
+  type KeptStream,
+  type RunResultRow,
+  selectRunResult,
+  selectTail,
+} from "./stream-sql.ts";
+
+const REASON = "The server that executed the run was lost before it had stored all frames.";
 
 /**
- * Ends a kept stream whose writer died between the run's end and the stream's. What readers expect last and nobody
- * has written is made from what the run left: the error of a failed one, else the state, if values were streamed;
- * and its feedback links.
+ * Ends a kept stream whose writer did not, although the run is over: frames may be missing, which the stream and the
+ * run say. What readers expect last is made from what the run left: the error of a failed one, else the state, if
+ * values were streamed; and its feedback links.
  * Any server may; doing it twice does no harm.
  */
 export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
@@ -19,10 +28,17 @@ export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void>
   const status = failed && stream.status === "success" ? "error" : stream.status!;
   const result = first > 0 && !told ? await selectRunResult(sql, runId) : undefined;
   const missing = result && !failed ? [missingFrame(stream, result, tail) ?? []].flat() : [];
+  // a run that never began has no frames
+  const isIncomplete = first > 0 || attempt > 0;
+  if (isIncomplete) {
+    missing.unshift({ event: "incomplete", data: JSON.stringify({ run_id: runId, attempt, reason: REASON }) });
+    await flagIncompleteStream(sql, runId, REASON);
+  }
   if (result?.links) missing.push({ event: "feedback", data: result.links });
   const frames = missing.map(({ event, data }, i) => sseFrame(first + i, event, data).toString()).join("");
   const count = missing.length;
-  await appendFrames(sql, [{ runId, threadId, attempt, first, count, frames, status, notify: true }]);
+  const end = { runId, threadId, attempt, first, count, frames, marks: null, status, notify: true };
+  await keepFrames(sql, [end]);
 }
 
 function missingFrame(

@@ -3,10 +3,12 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
+import { faultProxy } from "../../../test/fault-proxy.ts";
 import { readOptions } from "../../base/config/options.ts";
+import { connect, type Sql } from "../../base/db/connect.ts";
 import { createFaultPoint } from "../../base/fault-point.ts";
 import { sseFrame } from "../../base/events/sse.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -19,10 +21,10 @@ import { RunFollower } from "./run-follower.ts";
 import { RunStreams } from "./run-streams.ts";
 import { StreamKeeper } from "./stream-keeper.ts";
 import { ProtocolLog } from "../protocol/protocol-log.ts";
-import { createRuns, finishRuns } from "./sql.ts";
-import { announceWant, appendFrames } from "./stream-sql.ts";
+import { createRuns, finishRuns, selectRunState } from "./sql.ts";
+import { announceWant, keepFrames } from "./stream-sql.ts";
 
-const { sql } = await testDatabase();
+const { sql, uri } = await testDatabase();
 const log = createLog("silent");
 const dataDir = await mkdtemp(join(tmpdir(), "heddle-end-run-"));
 const serverId = uuid7();
@@ -40,28 +42,33 @@ const follower = new RunFollower({
   alone: () => true,
 });
 const protocol = new ProtocolLog({ sql, log, ttlSecs: 60, alone: () => true });
-const endings = new RunEndings({
-  sql,
-  hotSql: sql,
-  log,
-  settings: readOptions(agentOptions, {}),
-  serverId,
-  streams,
-  follower,
-  keeper,
-  protocol,
-  fault: createFaultPoint(""),
-  alone: () => true,
-  onBegun: () => {},
-  onEnded: () => {},
-  counts: { started: 0, finished: 0, released: 0, lost: 0 },
-  hosts: () => {
-    throw new Error("no host is needed");
-  },
-  leave: (run) => executed.delete(run.runId),
-  lose: () => {},
-  wake: () => {},
-});
+const endingsOn = (on: Sql) =>
+  new RunEndings({
+    sql: on,
+    hotSql: on,
+    leaseSql: on,
+    log,
+    settings: readOptions(agentOptions, {}),
+    serverId,
+    streams,
+    follower,
+    keeper,
+    protocol,
+    fault: createFaultPoint(""),
+    alone: () => true,
+    onBegun: () => {},
+    onEnded: () => {},
+    counts: { started: 0, finished: 0, released: 0, lost: 0 },
+    hosts: () => {
+      throw new Error("no host is needed");
+    },
+    leave: (run) => executed.delete(run.runId),
+    lose: () => {},
+    holds: (run) => executed.has(run.runId),
+    wake: () => {},
+  });
+const endings = endingsOn(sql);
+await sql`insert into servers (server_id, host_name, process) values (${serverId}, 'here', 'null')`;
 const assistantId = uuid7();
 await insertAssistant(sql, {
   assistant_id: assistantId,
@@ -78,6 +85,8 @@ afterAll(async () => {
   await streams.stop();
 });
 
+const realNow = performance.now.bind(performance);
+const realDate = Date.now.bind(Date);
 const STATE = '{"values":{"n":1},"next":[],"interrupts":{}}';
 
 async function claimed(temporary: boolean): Promise<ActiveRun> {
@@ -155,7 +164,40 @@ test("a temporary run that another server executed, of which nothing is known he
   expect(streams.get(run.runId)?.outcome).toBeUndefined();
   const frames = sseFrame(0, "values", '{"n":1}').toString();
   const kept = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
-  await appendFrames(sql, [{ ...kept, frames, status: "success", notify: false }]);
+  await keepFrames(sql, [{ ...kept, frames, status: "success", marks: null, notify: false }]);
   await expect.poll(() => streams.get(run.runId)?.outcome?.status).toBe("success");
   expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
+});
+
+test("an end is written however long the database is away", async () => {
+  const proxy = await faultProxy(uri);
+  const away = connect({ uri: proxy.uri, socket: null }, { max: 2 });
+  await away`select 1`;
+  const run = await claimed(false);
+  proxy.down();
+  const ended = endingsOn(away).finish(run, { outcome: "success" }, Buffer.from(STATE));
+  await sleep(500);
+  // an hour passes
+  vi.stubGlobal("performance", { now: () => realNow() + 3_600_000 });
+  const dates = vi.spyOn(Date, "now").mockImplementation(() => realDate() + 3_600_000);
+  await sleep(1000);
+  vi.unstubAllGlobals();
+  dates.mockRestore();
+  proxy.up();
+  await ended;
+  expect((await selectRunState(sql, run.threadId, run.runId))?.status).toBe("success");
+  await away.end({ timeout: 1 });
+  await proxy.close();
+});
+
+test("a run whose end the database refuses ends as error instead of running on", async () => {
+  const run = await claimed(false);
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'too much'; end $$;
+    create trigger refuse before update on runs for each row when (new.status = 'success') execute function refuse()`);
+  await endings.finish(run, { outcome: "success" }, Buffer.from(STATE));
+  await sql`drop trigger refuse on runs`;
+  const row = await selectRunState(sql, run.threadId, run.runId);
+  expect(row?.status).toBe("error");
+  expect(JSON.parse(row!.error!)).toMatchObject({ error: "ResultNotStored" });
 });

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { isPassing, untilDone } from "../../base/db/retry.ts";
+import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import { threadExists } from "../threads/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
@@ -25,17 +26,21 @@ import {
   selectRunState,
 } from "./sql.ts";
 
-/** The database may be away for this long when a run ends; afterwards the lease decides. */
-const FINISH_PATIENCE_MS = 60_000;
+/** How long the end of a run may take to write once the server stops; until then it is tried as long as the run is ours. */
+const STOP_PATIENCE_MS = 5000;
 /** For how long a thread's state is asked for after a run whose host could not tell it. */
 const REFRESH_PATIENCE_MS = 60_000;
 const REFRESH_PAUSE_MS = 1000;
+
+type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
 
 export interface RunEndingsOptions extends RunQueueOptions {
   counts: RunCounts;
   hosts(): HostPool;
   /** The run is no longer executed here. */
   leave(run: ActiveRun): void;
+  /** Whether the run is still this server's, as far as it knows. */
+  holds(run: ActiveRun): boolean;
   /** The run belongs to somebody else. */
   lose(run: ActiveRun): void;
   /** There may be something to claim. */
@@ -47,6 +52,7 @@ export class RunEndings {
   readonly #commits: GroupCommit<FinishedRun, FinishOutcome>;
   #underWay = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
+  #until = Number.POSITIVE_INFINITY;
 
   constructor(options: RunEndingsOptions) {
     this.#o = options;
@@ -59,60 +65,99 @@ export class RunEndings {
   /** Leaves what may stay undone. Resolves when what is under way is written, or has failed. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#until = performance.now() + STOP_PATIENCE_MS;
     await Promise.allSettled([...this.#underWay]);
   }
 
   /** Follows an ending that nobody waits for. */
   track(work: Promise<void>): void {
     const tracked = work
-      .catch((error: unknown) =>
-        this.#o.log.error({ err: error }, "the end of a run could not be written; its lease will expire"),
-      )
+      .catch((error: unknown) => this.#o.log.error({ err: error }, "the end of a run could not be written"))
       .finally(() => this.#underWay.delete(tracked));
     this.#underWay.add(tracked);
   }
 
-  async finish(
-    run: ActiveRun,
-    end: Pick<RunEnd, "outcome" | "error" | "finished">,
-    result: Buffer | undefined,
-  ): Promise<void> {
+  /**
+   * Writes the end of a run, however long the database is away while the run is this server's. An end that the
+   * database refuses becomes an error of the run, or else one more attempt of it.
+   */
+  async finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
+    run.phase = "ending";
+    try {
+      await this.#finish(run, end, result);
+    } catch (error) {
+      if (!this.#o.holds(run)) return;
+      if (isPassing(error)) throw error;
+      this.#o.log.error({ err: error, run_id: run.runId }, "the end of a run was refused by the database");
+      const refused = {
+        error: "ResultNotStored",
+        message: `The run's result was refused: ${coerceError(error).message}`,
+      };
+      await this.#finish(run, { outcome: "error", error: refused }, undefined).catch(() =>
+        this.release(run, true, refused.message),
+      );
+    }
+  }
+
+  async #finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
     const state = result && result.length > 2 ? result.toString() : null;
-    const timedOut = end.outcome === "cancelled" ? await this.#timeoutError(run) : undefined;
+    const timedOut =
+      end.outcome === "cancelled" ? await this.#patiently(run, () => this.#timeoutError(run)) : undefined;
     const error = end.error ?? timedOut;
     if (error && (timedOut || result === undefined)) {
       // the host has not said it
       this.#o.streams.open(run.runId).append("error", JSON.stringify({ error: error.error, message: error.message }));
     }
+    const row = {
+      runId: run.runId,
+      threadId: run.threadId,
+      attempt: run.attempt,
+      outcome: end.outcome,
+      error: error ? JSON.stringify(error) : null,
+      state,
+    };
+    await this.#o.protocol.settled(run.runId);
+    await this.#o.streams.get(run.runId)?.flagged;
+    const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;
     const finished =
       this.#written(end) ??
-      (await whileAway(
-        () =>
-          this.#commits.call({
-            runId: run.runId,
-            threadId: run.threadId,
-            attempt: run.attempt,
-            outcome: end.outcome,
-            error: error ? JSON.stringify(error) : null,
-            state,
-          }),
-        FINISH_PATIENCE_MS,
-      ));
+      (await this.#patiently(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row))));
     if (finished.outcome === "lost") {
+      // the frames that were not written with the end are somebody else's by now
+      if (isKept) return this.#o.lose(run);
       // a commit whose answer was lost on the way looks the same as a lease that was lost
-      const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
-      if (row && (row.status === "pending" || row.status === "running")) return this.#o.lose(run);
-      finished.outcome = row?.status ?? (await this.#outcomeOfGone(run, end, timedOut !== undefined));
+      const outcome = await this.#patiently(run, () => this.#outcomeOfLost(run, end, timedOut !== undefined));
+      if (outcome === "lost") return this.#o.lose(run);
+      finished.outcome = outcome;
     }
-    if (state === null && finished.outcome !== "deleted") await this.#refreshHead(run);
+    // others have it since
+    if (!this.#o.holds(run)) return;
+    const keepsHead = run.untouched || end.outcome === "refused" || finished.outcome === "deleted";
+    if (state === null && !keepsHead) await this.#refreshHead(run);
     this.#end(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
     if (finished.waiting) this.#o.wake();
+  }
+
+  #patiently<T>(run: ActiveRun, work: () => Promise<T>): Promise<T> {
+    return untilDone(work, () => this.#o.holds(run) && performance.now() < this.#until);
+  }
+
+  async #outcomeOfLost(run: ActiveRun, end: Ended, timedOut: boolean): Promise<FinishOutcome["outcome"]> {
+    const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
+    if (row && (row.status === "pending" || row.status === "running" || row.attempt !== run.attempt)) return "lost";
+    return row?.status ?? (await this.#outcomeOfGone(run, end, timedOut));
+  }
+
+  /** The final status, the last frames and the end of the stream: one commit. */
+  #finishKept(run: ActiveRun, row: FinishedRun): Promise<FinishOutcome> {
+    this.#o.fault("before-final-status");
+    return this.#o.keeper.end(this.#o.streams.open(run.runId), row, linksOf(run.kwargs));
   }
 
   /** A run that is gone was rolled back, unless its thread is gone too: a temporary one goes with its run, however that ended. */
   async #outcomeOfGone(
     run: ActiveRun,
-    end: Pick<RunEnd, "outcome">,
+    end: Pick<FinishedRun, "outcome">,
     timedOut: boolean,
   ): Promise<Exclude<FinishOutcome["outcome"], "lost">> {
     if (await threadExists(this.#o.sql, run.threadId)) return "deleted";
@@ -138,7 +183,8 @@ export class RunEndings {
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
     const links = outcome === "deleted" ? undefined : linksOf(run.kwargs);
-    if (links !== undefined) stream.append("feedback", links);
+    // a kept stream has it already
+    if (links !== undefined && !stream.kept) stream.append("feedback", links);
     const answer = withLinks(answerOf(outcome, error, stream.lastValues, state), links);
     this.#o.streams.end(run.runId, { status: outcome, answer });
     this.#o.protocol.ended(run);
@@ -152,19 +198,17 @@ export class RunEndings {
   }
 
   async release(run: ActiveRun, blame: boolean, reason: string): Promise<void> {
+    run.phase = "ending";
     this.#o.counts.released += 1;
-    const released = await whileAway(
-      () =>
-        releaseRun(this.#o.sql, {
-          runId: run.runId,
-          attempt: run.attempt,
-          blame,
-          maxFailures: this.#o.settings.maxFailures,
-          reason,
-          notify: !this.#o.alone(),
-        }),
-      FINISH_PATIENCE_MS,
-    );
+    const { maxFailures } = this.#o.settings;
+    const given = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
+    const released = await this.#patiently(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
+      if (!this.#o.holds(run)) return undefined;
+      // its row is still this server's: the next beats hand it back
+      if (!isPassing(error)) this.#o.leave(run);
+      throw error;
+    });
+    if (released === undefined || !this.#o.holds(run)) return;
     if (released.outcome === "pending") {
       this.#o.leave(run);
       // its stream stays open for the next attempt, here or elsewhere
@@ -190,12 +234,12 @@ export class RunEndings {
 
   /** On a busy machine it takes the host that follows a lost one longer than a try lasts. */
   async #refreshLater(run: ActiveRun, graphId: string): Promise<void> {
-    const until = Date.now() + REFRESH_PATIENCE_MS;
+    const until = performance.now() + REFRESH_PATIENCE_MS;
     do {
       await holdWebhooksForState(this.#o.sql, run.threadId);
       if (await this.#refreshes(run, graphId)) return;
       await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
-    } while (Date.now() < until && !this.#stopping.signal.aborted);
+    } while (performance.now() < until && !this.#stopping.signal.aborted);
   }
 
   #refreshes({ threadId }: ActiveRun, graphId: string): Promise<boolean> {

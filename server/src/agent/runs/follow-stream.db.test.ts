@@ -49,3 +49,28 @@ test("a server that does not execute a run passes its frames on, all of them, an
   expect(passedOn).toEqual(direct);
   expect(later).toEqual(direct!.slice(1));
 });
+
+test("a cancel through a server that does not execute the run ends its readers there when the run has ended", async () => {
+  const { thread_id } = (await (await post(owner.url, "/threads", {})).json()) as { thread_id: string };
+  const body = { assistant_id: "slow", input: { log: ["a"] }, stream_mode: ["values"], stream_resumable: true };
+  const { run_id } = (await (await post(owner.url, `/threads/${thread_id}/runs`, body)).json()) as { run_id: string };
+  const status = async () =>
+    (await db.sql<{ status: string }[]>`select status from runs where run_id = ${run_id}`)[0]!.status;
+  await vi.waitUntil(async () => (await status()) === "running", { timeout: 30_000 });
+  const path = `/threads/${thread_id}/runs/${run_id}`;
+  const reader = fetch(`${other.url}${path}/stream`).then(async (response) => {
+    await response.text();
+    return status();
+  });
+  await sleep(300);
+  // the end takes its time
+  await db.sql`
+    create function wait_a_second() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$`;
+  await db.sql`
+    create trigger slow_end before update on runs for each row
+    when (old.status = 'running' and new.status = 'interrupted') execute function wait_a_second()`;
+  await post(other.url, `${path}/cancel?wait=true`, {});
+  expect(await status()).toBe("interrupted");
+  expect(await reader).toBe("interrupted");
+  await db.sql`drop trigger slow_end on runs`;
+});

@@ -2,203 +2,22 @@
  * Frames of resumable runs, whatever happens: servers that die while they write, runs that go on elsewhere, readers
  * that are cut off at any byte and go on at any server. What each of them has read is the same, to the byte.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
-import postgres from "postgres";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { testDatabase } from "../../../test/db.ts";
-import { ARRAY_TYPES } from "../../base/db/array-types.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import { readAll, streamServers } from "../../../test/stream-servers.ts";
 import { splitFrames } from "../../base/events/sse.ts";
-import { uuid7 } from "../../base/ids.ts";
 import { createLog } from "../../base/log.ts";
-import { insertAssistant } from "../assistants/sql.ts";
-import { deleteServer, upsertServer } from "../servers/sql.ts";
-import { joinStream, type ReaderDeps } from "./read-run.ts";
-import { RunFollower } from "./run-follower.ts";
-import { RunStreams } from "./run-streams.ts";
-import { createRuns } from "./sql.ts";
-import { StreamKeeper } from "./stream-keeper.ts";
-import { appendFrames, selectKeptStream, takeOverStreams } from "./stream-sql.ts";
+import { deleteServer } from "../servers/sql.ts";
+import { joinStream } from "./read-run.ts";
+import { type KeepOutcome, keepFrames, selectKeptStream } from "./stream-sql.ts";
 import { StreamSweeper } from "./stream-sweeper.ts";
 
-const db = await testDatabase();
+const servers = await streamServers();
+const { db } = servers;
 const log = createLog("silent");
-const dataDir = mkdtempSync(join(tmpdir(), "heddle-kept-"));
-const assistantId = uuid7();
-await insertAssistant(db.sql, {
-  assistant_id: assistantId,
-  graph_id: "g",
-  name: "g",
-  description: null,
-  config: {},
-  context: {},
-  metadata: {},
-});
-const servers: Server[] = [];
-afterAll(async () => {
-  for (const server of servers) await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-/** What a server does with streams, without its queue and its hosts. */
-class Server {
-  readonly id = uuid7();
-  readonly sql: Sql;
-  readonly streams: RunStreams;
-  readonly keeper: StreamKeeper;
-  readonly follower: RunFollower;
-  readonly deps: ReaderDeps;
-  readonly executes = new Set<string>();
-  readonly dead: Promise<"dead">;
-  #die!: () => void;
-  #alive = true;
-
-  constructor() {
-    this.dead = new Promise((resolve) => (this.#die = () => resolve("dead")));
-    this.sql = postgres(db.uri, { ...db.options, max: 3, onnotice: () => {}, fetch_types: false, types: ARRAY_TYPES });
-    this.streams = new RunStreams({ dataDir, serverId: this.id, ttlSecs: 60, memoryMb: 16 });
-    this.keeper = new StreamKeeper({
-      sql: this.sql,
-      log,
-      live: undefined,
-      onLost: (stream) => void this.follower.follow(stream.runId),
-    });
-    this.follower = new RunFollower({
-      sql: this.sql,
-      streams: this.streams,
-      log,
-      serverId: this.id,
-      keeper: this.keeper,
-      live: undefined,
-      isActive: (runId) => this.executes.has(runId),
-      alone: () => false,
-    });
-    this.deps = {
-      sql: this.sql,
-      streams: this.streams,
-      follower: this.follower,
-      queue: { has: (id) => this.executes.has(id) },
-    };
-    servers.push(this);
-  }
-
-  async start(): Promise<this> {
-    await upsertServer(this.sql, {
-      serverId: this.id,
-      hostName: "here",
-      process: "null",
-      internalUrl: "",
-      graphs: ["g"],
-    });
-    const notice = (runId: string) => this.follower.onNotice(runId);
-    await this.sql.listen("heddle_frames", notice);
-    await this.sql.listen("heddle_done", notice);
-    await this.sql.listen("heddle_want", (ids) => {
-      for (const id of ids.split(",")) {
-        const stream = this.streams.get(id);
-        if (stream && this.executes.has(id)) this.keeper.want(stream);
-      }
-    });
-    return this;
-  }
-
-  /** Begins or takes over a run, as the queue does with what it has claimed. */
-  async execute(runId: string, threadId: string, attempt: number, held = true): Promise<void> {
-    this.executes.add(runId);
-    const stream = this.streams.open(runId);
-    stream.execution = { threadId, attempt };
-    const [kept] = attempt > 1 ? await takeOverStreams(this.sql, [{ runId, attempt }]) : [];
-    if (kept) await this.follower.catchUp(stream, kept.frames);
-    if (held || kept) this.keeper.keep(stream, { ...stream.execution, stored: kept?.frames ?? 0, held });
-    stream.append("metadata", JSON.stringify({ run_id: runId, attempt }));
-  }
-
-  /** As kill -9 does: what is under way may be written or not. */
-  die(): void {
-    this.#alive = false;
-    this.#die();
-    void this.keeper.stop();
-    this.follower.stop();
-    void this.sql.end({ timeout: 0 }).catch(() => {});
-  }
-
-  async stop(): Promise<void> {
-    if (this.#alive) this.die();
-    await this.streams.stop();
-  }
-}
-
-async function newRun(server: Server, temporary = false): Promise<{ runId: string; threadId: string }> {
-  const run = { runId: uuid7(), threadId: uuid7() };
-  const common = { assistantId, kwargs: '{"resumable":true}', metadata: "{}", strategy: "enqueue" as const };
-  const more = { createThread: true, afterSeconds: 0, temporary, describe: false, serverId: server.id, claim: true };
-  await createRuns(db.sql, [{ ...run, ...common, ...more }]);
-  return run;
-}
-
-/** Reads a run to its end. `cuts`: after how many bytes a connection breaks; every server may be asked. */
-async function readAll(
-  run: { runId: string; threadId: string },
-  cuts: number[],
-  choose: () => Server | undefined,
-): Promise<Buffer> {
-  const whole: Buffer[] = [];
-  let count = 0;
-  for (let connection = 0; ; connection++) {
-    const server = choose();
-    if (!server) {
-      await sleep(5);
-      continue;
-    }
-    const ended = await readOnce(server, run, count, cuts[connection] ?? Number.POSITIVE_INFINITY, (frame) => {
-      whole.push(frame);
-      count += 1;
-    });
-    if (ended) return Buffer.concat(whole);
-  }
-}
-
-async function readOnce(
-  server: Server,
-  run: { runId: string; threadId: string },
-  seen: number,
-  bytes: number,
-  take: (frame: Buffer) => void,
-): Promise<boolean> {
-  const { dead } = server;
-  const lastEventId = String(seen - 1);
-  const asked = joinStream(server.deps, run.threadId, run.runId, { lastEventId });
-  const response = await Promise.race([asked.catch(() => "dead" as const), dead]);
-  if (response === "dead") return false;
-  const reader = response.body!.getReader();
-  let buffer = Buffer.alloc(0);
-  let left = bytes;
-  for (;;) {
-    const chunk = await Promise.race([reader.read(), dead]);
-    if (chunk === "dead") return false;
-    if (chunk.done) return true;
-    const got = Buffer.from(chunk.value).subarray(0, left);
-    left -= got.length;
-    buffer = Buffer.concat([buffer, got]);
-    const end = buffer.lastIndexOf("\n\n") + 2;
-    if (end >= 2) {
-      const frames = splitFrames(buffer.subarray(0, end)).map(({ frame }) => frame);
-      // heartbeats are comments
-      for (const frame of frames) if (frame[0] !== 0x3a) take(frame);
-      buffer = buffer.subarray(end);
-    }
-    if (left <= 0) {
-      await reader.cancel();
-      return false;
-    }
-  }
-}
 
 type Step = { do: "append"; sizes: number[] } | { do: "die" } | { do: "wait"; ms: number };
 
@@ -219,14 +38,14 @@ test(
   "what any reader of a resumable run has read is the same, wherever it was cut and whichever servers died",
   { timeout: 60_000 },
   async () => {
-    const bystander = await new Server().start();
+    const bystander = await servers.start();
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 20 }),
       cuts,
       fc.nat(),
       async (steps, cutsOf, seed) => {
-        let owner = await new Server().start();
-        const run = await newRun(owner);
+        let owner = await servers.start();
+        const run = await servers.newRun(owner);
         let attempt = 1;
         await owner.execute(run.runId, run.threadId, attempt);
         let turn = seed;
@@ -243,7 +62,7 @@ test(
             const before = owner;
             before.die();
             await deleteServer(db.sql, before.id);
-            owner = await new Server().start();
+            owner = await servers.start();
             attempt += 1;
             await db.sql`update runs set server_id = ${owner.id}, attempt = ${attempt} where run_id = ${run.runId}`;
             await owner.execute(run.runId, run.threadId, attempt);
@@ -268,8 +87,8 @@ test(
 );
 
 test("a server that was taken for dead writes nothing between the frames of its successor", async () => {
-  const [first, second] = [await new Server().start(), await new Server().start()];
-  const run = await newRun(first);
+  const [first, second] = [await servers.start(), await servers.start()];
+  const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
   const stream = first.streams.get(run.runId)!;
   await expect.poll(() => stream.log.count).toBe(1);
@@ -288,25 +107,25 @@ test("a server that was taken for dead writes nothing between the frames of its 
 });
 
 test("a stream that a reader elsewhere asks for while its first frames are written is kept", async () => {
-  const server = await new Server().start();
-  const { runId, threadId } = await newRun(server);
-  const frames = { runId, threadId, attempt: 1, first: 0, count: 1, frames: "id: 0\n\n", notify: false };
-  let stored: Promise<string[]> | undefined;
+  const server = await servers.start();
+  const { runId, threadId } = await servers.newRun(server);
+  const frames = { runId, threadId, attempt: 1, first: 0, count: 1, frames: "id: 0\n\n", marks: null, notify: false };
+  let stored: Promise<KeepOutcome[]> | undefined;
   await db.sql.begin(async (asking) => {
     await asking`insert into run_streams (run_id, thread_id) values (${runId}, ${threadId})`;
-    stored = appendFrames(server.sql, [{ ...frames, status: null }]);
+    stored = keepFrames(server.sql, [{ ...frames, status: null }]);
     // it waits for this transaction
     await expect
       .poll(async () => await db.sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`)
       .toHaveLength(1);
   });
-  expect(await stored).toEqual(["stored"]);
+  expect(await stored).toMatchObject([{ outcome: "stored", stored: 1 }]);
   expect(await selectKeptStream(db.sql, runId)).toMatchObject({ frames: 1, attempt: 1 });
 });
 
 test("a reader that comes to the successor before the frames do is told none twice", async () => {
-  const [first, second] = [await new Server().start(), await new Server().start()];
-  const run = await newRun(first);
+  const [first, second] = [await servers.start(), await servers.start()];
+  const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
   for (const n of [1, 2, 3, 4]) first.streams.get(run.runId)!.append("values", String(n));
   await expect.poll(async () => (await selectKeptStream(db.sql, run.runId))?.frames).toBe(5);
@@ -329,8 +148,8 @@ test("a reader that comes to the successor before the frames do is told none twi
 });
 
 test("a run that is not resumable is kept from the moment on that somebody reads it elsewhere, from its first frame on", async () => {
-  const [here, there] = [await new Server().start(), await new Server().start()];
-  const run = await newRun(here);
+  const [here, there] = [await servers.start(), await servers.start()];
+  const run = await servers.newRun(here);
   await here.execute(run.runId, run.threadId, 1, false);
   here.streams.get(run.runId)!.append("values", '{"n":1}');
   await sleep(50);
@@ -346,19 +165,19 @@ test("a run that is not resumable is kept from the moment on that somebody reads
 });
 
 test("kept frames go when their time to live is over, and a stream whose writer died is ended", async () => {
-  const server = await new Server().start();
-  const run = await newRun(server);
+  const server = await servers.start();
+  const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);
   await expect.poll(() => server.streams.get(run.runId)!.log.count).toBe(1);
   server.die();
   const error = '{"error":"Boo","message":"boo"}';
   await db.sql`update runs set status = 'error', error = ${error}::text::jsonb, ended_at = now() - interval '1 minute' where run_id = ${run.runId}`;
   await db.sql`update run_streams set created_at = now() - interval '1 hour' where run_id = ${run.runId}`;
-  const other = await new Server().start();
+  const other = await servers.start();
   const sweeper = new StreamSweeper(other.sql, log, 60);
   sweeper.stop();
   await sweeper.sweep();
-  expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "error", frames: 2 });
+  expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "error", frames: 3 });
   expect((await readAll(run, [], () => other)).toString()).toContain('event: error\ndata: {"error": "Boo"');
   await db.sql`update run_streams set ended_at = now() - interval '61 seconds' where run_id = ${run.runId}`;
   await sweeper.sweep();
@@ -367,12 +186,12 @@ test("kept frames go when their time to live is over, and a stream whose writer 
 });
 
 test("the last frames of a run whose server died at its end are made from what the run left", async () => {
-  const server = await new Server().start();
-  const run = await newRun(server);
+  const server = await servers.start();
+  const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);
   server.streams.get(run.runId)!.append("values", '{"n":1}');
   await expect.poll(() => server.streams.get(run.runId)!.log.count).toBe(2);
-  const [reader, other] = [await new Server().start(), await new Server().start()];
+  const [reader, other] = [await servers.start(), await servers.start()];
   const reading = [readAll(run, [], () => reader), readAll(run, [], () => other)];
   server.die();
   await db.sql`update threads set values = '{"n":2}' where thread_id = ${run.threadId}`;
@@ -380,7 +199,10 @@ test("the last frames of a run whose server died at its end are made from what t
   await deleteServer(db.sql, server.id);
   const [one, two] = await Promise.all(reading);
   expect(one!.equals(two!)).toBe(true);
-  expect(splitFrames(one!).map(({ name }) => name)).toEqual(["metadata", "values", "values"]);
-  expect(one!.toString()).toContain('event: values\ndata: {"n": 2}\nid: 2\n');
-  expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "success", frames: 3 });
+  expect(splitFrames(one!).map(({ name }) => name)).toEqual(["metadata", "values", "incomplete", "values"]);
+  expect(one!.toString()).toContain('event: values\ndata: {"n": 2}\nid: 3\n');
+  const [row] = await db.sql<{ run: { stream_incomplete: string } }[]>`
+    select run_wire(r) as run from runs r where run_id = ${run.runId}`;
+  expect(row!.run.stream_incomplete).toMatch(/lost before it had stored all frames/);
+  expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "success", frames: 4 });
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/db.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { queueRows } from "../../../test/queue-rows.ts";
-import { claimRuns, createRuns } from "./sql.ts";
+import { claimRuns, createRuns, releaseRun } from "./sql.ts";
 
 const { sql, assistantId, me, newThread, newRun, create, finish } = await queueRows();
 
@@ -50,7 +50,7 @@ describe("accepting", () => {
     expect((await create(t, { runId })).outcome).toBe("created");
     const again = await create(t, { runId });
     expect(again.outcome).toBe("exists");
-    expect(JSON.parse(again.run)).toMatchObject({ run_id: runId, status: "pending" });
+    expect(JSON.parse(again.run!)).toMatchObject({ run_id: runId, status: "pending" });
     expect((await sql`select 1 from runs where thread_id = ${t}`).length).toBe(1);
   });
 
@@ -111,8 +111,51 @@ describe("claiming", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(late.runId);
   });
 
+  test("a run that waits to be retried is not overtaken, and the younger one is claimed after it", async () => {
+    const t = await newThread();
+    const [first, second] = [await create(t, { claim: true }), await create(t)];
+    const blamed = { runId: first.runId, blame: true, maxFailures: 5, reason: "r", notify: false };
+    expect((await releaseRun(sql, { ...blamed, attempt: 1 })).outcome).toBe("pending");
+    expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(first.runId);
+    expect((await releaseRun(sql, { ...blamed, attempt: 2 })).outcome).toBe("pending");
+    expect((await claimRuns(sql, me, 100)).filter((c) => c.thread_id === t)).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 550));
+    const claimed = (await claimRuns(sql, me, 100)).filter((c) => c.thread_id === t);
+    expect(claimed.map((c) => [c.run_id, c.attempt])).toEqual([[first.runId, 3]]);
+    await finish(first.runId, 3);
+    expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(second.runId);
+  });
+
+  test("a database clock that was set back delays neither a run without a delay nor a retry", async () => {
+    const fresh = await create(await newThread());
+    const retried = await create(await newThread(), { claim: true });
+    await releaseRun(sql, {
+      runId: retried.runId,
+      attempt: 1,
+      blame: true,
+      maxFailures: 3,
+      reason: "r",
+      notify: false,
+    });
+    await sql`update runs set created_at = created_at + interval '1 hour', available_at = available_at + interval '1 hour'
+      where run_id in (${fresh.runId}, ${retried.runId})`;
+    await sql`update runs set available_at = created_at + interval '1 s' where run_id = ${retried.runId}`;
+    const claimed = (await claimRuns(sql, me, 100)).map((c) => c.run_id);
+    expect(claimed).toContain(fresh.runId);
+    expect(claimed).toContain(retried.runId);
+  });
+
+  test("a server without a lease claims nothing", async () => {
+    const lost = randomUUID();
+    const t = await newThread();
+    expect((await create(t, { claim: true, serverId: lost })).claimed).toBe(false);
+    expect(await claimRuns(sql, lost, 100)).toEqual([]);
+    expect((await claimRuns(sql, me, 100)).map((c) => c.thread_id)).toContain(t);
+  });
+
   test("threads that nothing waits for are not looked at, whatever the planner knows of the tables", async () => {
     const fresh = (await testDatabase()).sql;
+    await fresh`insert into servers (server_id, host_name, process) values (${me}, 'here', 'null')`;
     await fresh`insert into threads (thread_id) select gen_random_uuid() from generate_series(1, 300)`;
     await fresh`insert into runs (run_id, thread_id, assistant_id, status)
       select gen_random_uuid(), thread_id, ${assistantId}, 'success' from threads, generate_series(1, 10)`;

@@ -9,7 +9,8 @@ import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
-import { selectKeptStream } from "./stream-sql.ts";
+import { findMark } from "./stream-marks.ts";
+import { type KeptStream, selectKeptStream } from "./stream-sql.ts";
 
 /** How long frames that a reader has seen already may take to get here. */
 const ARRIVAL_MS = 1500;
@@ -101,23 +102,31 @@ export interface StreamOptions {
   /** `Last-Event-ID`, contract §7.6; undefined for a reader that comes for the first time. */
   lastEventId?: string | undefined;
   modes?: string[];
+  /** Only their events; all without. */
+  namespaces?: string[] | undefined;
+  /** A checkpoint behind which to begin, where it is known; counts unless `lastEventId` names a frame. */
+  checkpointId?: string | undefined;
   onDisconnect?: (() => void) | undefined;
 }
 
-/** The frames of a run known to this server. `kept`: how many there are, where not all of them have come here yet. */
-export function streamResponse(stream: RunStream, options: StreamOptions, kept = 0): Response {
-  const { modes = [] } = options;
+/** The frames of a run known to this server. `kept`: what is stored of them, where not all have come here yet. */
+export function streamResponse(stream: RunStream, options: StreamOptions, kept?: KeptStream): Response {
   const body = sseBody(stream.log, {
-    from: firstFrame(options.lastEventId, Math.max(stream.log.count, kept)),
-    keep: modes.length > 0 ? (name) => wanted(name, modes) : undefined,
+    from: firstFrame(options, stream, kept),
+    keep: frameFilter(options),
     onDisconnect: options.onDisconnect,
   });
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
 }
 
 /** `-1`: all; `n`: those after n; what is no number of a frame: only what comes. None given: all there is. */
-function firstFrame(lastEventId: string | undefined, count: number): number {
-  if (lastEventId === undefined || lastEventId === "-1") return 0;
+function firstFrame({ lastEventId, checkpointId }: StreamOptions, stream: RunStream, kept?: KeptStream): number {
+  if (lastEventId === undefined || lastEventId === "-1") {
+    if (checkpointId === undefined) return 0;
+    const mark = stream.marks.find(checkpointId) ?? findMark(kept?.marks ?? null, checkpointId);
+    return mark?.frames ?? 0;
+  }
+  const count = Math.max(stream.log.count, kept?.frames ?? 0);
   const last = frameNumber(lastEventId);
   return last !== undefined && last < count ? last + 1 : count;
 }
@@ -125,18 +134,34 @@ function firstFrame(lastEventId: string | undefined, count: number): number {
 const frameNumber = (id: string | undefined): number | undefined =>
   id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 
-const ALWAYS = new Set(["metadata", "error", "feedback", "end"]);
+const ALWAYS = new Set(["metadata", "error", "feedback", "incomplete", "end"]);
 
-/** Does a frame belong to one of the modes? Subgraph frames carry a suffix, `messages` has several names. */
-function wanted(name: string, modes: string[]): boolean {
-  const root = name.split("|", 1)[0]!;
-  if (ALWAYS.has(root)) return true;
-  return modes.some((mode) =>
+/** Undefined: all frames. A frame's name is `mode|segment|segment`, without segments for the root graph. */
+function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string) => boolean) | undefined {
+  if (modes.length === 0 && !namespaces) return undefined;
+  return (name) => {
+    const [root, ...path] = name.split("|");
+    if (ALWAYS.has(root!)) return true;
+    return (modes.length === 0 || isOfMode(root!, modes)) && (namespaces?.some((one) => isOf(path, one)) ?? true);
+  };
+}
+
+/** `messages` has several names. */
+const isOfMode = (root: string, modes: string[]): boolean =>
+  modes.some((mode) =>
     mode === "messages-tuple"
       ? root === "messages"
       : mode === "messages"
         ? root.startsWith("messages/")
         : root === mode,
+  );
+
+/** A segment is `<node>:<task id>`; the node alone stands for all of its tasks. */
+function isOf(path: string[], namespace: string): boolean {
+  const wanted = namespace === "" ? [] : namespace.split("|");
+  return (
+    wanted.length === path.length &&
+    wanted.every((segment, i) => segment === path[i] || (!segment.includes(":") && path[i]!.startsWith(`${segment}:`)))
   );
 }
 
@@ -157,7 +182,7 @@ export async function joinStream(
   if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
     if (seen === undefined || seen < local.log.count) return streamResponse(local, options);
     // read on another server: those that are stored and not shown here yet, or that a server which is gone has kept
-    return streamResponse(local, options, (await selectKeptStream(deps.sql, runId))?.frames);
+    return streamResponse(local, options, await selectKeptStream(deps.sql, runId));
   }
   const kept = await selectKeptStream(deps.sql, runId);
   // a stateless run is gone when it has ended
@@ -167,17 +192,24 @@ export async function joinStream(
   // how many frames there are beyond those that are kept is known when they come
   if (seen !== undefined && seen >= (kept?.frames ?? 0)) {
     await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
+    if (state && isFinal(state) && stream.outcome && stream.log.count === 0) return endedResponse(state, options);
   }
-  return streamResponse(stream, options, kept?.frames);
+  return streamResponse(stream, options, kept);
 }
 
-function endedResponse(state: RunState, options: StreamOptions): Response {
-  const body =
-    state.error && options.lastEventId === undefined
-      ? Buffer.concat([
-          sseFrame(0, "metadata", JSON.stringify({ run_id: state.run_id, attempt: state.attempt })),
-          sseFrame(1, "error", state.error),
-        ])
-      : "";
-  return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
+/**
+ * A run that is over and whose frames are not kept any more. A reader that has had some of them learns that it cannot
+ * get the others.
+ */
+function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {
+  const { run_id, attempt, error } = state;
+  const seen = frameNumber(lastEventId);
+  const frames: Buffer[] = [];
+  if (seen !== undefined) {
+    const reason = "The frames of the run are not kept any more.";
+    frames.push(sseFrame(seen + 1, "incomplete", JSON.stringify({ run_id, attempt, reason })));
+  } else if (error && lastEventId === undefined) {
+    frames.push(sseFrame(0, "metadata", JSON.stringify({ run_id, attempt })), sseFrame(1, "error", error));
+  }
+  return new Response(Buffer.concat(frames), { headers: { ...SSE_HEADERS, ...headers } });
 }

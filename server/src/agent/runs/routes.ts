@@ -23,6 +23,7 @@ import {
   runBody,
   runParams,
   runSchema,
+  streamQuery,
   threadParams,
   threadRunParams,
 } from "./schema.ts";
@@ -38,7 +39,7 @@ interface Asker {
 
 const anyJson = z.unknown();
 
-/** 409 and 410: of an Idempotency-Key; 502: of feedback links. */
+/** 409: of an Idempotency-Key, and of a resume; 410: of an Idempotency-Key; 502: of feedback links. */
 const CREATE_ERRORS = [404, 409, 502, 503] as const;
 const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 
@@ -48,6 +49,13 @@ async function readAgain(response: Promise<Response>): Promise<Response> {
     if (!(error instanceof AppError) || error.status !== 404) throw error;
     throw new AppError(410, "The run of this Idempotency-Key has ended, and its output is no longer kept.");
   });
+}
+
+/** Tells a caller that its new input discards what the thread has asked. */
+function discardedHeader(run: string | null): Record<string, string> {
+  if (!run?.includes('"discarded_interrupts"')) return {};
+  const { discarded_interrupts: ids } = JSON.parse(run) as { discarded_interrupts?: string[] | null };
+  return ids ? { "X-Discarded-Interrupts": ids.join(",") } : {};
 }
 
 /** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
@@ -74,6 +82,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       "Content-Location": path,
       ...(suffix && { Location: `${path}/${suffix}` }),
       ...(run.replayed && { "Idempotent-Replayed": "true" }),
+      ...discardedHeader(run.run),
     };
   }
 
@@ -85,11 +94,17 @@ export function runRoutes(deps: AgentDeps): Route[] {
         .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled"));
   }
 
-  async function stream(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
+  async function stream(
+    threadId: string | null,
+    body: RunBody,
+    asker: Asker,
+    namespaces: string[] | undefined,
+  ): Promise<Response> {
     const run = await accept(threadId, body, asker, "stream");
     const options = {
       headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
+      namespaces,
     };
     if (run.replayed) return readAgain(joinStream(deps, threadId, run.runId, options));
     return streamResponse(acceptedStream(deps, run), options);
@@ -152,11 +167,12 @@ export function runRoutes(deps: AgentDeps): Route[] {
       permission: "runs:create",
       audit: "data",
       summary: "Create a stateless run and stream its output",
+      query: streamQuery,
       body: runBody,
       out: { 200: SSE },
       headers: idempotencyHeader,
       errors: READ_ERRORS,
-      handler: ({ body, c, principal }) => stream(null, body, { c, principal }),
+      handler: ({ query, body, c, principal }) => stream(null, body, { c, principal }, query.namespace),
     }),
     route({
       ...base,
@@ -184,7 +200,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: CREATE_ERRORS,
       async handler({ body, c, principal }) {
         const run = await accept(null, body, { c, principal }, "create");
-        return rawJson(run.run, locations(run, null));
+        return rawJson(run.run!, locations(run, null));
       },
     }),
     route({
@@ -201,6 +217,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
           headers: { "Content-Location": `/runs/${params.run_id}` },
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
+          namespaces: query.namespace,
+          checkpointId: query.checkpoint_id,
         }),
     }),
     route({
@@ -222,11 +240,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
       aliases: singular("/threads/:thread_id/runs/stream"),
       summary: "Create a run on a thread and stream its output",
       params: threadParams,
+      query: streamQuery,
       body: runBody,
       out: { 200: SSE },
       headers: idempotencyHeader,
       errors: READ_ERRORS,
-      handler: ({ params, body, c, principal }) => stream(params.thread_id, body, { c, principal }),
+      handler: ({ params, query, body, c, principal }) =>
+        stream(params.thread_id, body, { c, principal }, query.namespace),
     }),
     route({
       ...base,
@@ -258,7 +278,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: CREATE_ERRORS,
       async handler({ params, body, c, principal }) {
         const run = await accept(params.thread_id, body, { c, principal }, "create");
-        return rawJson(run.run, locations(run, params.thread_id));
+        return rawJson(run.run!, locations(run, params.thread_id));
       },
     }),
     route({
@@ -364,6 +384,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
         joinStream(deps, params.thread_id, params.run_id, {
           lastEventId: c.req.header("last-event-id"),
           modes: query.stream_mode,
+          namespaces: query.namespace,
+          checkpointId: query.checkpoint_id,
           onDisconnect: cancelOnLeave(params.thread_id, params.run_id, query.cancel_on_disconnect),
         }),
     }),

@@ -7,9 +7,9 @@
  * database's notifications. Both may fail; one query for all followed runs, twice a second, finds what was missed.
  */
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { LiveFrames } from "../../base/events/live-frames.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
@@ -32,6 +32,8 @@ const LAST_FRAMES_MS = 3000;
 /** How long to wait for frames of an ended run that nobody may have any more. */
 const FORGOTTEN_MS = 800;
 
+const MOVED = "Another server has executed the run meanwhile, and its frames are not here.";
+
 export interface RunFollowerOptions {
   sql: Sql;
   streams: RunStreams;
@@ -50,10 +52,17 @@ interface Followed {
   askedAt: number;
   /** When the run was first seen to have ended, although its stream had not. */
   finalAt: number;
+  /** The run has been seen before its end: its frames are not too old to be had. */
+  seenGoing: boolean;
+  /** The latest attempt that was seen; 0: it has not begun, as far as is known here. */
+  attempt: number;
+  /** It was cancelled while it was pending: no frame of it is on its way. */
+  neverResumes: boolean;
 }
 
 export class RunFollower {
   readonly #o: RunFollowerOptions;
+  readonly #failure: RepeatedFailure;
   #followed = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
@@ -61,6 +70,7 @@ export class RunFollower {
 
   constructor(options: RunFollowerOptions) {
     this.#o = options;
+    this.#failure = new RepeatedFailure({ log: options.log, message: "runs could not be followed" });
     options.live?.listen((runId, first, frames, ended) => {
       const followed = this.#followed.get(runId);
       if (!followed || followed.stream.keeping || this.#o.isActive(runId)) return;
@@ -76,7 +86,9 @@ export class RunFollower {
   follow(runId: string, pendingOn?: string): RunStream {
     const stream = this.#o.streams.open(runId);
     if (stream.outcome || this.#followed.has(runId)) return stream;
-    this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0 });
+    const { execution } = stream;
+    const seen = { seenGoing: execution !== undefined, attempt: execution?.attempt ?? 0 };
+    this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...seen });
     this.#o.live?.subscribe(runId);
     this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
     if (pendingOn !== undefined && !this.#o.alone()) {
@@ -97,12 +109,24 @@ export class RunFollower {
     if (this.#followed.has(runId)) this.#lookSoon();
   }
 
+  /**
+   * A run that is not executed here was cancelled. Its readers here, if any, end when the run and its frames do, which
+   * another server may execute and write for a while. `wasPending`: it ended with the cancellation.
+   */
+  onCancelled(runId: string, wasPending: boolean): void {
+    const stream = this.#o.streams.get(runId);
+    if (!stream || stream.outcome) return;
+    this.follow(runId);
+    this.#followed.get(runId)!.neverResumes ||= wasPending;
+    this.#lookSoon();
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#followed.clear();
   }
 
-  /** Reads into a stream what is kept of it and not yet here. */
+  /** Reads into a stream what is kept of it and not yet here. What readers here have seen alone stands in the way. */
   async catchUp(stream: RunStream, frames: number): Promise<void> {
     while (stream.log.appended < frames && !stream.own) {
       const segments = await selectSegments(this.#o.sql, stream.runId, stream.log.appended);
@@ -134,8 +158,9 @@ export class RunFollower {
         if (await this.#advance(followed, found.get(id))) wanted.push(id);
       }
       if (wanted.length > 0) await wantStreams(this.#o.sql, wanted);
+      this.#failure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error)) this.#o.log.error({ err: error }, "runs could not be followed");
+      this.#failure.failed(error);
     } finally {
       this.#looking = false;
       if (this.#followed.size === 0) {
@@ -157,39 +182,63 @@ export class RunFollower {
     }
     const elsewhere = row?.run_status === "running" && row.server_id !== this.#o.serverId;
     if (elsewhere) this.#o.keeper.drop(stream);
+    // a run that is gone tells no attempt any more
+    followed.attempt = Math.max(followed.attempt, row?.attempt ?? 0);
     if (row?.frames && !stream.keeping) await this.catchUp(stream, row.frames);
     if (row?.run_status === "pending" || row?.run_status === "running") {
-      if (!elsewhere || Date.now() - followed.askedAt < WANT_MS) return false;
-      followed.askedAt = Date.now();
+      followed.seenGoing = true;
+      if (!elsewhere || performance.now() - followed.askedAt < WANT_MS) return false;
+      followed.askedAt = performance.now();
       return true;
     }
-    const patience = this.#patience(row);
+    // its last attempt was executed here, and went back into the queue with all of its frames
+    const isLastHere = stream.execution !== undefined && stream.execution.attempt >= followed.attempt;
+    const patience = isLastHere ? 0 : this.#patience(followed, row);
     if (patience > 0) {
-      followed.finalAt ||= Date.now();
-      if (Date.now() - followed.finalAt < patience) return !row?.frames;
+      followed.finalAt ||= performance.now();
+      if (performance.now() - followed.finalAt < patience) return !row?.frames;
     }
-    if (row?.frames && row.stream_status === null && !row.server_lives && !stream.own) {
-      const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
-      if (unended) await endKeptStream(this.#o.sql, unended);
+    if (row && !isLastHere && (await this.#endUnended(followed, row))) {
       this.#again = true;
       return false;
     }
     if (this.#o.isActive(stream.runId)) return false;
     this.#forget(stream.runId);
+    const isWhole = row?.stream_status != null && row.frames === stream.common;
+    if (!isLastHere && (stream.own || (followed.seenGoing && !isWhole && followed.attempt > 0))) {
+      stream.sayIncomplete(MOVED, followed.attempt);
+      await stream.flagged;
+    }
     this.#o.streams.end(stream.runId, outcomeOf(stream, row));
     return false;
   }
 
+  /** Writes the end of a kept stream that whoever should have written it has not: all readers get the same one. */
+  async #endUnended({ stream, seenGoing, attempt }: Followed, row: FollowedRun): Promise<boolean> {
+    if (row.stream_status !== null || stream.own) return false;
+    const isGone = row.run_status === null;
+    // without frames it is empty, unless it was announced to readers who waited for some
+    if (!row.frames && !isGone && !(seenGoing && row.attempt)) return false;
+    if (row.frames === null) await announceWant(this.#o.sql, stream.runId, row.thread_id!);
+    const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
+    if (!unended) return true;
+    // the attempt that ended it may not have begun to keep its frames
+    await endKeptStream(this.#o.sql, { ...unended, attempt: Math.max(unended.attempt, attempt) });
+    return true;
+  }
+
   /** How long the end of a run's stream may come after the run's own. */
-  #patience(row: FollowedRun | undefined): number {
+  #patience({ seenGoing, neverResumes }: Followed, row: FollowedRun | undefined): number {
+    if (neverResumes) return 0;
     if (row?.frames) {
       if (row.stream_status !== null) return 0;
       return row.server_lives || row.run_status === null ? LAST_FRAMES_MS : 0;
     }
     // a temporary run goes with its end; who executed it has its frames, though it may be too new to be known here
     if (!row || row.run_status === null) return LAST_FRAMES_MS;
-    if (this.#o.alone()) return 0;
-    return row.server_lives && row.server_id !== this.#o.serverId && row.is_recent ? FORGOTTEN_MS : 0;
+    if (this.#o.alone() || row.attempt === 0 || row.stream_status !== null) return 0;
+    if (!row.server_lives || row.server_id === this.#o.serverId || !row.is_recent) return 0;
+    return seenGoing ? LAST_FRAMES_MS : FORGOTTEN_MS;
   }
 
   #forget(runId: string): void {
@@ -203,7 +252,7 @@ function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   const error = row?.error ?? parseError(stream.lastError) ?? undefined;
   if (error && stream.log.appended === 0) stream.append("error", JSON.stringify(error));
   // all frames are here, or none can be trusted to be the last
-  const whole = row?.stream_status != null && !stream.own;
+  const whole = row?.stream_status != null && stream.incomplete === undefined;
   const state = row?.values ? `{"values":${row.values}}` : null;
   return {
     status,

@@ -10,15 +10,19 @@
  *        ^                                              |
  *        +------------- release (host died, shutdown) --+
  */
-import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+import type { RunEnd, RunKwargs } from "../../../../graph-host/src/protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
+import type { RunningRow } from "../servers/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
-import { answerOf } from "./answer.ts";
+import { acceptOnce } from "./accept-once.ts";
 import { traceOf } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
+import { Reconciler } from "./reconcile.ts";
+import type { RunStream } from "./run-streams.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
 import {
   cancelRunRow,
@@ -29,15 +33,19 @@ import {
   type CreatedRun,
   type NewRun,
   notifyQueue,
+  releaseRun,
   selectCancellable,
   selectNextDue,
   selectRetried,
+  selectRunState,
 } from "./sql.ts";
-import { takeOver } from "./take-over.ts";
+import type { KeptBefore } from "./stream-sql.ts";
+import { continueStream, takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
 /** Events that belong to the thread's numbered ones, not to the stream of the run. */
 const PROTOCOL = "protocol:";
+const CANCELLED = { outcome: "cancelled" } as const;
 /** How long a host may take to stop a run before it is taken for blocked. */
 const CANCEL_PATIENCE_MS = 5000;
 
@@ -48,17 +56,28 @@ export class RunQueue {
   #waitingForHost: ActiveRun[] = [];
   #creates: GroupCommit<NewRun, CreatedRun>;
   readonly #endings: RunEndings;
+  readonly #reconciler: Reconciler;
+  /** Creations under way that may claim their run. */
+  #creating = new Map<string, number>();
   #claiming = false;
+  /** When the claim under way began, by `performance.now()`. */
+  #claimBegan = 0;
   #claimAgain = false;
+  /** Until when no other server can take this one for dead, by `performance.now()`. */
+  #leasedUntil = Number.POSITIVE_INFINITY;
+  /** When the lease was last found to be lost. */
+  #lostAt = Number.NEGATIVE_INFINITY;
   /** Something may be left pending that only a slot or a host here was missing for. */
   #behind = false;
   #stopping = false;
   #poll: NodeJS.Timeout | undefined;
   #due: NodeJS.Timeout | undefined;
+  readonly claimFailure: RepeatedFailure;
   readonly counts: RunCounts = { started: 0, finished: 0, released: 0, lost: 0 };
 
   constructor(options: RunQueueOptions) {
     this.#o = options;
+    this.claimFailure = new RepeatedFailure({ log: options.log, message: "runs could not be claimed" });
     this.#creates = sortedGroupCommit((runs) => createRuns(options.hotSql, runs, false));
     this.#endings = new RunEndings({
       ...options,
@@ -66,7 +85,18 @@ export class RunQueue {
       hosts: () => this.#hosts,
       leave: (run) => this.#drop(run),
       lose: (run) => this.#lose(run),
+      holds: (run) => this.#active.get(run.runId) === run,
       wake: () => this.wake(),
+    });
+    this.#reconciler = new Reconciler({
+      ...options,
+      active: this.#active,
+      isExplained: (runId, before) => this.#creating.has(runId) || (this.#claiming && this.#claimBegan < before),
+      isExecuted: (run) => this.#hostOf(run) !== undefined,
+      carryCancel: (runId) => this.onCancelNotice(runId),
+      handBack: (runId, attempt) => this.#handBack(runId, attempt),
+      release: (run) => this.#endings.track(this.#endings.release(run, false, "The run's graph host lost it.")),
+      lose: (run) => this.#abandon(run),
     });
   }
 
@@ -89,16 +119,21 @@ export class RunQueue {
     const claim = !this.#stopping && this.#active.size < this.#o.settings.jobs && this.#hosts.hasCapacity;
     if (!claim) this.#behind = true;
     const row: NewRun = { ...run, serverId: this.#o.serverId, claim };
-    const created = await whileAway(async () => {
+    const underWay = (this.#creating.get(run.runId) ?? 0) + 1;
+    this.#creating.set(run.runId, underWay);
+    const { sql, settings } = this.#o;
+    const asked = performance.now();
+    const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, async () => {
       const grouped = await this.#creates.call(row);
       if (grouped.outcome !== "locked") return grouped;
       // somebody holds the thread: only this run waits for it
       const [alone] = await createRuns(this.#o.sql, [row]);
       return alone!;
-    });
+    }).finally(() => this.#created(run.runId));
+    if (created.outcome === "exists") this.#endings.track(this.#seekStranded(run));
     if (created.claimed) {
       this.#o.fault("after-claim");
-      this.#begin({
+      const claimed = {
         run_id: run.runId,
         thread_id: run.threadId,
         assistant_id: run.assistantId,
@@ -109,9 +144,10 @@ export class RunQueue {
         fresh_thread: created.fresh_thread,
         cancel_action: null,
         head: created.head,
-      });
+      };
+      this.#begin(claimed, asked);
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
-    for (const runId of created.cancelled) this.#afterCancel(runId);
+    for (const runId of created.cancelled) this.#afterCancel(runId, false);
     // others may have a slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
@@ -122,6 +158,42 @@ export class RunQueue {
     return created;
   }
 
+  #created(runId: string): void {
+    const underWay = this.#creating.get(runId)! - 1;
+    if (underWay > 0) this.#creating.set(runId, underWay);
+    else this.#creating.delete(runId);
+  }
+
+  /** The creation of a run that exists was repeated: the answer that would have begun it here may be lost. */
+  async #seekStranded({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
+    const row = await selectRunState(this.#o.sql, threadId, runId);
+    if (row?.status === "pending") this.wake();
+    const here = row?.status === "running" && row.server_id === this.#o.serverId;
+    if (!here || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
+    await this.#handBack(runId, row.attempt);
+  }
+
+  /** Compares the rows that run under this server with what it executes. */
+  onBeat(rows: RunningRow[], asked: number): void {
+    const wasLeased = performance.now() < this.#leasedUntil;
+    this.#leasedUntil = asked + this.#o.settings.leaseMs;
+    if (this.#stopping) return;
+    this.#reconciler.compare(rows, asked);
+    if (this.#confirm(rows) || !wasLeased) this.#dispatchWaiting();
+  }
+
+  /** @returns whether a run that waits for it is this server's still, so that it may begin */
+  #confirm(rows: RunningRow[]): boolean {
+    let isAny = false;
+    for (const { run_id: runId, attempt } of rows) {
+      const run = this.#active.get(runId);
+      if (!run?.unconfirmed || run.attempt !== attempt) continue;
+      run.unconfirmed = false;
+      isAny = true;
+    }
+    return isAny;
+  }
+
   /** Looks for work now. */
   wake(): void {
     if (this.#stopping) return;
@@ -130,6 +202,7 @@ export class RunQueue {
       return;
     }
     this.#claiming = true;
+    this.#claimBegan = performance.now();
     void this.#claim().finally(() => {
       this.#claiming = false;
       if (this.#claimAgain) {
@@ -145,7 +218,7 @@ export class RunQueue {
     const { outcome } = await cancelRunRow(this.#o.sql, { runId, threadId, action, reason });
     // an attempt was traced, and no other comes that would end what it has begun
     if (retried && outcome === "cancelled") this.#hosts.closeTrace(traceOf(retried, reason));
-    if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId);
+    if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId, outcome === "cancelled");
     return outcome;
   }
 
@@ -153,22 +226,33 @@ export class RunQueue {
   onWanted(runIds: string[]): void {
     for (const runId of runIds) {
       const stream = this.#o.streams.get(runId);
-      if (stream) this.#o.keeper.want(stream);
+      if (!stream) continue;
+      this.#o.keeper.want(stream);
+      const run = this.#active.get(runId);
+      if (!run || run.start.hold_end) continue;
+      // its end then goes with its last frames, unless the host is about to write it
+      run.start.hold_end = true;
+      this.#hosts.holdEnd(runId);
     }
   }
 
-  /** Told by the database, or by `cancel`: the row of this run wants an end. */
+  /** Told by the database, by `cancel` or by a beat: the row of this run wants an end. Safe to repeat. */
   onCancelNotice(runId: string): void {
     const run = this.#active.get(runId);
-    if (!run) return;
-    const host = this.#hosts.cancelRun(runId, "cancelled");
+    if (!run || run.phase === "ending") return;
+    if (run.phase === "starting") run.cancelled = true;
+    else if (run.phase === "waiting") this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
+    else this.#cancelInHost(run);
+  }
+
+  #cancelInHost(run: ActiveRun): void {
+    const host = this.#hosts.cancelRun(run.runId, "cancelled");
     if (!host) return;
-    const patience = setTimeout(() => {
-      if (this.#active.get(runId) === run && host.runs.get(runId)?.attempt === run.attempt) {
+    run.patience ??= setTimeout(() => {
+      if (this.#active.get(run.runId) === run && host.runs.get(run.runId)?.attempt === run.attempt) {
         host.kill("did not stop a cancelled run: something blocked its event loop");
       }
-    }, CANCEL_PATIENCE_MS);
-    patience.unref();
+    }, CANCEL_PATIENCE_MS).unref();
   }
 
   onHostEvent(runId: string, event: string, data: Buffer): void {
@@ -176,6 +260,25 @@ export class RunQueue {
     if (!run) return;
     if (event.startsWith(PROTOCOL)) this.#o.protocol.append(run, event.slice(PROTOCOL.length), data);
     else this.#o.streams.open(runId).append(event, data);
+  }
+
+  /** A later attempt goes on from a checkpoint: the frames up to there are those of an earlier one. */
+  onResumed(runId: string, checkpointId: string | null): void {
+    const run = this.#active.get(runId);
+    const stream = run && this.#o.streams.open(runId);
+    if (!stream || (checkpointId !== null && stream.marks.reaches(checkpointId))) return;
+    const reason = "An earlier attempt was cut off, and some of its frames may be missing.";
+    stream.sayIncomplete(reason, run.attempt);
+    if (isProtocolRun(run)) this.#o.protocol.sayIncomplete(run, reason);
+  }
+
+  onMark(runId: string, checkpointId: string): void {
+    const run = this.#active.get(runId);
+    const stream = this.#o.streams.get(runId);
+    if (!run || !stream) return;
+    if (!isProtocolRun(run)) return stream.mark(checkpointId);
+    // its events are numbered beside the stream
+    void this.#o.protocol.settled(runId).then(() => stream.mark(checkpointId));
   }
 
   onRunEnd(end: RunEnd, result: Buffer): void {
@@ -192,11 +295,13 @@ export class RunQueue {
 
   onHostExit(host: GraphHost, reason: string): void {
     if (this.#stopping) return;
+    // a host whose server was frozen ends itself, and its runs have done nothing
+    const blame = !this.#hosts.wasFrozen;
     for (const [runId, { attempt }] of host.runs) {
       const run = this.#active.get(runId);
       if (!run || run.attempt !== attempt) continue;
       this.#o.log.warn({ run_id: runId, attempt, reason }, "a graph host was lost with this run");
-      this.#endings.track(this.#endings.release(run, true, `The graph host ${reason}.`));
+      this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
     }
     this.#dispatchWaiting();
   }
@@ -208,20 +313,49 @@ export class RunQueue {
 
   /** Resolves when no run of the thread is pending or running any more; asks all of them to end. */
   async stopThread(threadId: string): Promise<void> {
-    for (;;) {
+    const asked = new Set<string>();
+    for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
       const rows = await selectCancellable(this.#o.sql, { threadId, statuses: ["pending", "running"] });
       if (rows.length === 0) return;
       // the youngest first, so that none of them starts because the one before it ended
-      for (const row of rows.reverse())
-        await this.cancel(threadId, row.run_id, "interrupt", "the thread is being deleted");
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const { run_id: runId } of rows.reverse()) {
+        if (asked.has(runId)) continue;
+        await this.cancel(threadId, runId, "interrupt", "the thread is being deleted");
+        asked.add(runId);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
   /** The lease was lost: others own these runs now. The hosts must not go on with them. */
   loseAll(): void {
+    this.#lostAt = performance.now();
     for (const host of this.#hosts.all) if (host.runs.size > 0) host.kill("the server lost its lease");
     for (const run of [...this.#active.values()]) this.#lose(run);
+  }
+
+  #hostOf(run: ActiveRun): GraphHost | undefined {
+    return this.#hosts.all.find((host) => host.runs.get(run.runId)?.attempt === run.attempt);
+  }
+
+  /** Others own this run and may execute it already: where it is alone, its host ends at once. */
+  #abandon(run: ActiveRun): void {
+    const host = this.#hostOf(run);
+    if (host?.runs.size === 1) host.kill("executed a run that belongs to another server now");
+    this.#lose(run);
+  }
+
+  /** Puts a run back into the queue that is claimed by this server, whose claim's answer was lost. */
+  async #handBack(runId: string, attempt: number): Promise<void> {
+    const { settings, alone, leaseSql } = this.#o;
+    const { maxFailures } = settings;
+    const given = { runId, attempt, blame: false, maxFailures, reason: "", notify: !alone() };
+    const { outcome } = await releaseRun(leaseSql, given);
+    if (outcome === "lost") return;
+    this.counts.released += 1;
+    // readers here hear of what follows from the database
+    if (this.#o.streams.get(runId)) this.#o.follower.follow(runId);
+    this.wake();
   }
 
   /** Stops claiming, lets runs finish within the grace period, hands the others back without blame. */
@@ -229,8 +363,8 @@ export class RunQueue {
     this.#stopping = true;
     clearInterval(this.#poll);
     clearTimeout(this.#due);
-    const deadline = Date.now() + this.#o.settings.shutdownGraceSecs * 1000;
-    while (this.#active.size > this.#waitingForHost.length && Date.now() < deadline) {
+    const deadline = performance.now() + this.#o.settings.shutdownGraceSecs * 1000;
+    while (this.#active.size > this.#waitingForHost.length && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     // first the processes, so that nothing runs any more when another server takes over
@@ -252,17 +386,19 @@ export class RunQueue {
         this.#behind = free <= 0 || !this.#hosts.hasCapacity;
         if (this.#stopping || this.#behind) return;
         const limit = Math.min(free, 32);
-        const rows = await claimRuns(this.#o.sql, this.#o.serverId, limit);
+        const asked = performance.now();
+        const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
         const kept = await takeOver(this.#o, rows);
-        for (const row of rows) this.#begin(row, kept.get(row.run_id));
+        for (const row of rows) this.#begin(row, asked, kept ? kept.get(row.run_id) : "unknown");
         if (rows.length < limit) break;
       }
       const due = await selectNextDue(this.#o.sql);
       if (due !== null) this.#setDue(due);
+      this.claimFailure.succeeded();
     } catch (error) {
       // the poll comes again
-      this.#o.log.debug({ err: error }, "runs could not be claimed");
+      if (!this.#stopping) this.claimFailure.failed(error);
     }
   }
 
@@ -272,9 +408,14 @@ export class RunQueue {
     this.#due.unref();
   }
 
-  /** @param kept frames of its stream that are in the database; undefined when there is no kept stream */
-  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, kept?: number): void {
+  /**
+   * @param asked when its claim was asked for: others have the run if the lease was lost since
+   * @param kept its stream in the database; undefined when there is no kept stream
+   */
+  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, asked: number, kept?: KeptBefore | "unknown"): void {
+    if (asked < this.#lostAt) return;
     const { runTimeoutSecs } = this.#o.settings;
+    const isKept = kept !== undefined || isResumable(row.kwargs);
     const run: ActiveRun = {
       runId: row.run_id,
       threadId: row.thread_id,
@@ -290,33 +431,50 @@ export class RunQueue {
         attempt: row.attempt,
         fresh_thread: row.fresh_thread,
         ...(row.head && { head: row.head }),
+        ...(!this.#o.settings.answerToolCalls && { keep_tool_calls: true }),
         notify: !this.#o.alone(),
+        // an earlier attempt may have left a gap, which the run's record then says
+        ...((isKept || row.attempt > 1) && { hold_end: true }),
       },
       kwargs: row.kwargs,
-      timeout: setTimeout(() => void this.#timeOut(row), runTimeoutSecs * 1000),
+      timeout: undefined,
       claimedAt: performance.now(),
+      phase: "starting",
+      untouched: row.attempt === 1,
+      unconfirmed: false,
     };
+    run.timeout = setTimeout(() => void this.#timeOut(run), runTimeoutSecs * 1000);
     this.counts.started += 1;
     this.#active.set(run.runId, run);
     const stream = this.#o.streams.open(run.runId);
     stream.execution = { threadId: row.thread_id, attempt: row.attempt };
     this.#o.onBegun(row.thread_id);
-    if (kept && !stream.keeping && stream.log.appended < kept) {
-      // the frames of the attempts before come first
-      const caughtUp = this.#o.follower.catchUp(stream, kept);
-      this.#endings.track(caughtUp.then(() => this.#keepAndGo(run, row, kept)));
-    } else this.#keepAndGo(run, row, kept);
+    if (kept === "unknown") {
+      this.#keepAndGo(run, row, stream, undefined);
+      return isKept ? stream.sayIncomplete("Its frames could not be stored.", row.attempt) : undefined;
+    }
+    if (!kept) return this.#keepAndGo(run, row, stream, isKept ? 0 : undefined);
+    // the frames of the attempts before come first
+    const started = continueStream(this.#o, stream, row.attempt, kept).then(
+      (own) => this.#keepAndGo(run, row, own, kept.frames),
+      () => this.#endings.release(run, false, "The frames of its earlier attempts could not be read."),
+    );
+    this.#endings.track(started);
   }
 
-  #keepAndGo(run: ActiveRun, row: ClaimedRun, kept: number | undefined): void {
+  /** @param stored frames that are kept already; undefined: none will be */
+  #keepAndGo(run: ActiveRun, row: ClaimedRun, stream: RunStream, stored: number | undefined): void {
     if (this.#active.get(run.runId) !== run) return;
-    const stream = this.#o.streams.open(run.runId);
-    const held = isResumable(row.kwargs);
-    if (held || kept !== undefined) {
-      this.#o.keeper.keep(stream, { ...stream.execution!, stored: kept ?? 0, held });
-    }
-    if (row.cancel_action) this.#endings.track(this.#endings.finish(run, { outcome: "cancelled" }, undefined));
-    else this.#dispatch(run);
+    const execution = { threadId: row.thread_id, attempt: row.attempt };
+    stream.execution = execution;
+    if (stored !== undefined) this.#o.keeper.keep(stream, { ...execution, stored, held: true });
+    const refused = questionsOf(row.kwargs)?.refused;
+    if (row.cancel_action || run.cancelled) this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
+    else if (refused !== undefined) {
+      const error = { error: "UnknownInterruptError", message: refused };
+      this.#announce(run);
+      this.#endings.track(this.#endings.finish(run, { outcome: "refused", error }, undefined));
+    } else this.#dispatch(run);
   }
 
   #dispatch(run: ActiveRun): void {
@@ -328,27 +486,42 @@ export class RunQueue {
       this.#endings.track(this.#endings.finish(run, { outcome: "error", error: failure }, undefined));
       return;
     }
-    if (!this.#hosts.startRun(run.start, run.kwargs, run.suspicion)) return void this.#waitingForHost.push(run);
+    run.phase = "executing";
+    // others may have ended the run when the lease is not known to be good: a beat that sees its row tells
+    if (performance.now() >= this.#leasedUntil) run.unconfirmed = true;
+    if (run.unconfirmed || !this.#hosts.startRun(run.start, run.kwargs, run.suspicion)) {
+      run.phase = "waiting";
+      return void this.#waitingForHost.push(run);
+    }
+    run.untouched = false;
     // said here, not by the host: the first frame then does not wait for a process, and costs no message
-    const attempt = { run_id: run.runId, attempt: run.attempt };
+    this.#announce(run);
+  }
+
+  #announce(run: ActiveRun): void {
+    const discarded = questionsOf(run.kwargs)?.discarded;
+    const attempt = { run_id: run.runId, attempt: run.attempt, ...(discarded && { discarded_interrupts: discarded }) };
     this.#o.streams.open(run.runId).append("metadata", JSON.stringify(attempt));
   }
 
   #dispatchWaiting(): void {
     for (const run of this.#waitingForHost.splice(0)) {
-      if (this.#active.get(run.runId) === run) this.#dispatch(run);
+      if (this.#active.get(run.runId) === run && run.phase === "waiting") this.#dispatch(run);
     }
   }
 
-  async #timeOut(row: ClaimedRun): Promise<void> {
+  async #timeOut(run: ActiveRun): Promise<void> {
     const seconds = this.#o.settings.runTimeoutSecs;
-    await this.cancel(row.thread_id, row.run_id, "timeout", `The run took longer than ${seconds} s.`).catch(
-      (error: unknown) => this.#o.log.error({ err: error, run_id: row.run_id }, "a run could not be timed out"),
+    const cancel = () => this.cancel(run.threadId, run.runId, "timeout", `The run took longer than ${seconds} s.`);
+    await whileAway(cancel, Infinity, () => this.#active.get(run.runId) === run).catch((error: unknown) =>
+      this.#o.log.error({ err: error, run_id: run.runId }, "a run could not be timed out"),
     );
   }
 
   /** Somebody else has this run now. Its readers here hear of its end from the database. */
   #lose(run: ActiveRun): void {
+    // a later attempt of it may be here
+    if (this.#active.get(run.runId) !== run) return;
     this.counts.lost += 1;
     this.#drop(run);
     this.#hosts.dropRun(run.runId);
@@ -358,28 +531,27 @@ export class RunQueue {
 
   #drop(run: ActiveRun): void {
     clearTimeout(run.timeout);
+    clearTimeout(run.patience);
     if (this.#active.get(run.runId) === run) this.#active.delete(run.runId);
     if (this.#behind) this.wake();
   }
 
-  /** A run that has not started is final by now; one that runs here is told. */
-  #afterCancel(runId: string): void {
+  #afterCancel(runId: string, wasPending: boolean): void {
     if (this.#active.has(runId)) this.onCancelNotice(runId);
-    else {
-      const stream = this.#o.streams.get(runId);
-      if (stream && !stream.outcome) {
-        this.#o.streams.end(runId, {
-          status: "interrupted",
-          answer: answerOf("interrupted", undefined, stream.lastValues, null),
-        });
-      }
-    }
+    else this.#o.follower.onCancelled(runId, wasPending);
   }
 }
+
+const isProtocolRun = ({ kwargs }: ActiveRun): boolean => kwargs.includes('"protocol": "v2"');
 
 /** Whether clients may come back to its stream. The text is read only when the word is in it. */
 const isResumable = (kwargs: string): boolean =>
   kwargs.includes('"resumable": true') && (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
+
+/** What questions.sql says of a run that answers or discards interrupts. The text is read only when the word is in it. */
+function questionsOf(kwargs: string): RunKwargs["questions"] {
+  return kwargs.includes('"questions": {') ? (JSON.parse(kwargs) as RunKwargs).questions : undefined;
+}
 
 /** The last attempt of a run that has lost hosts is made where it can harm nobody and nobody can harm it. */
 function suspicionOf(failures: number, maxFailures: number): Suspicion {

@@ -3,8 +3,10 @@ import { join } from "node:path";
 
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { FrameLog } from "../../base/events/frame-log.ts";
+import type { SpillSpace } from "../../base/events/spill-space.ts";
 import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
 import type { RunStatus } from "./sql.ts";
+import { StreamMarks } from "./stream-marks.ts";
 
 /** How a run ended, for those who wait for it here. */
 export interface RunOutcome {
@@ -19,6 +21,8 @@ export interface Keeping {
   attempt: number;
   /** How many of the frames are there. */
   stored: number;
+  /** Which marks are there: `StreamMarks.version`. */
+  marked: number;
   /** Readers see frames only when they are there. */
   held: boolean;
   /** Somebody elsewhere reads. */
@@ -27,6 +31,19 @@ export interface Keeping {
 
 /** Memory of one run's frames before they move to a file. */
 const RUN_MEMORY_BYTES = 2 * 1024 * 1024;
+/** Marks go with the next frames, or alone when there are none for so long. */
+const MARK_MS = 100;
+/** Events that a stream which is cut short still gets. */
+const LAST_WORDS = new Set(["incomplete", "error", "feedback"]);
+
+/** What the streams of a server share. */
+export interface StreamBacking {
+  space?: SpillSpace;
+  /** Frames of the kept stream. */
+  readKept?: (runId: string, from: number, count: number) => Promise<Buffer[]>;
+  /** Has the run's record say that its stream lacks frames. Never rejects. */
+  flagIncomplete?: (runId: string, reason: string) => Promise<void>;
+}
 
 /** A run's frames and its end, as long as this server knows of them. */
 export class RunStream {
@@ -46,23 +63,82 @@ export class RunStream {
   keeping: Keeping | undefined;
   /** All of its frames, and its end, are written. */
   kept = false;
-  /** Frames were made here that are nowhere else: those of other servers would not fit behind them. */
-  own = false;
+  /** How many of the first frames are known to be those of the kept stream. */
+  common = 0;
+  readonly marks = new StreamMarks();
+  /** Why it lacks frames; undefined while it lacks none, as far as is known here. */
+  incomplete: string | undefined;
+  /** Settles when the run's record says so. */
+  flagged: Promise<void> | undefined;
   /** Told of each new frame, and of the end. */
   onChange: (() => void) | undefined;
   /** Memory that keeping it costs, in bytes, measured: 4000 and 300 a frame for bookkeeping. Known when it has ended. */
   weight = 0;
 
-  constructor(runId: string, file: string) {
+  readonly #backing: StreamBacking;
+  #isCut = false;
+  #markTimer: NodeJS.Timeout | undefined;
+
+  constructor(runId: string, file: string, backing: StreamBacking = {}) {
     this.runId = runId;
-    this.log = new FrameLog({ memoryBytes: RUN_MEMORY_BYTES, file });
+    this.#backing = backing;
+    const { space, readKept } = backing;
+    this.log = new FrameLog({
+      memoryBytes: RUN_MEMORY_BYTES,
+      file,
+      ...(space && { space }),
+      ...(readKept && {
+        elsewhere: {
+          count: () => this.common,
+          isGrowing: () => this.keeping !== undefined,
+          read: (from: number, count: number) => readKept(runId, from, count),
+        },
+      }),
+      onFull: (reason) => this.#cutShort(reason),
+    });
+  }
+
+  /** True when frames were made here that are nowhere else: those of other servers would not fit behind them. */
+  get own(): boolean {
+    return this.common < this.log.appended;
   }
 
   append(event: string, data: Buffer | string): void {
     if (event === "values") this.lastValues = typeof data === "string" ? Buffer.from(data) : data;
-    this.own = true;
+    if (this.#isCut && !LAST_WORDS.has(event)) return;
     this.log.append(event, sseFrame(this.log.appended, event, data));
     this.onChange?.();
+  }
+
+  /** All frames up to this checkpoint have been appended. */
+  mark(checkpointId: string): void {
+    if (this.#isCut) return;
+    this.marks.add({ checkpointId, frames: this.log.appended });
+    if (!this.onChange) return;
+    this.#markTimer ??= setTimeout(() => {
+      this.#markTimer = undefined;
+      this.onChange?.();
+    }, MARK_MS).unref();
+  }
+
+  /** From here on frames are missing, of `attempt` or one before it. The stream and its run say so. */
+  sayIncomplete(reason: string, attempt: number): void {
+    this.incomplete ??= reason;
+    this.append("incomplete", JSON.stringify({ run_id: this.runId, attempt, reason }));
+    this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
+  }
+
+  /** Forgets what readers have not seen. */
+  dropHidden(): void {
+    this.log.dropHidden();
+    this.marks.cut(this.log.appended);
+  }
+
+  /** No more frames fit. What is there stays; the stream ends as an incomplete one. */
+  #cutShort(reason: string): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
+    this.sayIncomplete(reason, this.execution?.attempt ?? 0);
   }
 
   /** Frames that another server made, if they are the next ones. @returns false when they are not */
@@ -72,7 +148,11 @@ export class RunStream {
       if (name === "values") this.lastValues = frameData(frame);
       else if (name === "error") this.lastError = frameData(frame);
       else if (name === "feedback") this.links = frameData(frame).toString();
+      else if (name === "incomplete")
+        this.incomplete ??= (JSON.parse(frameData(frame).toString()) as { reason: string }).reason;
       this.log.append(name, frame);
+      // ahead of a spill, which may rely on it
+      this.common = this.log.appended;
     }
     this.log.showAll();
     return true;
@@ -81,7 +161,8 @@ export class RunStream {
   end(outcome: RunOutcome): void {
     if (this.outcome) return;
     this.outcome = outcome;
-    this.endedAt = Date.now();
+    this.endedAt = performance.now();
+    clearTimeout(this.#markTimer);
     this.weight = this.log.memory + this.log.appended * 300 + 4000;
     this.log.close();
     this.onChange?.();
@@ -97,16 +178,22 @@ export class RunStreams {
   readonly #directory: string;
   readonly #ttlMs: number;
   readonly #memoryBytes: number;
+  readonly #backing: StreamBacking;
   #streams = new Map<string, RunStream>();
   /** Finished ones, oldest first. */
   #finished = new Map<string, RunStream>();
   #held = 0;
+  #made = 0;
   #timer: NodeJS.Timeout;
 
-  constructor(options: { dataDir: string; ttlSecs: number; memoryMb: number; serverId: string }) {
+  constructor(
+    options: { dataDir: string; ttlSecs: number; memoryMb: number; serverId: string },
+    backing: StreamBacking = {},
+  ) {
     this.#directory = join(options.dataDir, "streams", options.serverId);
     this.#ttlMs = options.ttlSecs * 1000;
     this.#memoryBytes = options.memoryMb * 1024 * 1024;
+    this.#backing = backing;
     this.#timer = setInterval(() => this.#expire(), 1000);
   }
 
@@ -121,10 +208,25 @@ export class RunStreams {
   open(runId: string): RunStream {
     let stream = this.#streams.get(runId);
     if (!stream) {
-      stream = new RunStream(runId, join(this.#directory, `${runId}.frames`));
+      stream = this.#make(runId);
       this.#streams.set(runId, stream);
     }
     return stream;
+  }
+
+  /**
+   * Begins a run's stream anew, because its kept one has other frames than readers here have seen. Those readers keep
+   * the old one, which ends as an incomplete one when the run does.
+   */
+  replace(old: RunStream, reason: string): RunStream {
+    const fresh = this.#make(old.runId);
+    this.#streams.set(old.runId, fresh);
+    void fresh.done.promise.then((outcome) => {
+      old.sayIncomplete(reason, fresh.execution?.attempt ?? 0);
+      old.end(outcome);
+      old.log.abandon();
+    });
+    return fresh;
   }
 
   end(runId: string, outcome: RunOutcome): void {
@@ -136,6 +238,11 @@ export class RunStreams {
     this.#shrink();
   }
 
+  #make(runId: string): RunStream {
+    this.#made += 1;
+    return new RunStream(runId, join(this.#directory, `${runId}.${this.#made}.frames`), this.#backing);
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const stream of this.#streams.values()) await stream.log.dispose();
@@ -145,7 +252,7 @@ export class RunStreams {
   }
 
   #expire(): void {
-    const before = Date.now() - this.#ttlMs;
+    const before = performance.now() - this.#ttlMs;
     for (const stream of this.#finished.values()) {
       if (stream.endedAt > before) break;
       this.#forget(stream);

@@ -80,7 +80,12 @@ export const runBody = z.object({
     .max(100)
     .nullish()
     .describe("A feedback link each, told by the event `feedback` and in the result as `__feedback__`."),
-  strict_resume: z.boolean().nullish().describe("Not supported yet: refused unless false."),
+  strict_resume: z
+    .boolean()
+    .nullish()
+    .describe(
+      "Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending.",
+    ),
 });
 export type RunBody = z.output<typeof runBody>;
 
@@ -99,6 +104,14 @@ export const runSchema = z
     multitask_strategy: z.enum(["reject", "rollback", "interrupt", "enqueue"]),
     error: z.object({ error: z.string(), message: z.string() }).loose().nullable(),
     cancel_reason: z.string().nullable(),
+    discarded_interrupts: z
+      .array(z.string())
+      .nullable()
+      .describe("Ids of the interrupts that were pending on the thread and that the run's new input discards."),
+    stream_incomplete: z
+      .string()
+      .optional()
+      .describe("Why the run's stream lacks frames. Absent: it lacks none, as far as is known."),
   })
   .meta({ id: "Run" });
 
@@ -114,9 +127,35 @@ export const cancelQuery = z.object({
 
 export const joinQuery = z.object({ cancel_on_disconnect: queryFlag });
 
+/** Namespaces of a stream's events: one, several as a JSON array, or the parameter several times. `""` is the root graph's. */
+const namespaces = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .transform((given, context) => {
+    if (given === undefined) return undefined;
+    const parsed = z
+      .array(z.string().max(4096))
+      .min(1)
+      .max(100)
+      .safeParse(typeof given === "string" && given.startsWith("[") ? parseList(given) : [given].flat());
+    if (parsed.success) return parsed.data;
+    context.addIssue({ code: "custom", message: "must be a namespace, or a JSON array of them" });
+    return z.NEVER;
+  })
+  .describe('Only events of these namespaces, "" for the root graph; a node\'s name stands for all of its tasks.');
+
+export const streamQuery = z.object({ namespace: namespaces });
+
 /** `stream_mode`: one, several as a JSON array, or the parameter several times. */
 export const joinStreamQuery = z.object({
   cancel_on_disconnect: queryFlag,
+  namespace: namespaces,
+  checkpoint_id: uuid
+    .optional()
+    .describe(
+      "Only what follows this checkpoint, whose state the caller shows already; the whole run when it is not one of " +
+        "the run's newest. A Last-Event-ID other than -1 counts instead.",
+    ),
   stream_mode: z
     .union([z.string(), z.array(z.string())])
     .optional()

@@ -26,9 +26,12 @@ export interface NewRun {
 }
 
 export interface CreatedRun {
-  outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked";
-  /** JSON text, where it was asked for. */
-  run: string;
+  outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked" | "unknown_interrupt";
+  /**
+   * JSON text of the run, where it was asked for; otherwise of its `discarded_interrupts` alone, where it has some.
+   * `unknown_interrupt`: the reason.
+   */
+  run: string | null;
   graph_id: string;
   claimed: boolean;
   /** JSON text, merged with assistant and thread; only of a claimed run. */
@@ -82,7 +85,8 @@ export interface FinishedRun {
   runId: string;
   threadId: string;
   attempt: number;
-  outcome: RunEnd["outcome"];
+  /** `refused`: it has not begun, and its thread stays as it is. */
+  outcome: RunEnd["outcome"] | "refused";
   /** JSON texts, or null. */
   error: string | null;
   state: string | null;

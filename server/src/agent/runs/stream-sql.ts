@@ -1,6 +1,6 @@
 /** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` says who may write. */
 import type { Sql } from "../../base/db/connect.ts";
-import type { RunStatus } from "./sql.ts";
+import type { FinishedRun, FinishOutcome, RunStatus } from "./sql.ts";
 
 export interface FramesToKeep {
   runId: string;
@@ -11,25 +11,66 @@ export interface FramesToKeep {
   count: number;
   /** The frames as they go over the wire, one after the other. */
   frames: string;
+  /** See `StreamMarks.text`; null: as they are. */
+  marks: string | null;
   /** With the last ones: how the run ended. */
   status: RunStatus | "deleted" | null;
   /** Whether other servers shall be told by the database. */
   notify: boolean;
 }
 
+/** `behind`: the attempt's own frames before number `stored` are kept already. */
+export interface KeepOutcome {
+  outcome: "stored" | "behind" | "lost";
+  stored: number;
+}
+
 /** In the order given; callers sort by run, so that two such statements lock in one order. */
-export async function appendFrames(sql: Sql, batch: FramesToKeep[]): Promise<("stored" | "lost")[]> {
-  const rows = await sql<{ outcome: "stored" | "lost" }[]>`
-    select append_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.status) as outcome,
-           case when u.notify then pg_notify('heddle_frames', u.run_id::text) end
+export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepOutcome[]> {
+  return sql<KeepOutcome[]>`
+    select k.outcome, k.stored, case when u.notify then pg_notify('heddle_frames', u.run_id::text) end
     from unnest(
       ${batch.map((b) => b.runId)}::uuid[], ${batch.map((b) => b.threadId)}::uuid[],
       ${batch.map((b) => b.attempt)}::int[], ${batch.map((b) => b.first)}::int[], ${batch.map((b) => b.count)}::int[],
-      ${batch.map((b) => b.frames)}::text[], ${batch.map((b) => b.status)}::text[],
+      ${batch.map((b) => b.frames)}::text[], ${batch.map((b) => b.marks)}::text[], ${batch.map((b) => b.status)}::text[],
       ${batch.map((b) => String(b.notify))}::text[]::boolean[]
-    ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, status, notify, n)
+    ) with ordinality as u(run_id, thread_id, attempt, first, count, frames, marks, status, notify, n)
+    cross join lateral keep_frames(u.run_id, u.thread_id, u.attempt, u.first, u.count, u.frames, u.marks, u.status) k
     order by u.n`;
-  return rows.map((row) => row.outcome);
+}
+
+/** The end of a run, with the last frames of its kept stream. */
+export interface KeptEnd extends FinishedRun {
+  first: number;
+  count: number;
+  frames: string;
+  /** A frame that follows, unless the run is rolled back. */
+  last: string | null;
+}
+
+export interface KeptEndOutcome extends Omit<FinishOutcome, "outcome"> {
+  outcome: FinishOutcome["outcome"] | "behind";
+  stored: number;
+}
+
+/** In the order given; callers sort by thread, as for `finishRuns`. */
+export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): Promise<KeptEndOutcome[]> {
+  return sql<KeptEndOutcome[]>`
+    select e.outcome, e.waiting, e.stored from unnest(
+      ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
+      ${runs.map((r) => r.attempt)}::int[], ${runs.map((r) => r.outcome)}::text[],
+      ${runs.map((r) => r.error)}::text[], ${runs.map((r) => r.state)}::text[],
+      ${runs.map((r) => r.first)}::int[], ${runs.map((r) => r.count)}::int[],
+      ${runs.map((r) => r.frames)}::text[], ${runs.map((r) => r.last)}::text[]
+    ) with ordinality as u(run_id, thread_id, attempt, outcome, error, state, first, count, frames, last, n)
+    cross join lateral end_kept_run(u.run_id, u.thread_id, u.attempt, u.outcome, u.error::jsonb, u.state::jsonb,
+                                    ${notify}, u.first, u.count, u.frames, u.last) e
+    order by u.n`;
+}
+
+/** The run says that its stream lacks frames; the first reason stands. */
+export async function flagIncompleteStream(sql: Sql, runId: string, reason: string): Promise<void> {
+  await sql`update runs set stream_incomplete = ${reason} where run_id = ${runId} and stream_incomplete is null`;
 }
 
 export interface KeptStream {
@@ -39,25 +80,31 @@ export interface KeptStream {
   ordinal: string | null;
   attempt: number;
   frames: number;
+  /** See stream-marks.ts. */
+  marks: string | null;
   status: RunStatus | "deleted" | null;
 }
 
 export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStream | undefined> {
   const [row] = await sql<KeptStream[]>`
-    select run_id, thread_id, ordinal::text, attempt, frames, status from run_streams where run_id = ${runId}`;
+    select run_id, thread_id, ordinal::text, attempt, frames, marks, status from run_streams where run_id = ${runId}`;
   return row;
 }
 
-/** Fences off the attempts before. Answers those of the runs that have a kept stream, and how far it is. */
-export function takeOverStreams(
-  sql: Sql,
-  runs: { runId: string; attempt: number }[],
-): Promise<{ run_id: string; frames: number }[]> {
-  return sql<{ run_id: string; frames: number }[]>`
+/** How far a kept stream is, and its marks: see stream-marks.ts. */
+export interface KeptBefore {
+  run_id: string;
+  frames: number;
+  marks: string | null;
+}
+
+/** Fences off the attempts before. Answers for those of the runs that have a kept stream; again, if it is repeated. */
+export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number }[]): Promise<KeptBefore[]> {
+  return sql<KeptBefore[]>`
     update run_streams r set attempt = u.attempt
     from unnest(${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.attempt)}::int[]) as u(run_id, attempt)
-    where r.run_id = u.run_id and r.attempt < u.attempt and r.ended_at is null
-    returning r.run_id, r.frames`;
+    where r.run_id = u.run_id and r.attempt <= u.attempt and r.ended_at is null
+    returning r.run_id, r.frames, r.marks`;
 }
 
 /** Asks whoever executes these runs to keep their frames and to tell of each. */
@@ -80,6 +127,19 @@ export function selectSegments(sql: Sql, runId: string, from: number): Promise<{
     order by first limit 16`;
 }
 
+/** The segments that hold the frames from number `from` on: the one that it is in, and up to 16 in all. */
+export function selectSegmentsAround(
+  sql: Sql,
+  runId: string,
+  from: number,
+): Promise<{ first: number; frames: string }[]> {
+  return sql<{ first: number; frames: string }[]>`
+    select first, frames from run_stream_segments
+    where run_id = ${runId}
+      and first >= (select max(first) from run_stream_segments where run_id = ${runId} and first <= ${from})
+    order by first limit 16`;
+}
+
 /** A run and its kept stream as a reader elsewhere needs to know them; no row when neither is there. */
 export interface FollowedRun {
   run_id: string;
@@ -87,6 +147,9 @@ export interface FollowedRun {
   run_status: RunStatus | null;
   /** The server that executes it, or did; or that accepted it. */
   server_id: string | null;
+  /** null: the run is gone. */
+  attempt: number | null;
+  thread_id: string | null;
   /** Whether that one is alive. */
   server_lives: boolean;
   /** Ended less than some minutes ago. */
@@ -103,7 +166,7 @@ export interface FollowedRun {
 
 export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
   return sql<FollowedRun[]>`
-    select w.run_id, r.status as run_status, r.server_id, r.error,
+    select w.run_id, r.status as run_status, r.server_id, r.attempt, r.thread_id, r.error,
            exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
            r.ended_at > now() - interval '5 minutes' as is_recent,
            case when r.status not in ('pending', 'running') then t.values::text end as values,
@@ -130,7 +193,7 @@ export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
 /** Streams whose writer died between the run's end and theirs. With `runId`: that one, however young. */
 export function selectUnendedStreams(sql: Sql, runId?: string): Promise<KeptStream[]> {
   return sql<KeptStream[]>`
-    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames,
+    select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames, s.marks,
            coalesce(r.status, case when exists (select 1 from threads t where t.thread_id = s.thread_id)
                                    then 'deleted' else 'success' end) as status
     from run_streams s left join runs r on r.run_id = s.run_id

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { endKeptStream } from "./end-kept-stream.ts";
 import { selectUnendedStreams, sweepStreams } from "./stream-sql.ts";
 
@@ -12,14 +12,14 @@ const SWEEP_MS = 5000;
  */
 export class StreamSweeper {
   readonly #sql: Sql;
-  readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   readonly #ttlSecs: number;
   readonly #timer: NodeJS.Timeout;
   #sweeping = false;
 
   constructor(sql: Sql, log: Log, ttlSecs: number) {
     this.#sql = sql;
-    this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "kept streams could not be swept" });
     this.#ttlSecs = ttlSecs;
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS);
     this.#timer.unref();
@@ -35,8 +35,9 @@ export class StreamSweeper {
     try {
       for (const stream of await selectUnendedStreams(this.#sql)) await endKeptStream(this.#sql, stream);
       await sweepStreams(this.#sql, this.#ttlSecs);
+      this.#failure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error)) this.#log.error({ err: error }, "kept streams could not be swept");
+      this.#failure.failed(error);
     } finally {
       this.#sweeping = false;
     }

@@ -1,20 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { whileAway } from "../../base/db/retry.ts";
 import type { RunQueueOptions } from "./active-run.ts";
+import type { RunFollower } from "./run-follower.ts";
+import type { RunStream, RunStreams } from "./run-streams.ts";
 import type { ClaimedRun } from "./sql.ts";
-import { takeOverStreams } from "./stream-sql.ts";
+import type { StreamKeeper } from "./stream-keeper.ts";
+import { type KeptBefore, takeOverStreams } from "./stream-sql.ts";
 
-/** Which of these runs have a kept stream that others may have begun, and how many frames it has. */
+/** The database may be away for as long as it likes: none of these runs begins before its kept stream is known. */
+const PATIENCE_MS = Number.POSITIVE_INFINITY;
+const TRIES = 5;
+
+/** Which of these runs have a kept stream that others may have begun, and how far it is. Undefined: cannot be known. */
 export async function takeOver(
   { sql, alone, log }: Pick<RunQueueOptions, "sql" | "alone" | "log">,
   rows: ClaimedRun[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, KeptBefore> | undefined> {
   const begun = rows.filter((row) => row.attempt > 1 || !alone());
   if (begun.length === 0) return new Map();
   const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
-  const streams = await whileAway(() => takeOverStreams(sql, runs)).catch((error: unknown) => {
-    // the fence holds: these runs go on without their frames being kept
-    log.error({ err: error }, "kept streams could not be taken over");
-    return [];
-  });
-  return new Map(streams.map((stream) => [stream.run_id, stream.frames]));
+  for (let tried = 1; ; tried++) {
+    try {
+      const streams = await whileAway(() => takeOverStreams(sql, runs), PATIENCE_MS);
+      return new Map(streams.map((stream) => [stream.run_id, stream]));
+    } catch (error) {
+      if (tried === TRIES) {
+        // the fence holds: these runs go on, and say that their frames are not kept
+        log.error({ err: error }, "kept streams could not be taken over");
+        return undefined;
+      }
+      await sleep(100 * tried);
+    }
+  }
 }
+
+export interface Continuation {
+  streams: RunStreams;
+  keeper: StreamKeeper;
+  follower: RunFollower;
+}
+
+/**
+ * Has the local stream of a run hold what is kept of it, so that the attempt that begins here goes on behind that.
+ * @returns the stream to go on with: another one where readers here have seen frames that are not the kept ones
+ */
+export async function continueStream(
+  { streams, keeper, follower }: Continuation,
+  stream: RunStream,
+  attempt: number,
+  kept: KeptBefore,
+): Promise<RunStream> {
+  stream.marks.read(kept.marks);
+  // no other attempt has written since the last one here
+  const isWriter = stream.keeping?.attempt === attempt - 1 && kept.frames <= stream.log.appended;
+  if (isWriter) return stream;
+  keeper.drop(stream);
+  await follower.catchUp(stream, kept.frames);
+  if (agrees(stream, kept)) return stream;
+  const fresh = streams.replace(stream, "Another server has executed the run meanwhile.");
+  fresh.marks.read(kept.marks);
+  await follower.catchUp(fresh, kept.frames);
+  return fresh;
+}
+
+/** What is kept is the beginning of what is here. */
+const agrees = ({ common }: RunStream, { frames }: KeptBefore): boolean => frames <= common;

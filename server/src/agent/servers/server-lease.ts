@@ -1,24 +1,36 @@
 /**
  * This server's place among those that share the database.
  *
- * A row in `servers` with a heartbeat is the lease on all runs that the server executes: one small write a
- * second, however many runs there are. A server is gone when its heartbeat is older than the lease, or at once
- * when it was a process of this machine that no longer lives. Whoever finds that out puts its running runs back
+ * A row in `servers` with a heartbeat is the lease on all runs that the server executes: one small statement a
+ * second, however many runs there are. It also answers which runs are running under this server, for run-queue.ts to
+ * compare with those that it executes. When a server is gone is decided in server-watch.ts. Its running runs go back
  * into the queue; their attempt goes up with the next claim, so that nothing of the old server can be written.
  *
- * A heartbeat that could not be written because Postgres itself was down proves nothing, so Postgres must have
- * been up for a whole lease before age counts.
+ * A server that finds its own row gone stops what it does, hands back what still runs under its id, and only then
+ * registers again: until then it can claim nothing.
  */
 import { hostname } from "node:os";
 
 import type { LostTrace } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { identifyProcess, processIsGone, type ProcessIdentity } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { traceOf } from "../runs/close-trace.ts";
 import { releaseRun, selectOrphans } from "../runs/sql.ts";
-import { deleteServer, selectOtherServers, updateGraphs, updateHeartbeat, upsertServer } from "./sql.ts";
+import { ownProcess, ServerWatch } from "./server-watch.ts";
+import {
+  beat,
+  deleteServer,
+  expireServer,
+  type OtherServer,
+  type RunningRow,
+  updateGraphs,
+  upsertServer,
+} from "./sql.ts";
+
+/** A cancellation is noticed with the next beat where its notification was lost. */
+const MAX_BEAT_MS = 1000;
 
 /** Runs that were lost with so many servers in a row end as error. */
 const MAX_ATTEMPTS = 25;
@@ -28,6 +40,8 @@ const LOST = "The server that executed it was lost while it was being cancelled.
 
 export interface ServerLeaseOptions {
   sql: Sql;
+  /** For what must not wait behind slow statements, or for long on a connection whose other end is gone. */
+  leaseSql: Sql;
   log: Log;
   serverId: string;
   leaseMs: number;
@@ -39,19 +53,26 @@ export interface ServerLeaseOptions {
   onLost(): void;
   /** Runs were put back into the queue. */
   onReleased(): void;
+  /** The runs that are running under this server, as of a moment after `asked` (`performance.now()`). */
+  onBeat(running: RunningRow[], asked: number): void;
   /** A run ended with the server that had traced it. */
   onLostTrace(trace: LostTrace): void;
 }
 
 export class ServerLease {
   readonly #o: ServerLeaseOptions;
+  readonly #watch: ServerWatch;
+  readonly failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #others = 0;
   #beating = false;
+  #sweeping: Promise<void> | undefined;
   #stopped = false;
 
   constructor(options: ServerLeaseOptions) {
     this.#o = options;
+    this.#watch = new ServerWatch(options.leaseMs);
+    this.failure = new RepeatedFailure({ log: options.log, message: "the heartbeat failed" });
   }
 
   /** True when no other server shares the database. */
@@ -61,8 +82,9 @@ export class ServerLease {
 
   async start(): Promise<void> {
     await this.#register();
-    await this.#sweep();
-    this.#timer = setInterval(() => void this.#beat(), Math.max(this.#o.leaseMs / 5, 200));
+    await this.#renew();
+    await this.#sweeping;
+    this.#timer = setInterval(() => void this.#beat(), Math.min(Math.max(this.#o.leaseMs / 5, 200), MAX_BEAT_MS));
   }
 
   async stop(): Promise<void> {
@@ -88,35 +110,57 @@ export class ServerLease {
     if (this.#beating) return;
     this.#beating = true;
     try {
-      const { sql, serverId, log } = this.#o;
-      const held = await updateHeartbeat(sql, serverId);
-      if (this.#stopped) return;
-      if (!held) {
-        log.error("this server's lease was lost: it was silent for too long, others have its runs");
-        this.#o.onLost();
-        await this.#register();
-      }
-      await this.#sweep();
+      await this.#renew();
+      this.failure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error)) this.#o.log.error({ err: error }, "the heartbeat failed");
+      if (!this.#stopped) this.failure.failed(error);
     } finally {
       this.#beating = false;
     }
   }
 
-  /** Takes away the runs of servers that are gone. */
-  async #sweep(): Promise<void> {
-    const { sql, serverId, leaseMs, log } = this.#o;
-    const others = await selectOtherServers(sql, serverId, leaseMs / 1000);
-    const gone = others.filter(
-      (other) => other.expired || (other.host_name === hostname() && isDeadProcess(other.process)),
-    );
-    this.#others = others.length - gone.length;
-    for (const { server_id, expired } of gone) {
-      log.warn({ server_id, expired }, "a server is gone; its runs go back into the queue");
-      await deleteServer(sql, server_id);
+  async #renew(): Promise<void> {
+    const { leaseSql, serverId, log } = this.#o;
+    const asked = performance.now();
+    const { held, others, running, orphaned } = await beat(leaseSql, serverId);
+    if (this.#stopped) return;
+    if (!held) {
+      log.error("this server's lease was lost: it was silent for too long, others have its runs");
+      this.#o.onLost();
+      await this.#releaseOrphans();
+      if (!this.#stopped) await this.#register();
+      return;
     }
-    // also those whose server's row is gone since a sweep that died half-way
+    const gone = this.#watch.look(others, asked);
+    this.#others = others.length - gone.length;
+    this.#o.onBeat(running, asked);
+    let released = orphaned;
+    for (const other of gone) if (await this.#expire(other)) released = true;
+    // beats go on meanwhile
+    if (released) this.#sweeping ??= this.#sweep();
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#releaseOrphans();
+    } catch (error) {
+      if (!isDatabaseAway(error))
+        this.#o.log.error({ err: error }, "the runs of a lost server could not be taken over");
+    } finally {
+      this.#sweeping = undefined;
+    }
+  }
+
+  async #expire(other: OtherServer): Promise<boolean> {
+    const expired = await expireServer(this.#o.leaseSql, other);
+    const { server_id } = other;
+    if (expired) this.#o.log.warn({ server_id }, "a server is gone; its runs go back into the queue");
+    return expired;
+  }
+
+  /** Takes away the runs whose server has no row, whoever removed it. */
+  async #releaseOrphans(): Promise<void> {
+    const { sql } = this.#o;
     const orphans = await selectOrphans(sql);
     for (const orphan of orphans) {
       const { run_id, attempt } = orphan;
@@ -132,18 +176,6 @@ export class ServerLease {
       if (outcome === "pending" || outcome === "lost") continue;
       this.#o.onLostTrace(traceOf(orphan, outcome === "error" ? LOST_TOO_OFTEN : LOST));
     }
-    if (orphans.length > 0 || gone.length > 0) this.#o.onReleased();
-  }
-}
-
-/** The process as its row names it. */
-const ownProcess = (): string => JSON.stringify(identifyProcess(process.pid));
-
-function isDeadProcess(text: string): boolean {
-  try {
-    const identity = JSON.parse(text) as ProcessIdentity | null;
-    return identity !== null && processIsGone(identity);
-  } catch {
-    return false;
+    if (orphans.length > 0) this.#o.onReleased();
   }
 }

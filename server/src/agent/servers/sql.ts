@@ -1,4 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
+import type { CancelAction } from "../runs/sql.ts";
 
 export async function upsertServer(
   sql: Sql,
@@ -6,7 +7,7 @@ export async function upsertServer(
 ): Promise<void> {
   await sql`insert into servers (server_id, host_name, process, internal_url, graphs)
     values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[])
-    on conflict (server_id) do update set heartbeat_at = now(), graphs = excluded.graphs`;
+    on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs`;
 }
 
 /** What the server can run has changed. */
@@ -14,28 +15,62 @@ export async function updateGraphs(sql: Sql, serverId: string, graphs: string[])
   await sql`update servers set graphs = ${graphs}::text[] where server_id = ${serverId}`;
 }
 
-/** False when others have taken this server for dead. */
-export async function updateHeartbeat(sql: Sql, serverId: string): Promise<boolean> {
-  const rows = await sql`update servers set heartbeat_at = now() where server_id = ${serverId} returning 1`;
-  return rows.length > 0;
-}
-
 export interface OtherServer {
   server_id: string;
   host_name: string;
   process: string;
-  /** Silent for a whole lease, while Postgres was there to hear it. */
-  expired: boolean;
+  /** Changes with each of its beats. A clock has written it: nothing but its change means anything. */
+  heartbeat: string;
 }
 
-export function selectOtherServers(sql: Sql, serverId: string, leaseSecs: number): Promise<OtherServer[]> {
-  return sql<OtherServer[]>`
-    select server_id, host_name, process,
-           heartbeat_at < now() - make_interval(secs => ${leaseSecs})
-           and pg_postmaster_start_time() < now() - make_interval(secs => ${leaseSecs}) as expired
-    from servers where server_id <> ${serverId}`;
+/** A run that is running under a server, as its row says. */
+export interface RunningRow {
+  run_id: string;
+  attempt: number;
+  cancel_action: CancelAction | null;
+}
+
+export interface Beat {
+  /** False when others have taken this server for dead. */
+  held: boolean;
+  others: OtherServer[];
+  /** Runs that are running under this server. */
+  running: RunningRow[];
+  /** Whether runs are running under servers that have no row. */
+  orphaned: boolean;
+}
+
+/** Renews the lease, and reads what it stands for as of the same moment. Running runs go by their partial index. */
+export async function beat(sql: Sql, serverId: string): Promise<Beat> {
+  const [row] = await sql<{ held: boolean; others: string; running: string; orphaned: boolean }[]>`
+    with held as (
+      update servers set heartbeat_at = clock_timestamp() where server_id = ${serverId} returning 1
+    ), running as materialized (
+      select run_id, attempt, cancel_action, server_id from runs where status = 'running'
+    )
+    select exists (select 1 from held) as held,
+           (select coalesce(json_agg(json_build_object(
+              'server_id', server_id, 'host_name', host_name, 'process', process, 'heartbeat', heartbeat_at::text)), '[]')
+            from servers where server_id <> ${serverId})::text as others,
+           (select coalesce(json_agg(json_build_object(
+              'run_id', run_id, 'attempt', attempt, 'cancel_action', cancel_action)), '[]')
+            from running where server_id = ${serverId})::text as running,
+           exists (select 1 from running r
+                   where not exists (select 1 from servers s where s.server_id = r.server_id)) as orphaned`;
+  return {
+    ...row!,
+    others: JSON.parse(row!.others) as OtherServer[],
+    running: JSON.parse(row!.running) as RunningRow[],
+  };
 }
 
 export async function deleteServer(sql: Sql, serverId: string): Promise<void> {
   await sql`delete from servers where server_id = ${serverId}`;
+}
+
+/** Ends the lease of a server that has not beaten since. @returns false when it has */
+export async function expireServer(sql: Sql, { server_id, heartbeat }: OtherServer): Promise<boolean> {
+  const rows = await sql`
+    delete from servers where server_id = ${server_id} and heartbeat_at::text = ${heartbeat} returning 1`;
+  return rows.length > 0;
 }

@@ -1,32 +1,44 @@
-import { AppError } from "../../base/errors.ts";
+import { DiskCheck } from "../../base/disk-check.ts";
+import { pingDatabase } from "../../base/db/ping.ts";
+import { probeSpace } from "../../base/db/probe-space.ts";
+import { type CheckResult, type HealthReport, notFailing } from "../../base/health.ts";
+import { ServerHealth } from "../../base/server-health.ts";
 import type { AgentDeps } from "../deps.ts";
+import type { ServerLease } from "../servers/server-lease.ts";
 
-const DATABASE_TIMEOUT_MS = 5000;
+/** Claims and heartbeats that fail for longer make the server not ready, in milliseconds. */
+const FAILING_MS = 5000;
 
-/** What the server depends on. Throws 500 when the database does not answer; hosts come back by themselves. */
-export async function checkHealth(deps: Pick<AgentDeps, "sql" | "hosts">) {
-  const started = performance.now();
-  await pingDatabase(deps.sql);
-  const ms = Math.round((performance.now() - started) * 10) / 10;
-  const ready = deps.hosts.all.filter((host) => host.state === "ready").length;
-  const graphs = Object.entries(deps.hosts.graphs ?? {}).map(([id, status]) => [id, status.ok] as const);
-  return {
-    database: { ok: true, ms },
-    graph_hosts: { ok: ready > 0, ready },
-    graphs: Object.fromEntries(graphs),
-  };
+type Parts = Pick<AgentDeps, "sql" | "log" | "settings" | "dataDir" | "hosts" | "queue"> & { lease: ServerLease };
+
+/** What an agent server or worker needs to execute runs. */
+export function agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }: Parts): ServerHealth {
+  const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
+  return new ServerHealth({
+    log,
+    graceMs: healthGraceSecs * 1000,
+    checks: {
+      database: () => pingDatabase(sql),
+      hosts: () => checkHosts(hosts),
+      claims: notFailing(() => [queue.claimFailure], FAILING_MS),
+      lease: notFailing(() => [lease.failure], FAILING_MS),
+    },
+    disk: new DiskCheck({ directory: dataDir, limitMb, probeDatabase: () => probeSpace(sql) }),
+  });
 }
 
-async function pingDatabase(sql: AgentDeps["sql"]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer")), DATABASE_TIMEOUT_MS);
-  });
-  try {
-    await Promise.race([sql`select 1`, tooLate]);
-  } catch (error) {
-    throw new AppError(500, `The database does not answer: ${(error as Error).message}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
+function checkHosts(hosts: AgentDeps["hosts"]): CheckResult {
+  const ready = hosts.all.filter((host) => host.state === "ready").length;
+  const { graphs } = hosts;
+  if (graphs === undefined) return { ok: false, reason: "the graphs are loading", starting: true, ready };
+  if (!Object.values(graphs).some(({ ok }) => ok)) return { ok: false, reason: "no graph loads", ready };
+  if (ready === 0) return { ok: false, reason: "no graph host is ready", ready };
+  return { ok: true, ready };
+}
+
+/** The parts by the names that `/ok?check_db` has for them, and each graph by whether it loads. */
+export function describeParts({ checks }: HealthReport, hosts: AgentDeps["hosts"]) {
+  const { hosts: graphHosts, ...others } = checks;
+  const graphs = Object.entries(hosts.graphs ?? {}).map(([id, status]) => [id, status.ok] as const);
+  return { ...others, graph_hosts: graphHosts, graphs: Object.fromEntries(graphs) };
 }

@@ -1,11 +1,12 @@
 import { frontRoutes } from "../../base/http/front-routes.ts";
+import { answerUnhealthy, readyRoute, RETRY_HEALTH } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
 import { mountPrefix } from "../custom-app/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
-import { checkHealth } from "./health.ts";
+import { describeParts } from "./health.ts";
 import * as schema from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
@@ -21,12 +22,26 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       publicBecause: "a probe knows no key",
       method: "GET",
       path: "/ok",
-      summary: "Health",
+      summary: "Liveness: fails when a part has failed for longer than the grace period; with check_db all parts",
       query: schema.okQuery,
-      out: { 200: schema.ok },
-      handler: async ({ query, c }) =>
-        c.json(query.check_db ? { ok: true, checks: await checkHealth(deps) } : { ok: true }),
+      out: { 200: schema.ok, 500: schema.unhealthyParts, 503: schema.unhealthyParts },
+      async handler({ query, c }) {
+        const { health, hosts } = deps;
+        const alive = health.alive();
+        if (!query.check_db) return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
+        const now = await health.ready();
+        const checks = describeParts(now, hosts);
+        // contract §3: the database is asked, and its absence is a 500
+        const { database } = now.checks;
+        if (database?.ok === false) {
+          const detail = `The database does not answer: ${database.reason}.`;
+          return c.json({ ok: false, detail, checks }, 500, RETRY_HEALTH);
+        }
+        if (!alive.ok) return c.json({ ok: false, detail: alive.detail, checks }, 503, RETRY_HEALTH);
+        return c.json({ ok: true, checks });
+      },
     }),
+    readyRoute(deps.health, { path: "/ready" }),
     route({
       ...shared,
       publicBecause: "clients ask it for abilities before they have a key",
@@ -47,6 +62,8 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
             langsmith: deps.hosts.traces,
             // the project and the example of a request's langsmith_tracer get the trace
             langsmith_tracing_replicas: deps.hosts.traces,
+            // the query parameter `namespace` of run streams
+            stream_namespaces: true,
           },
           metadata: { server: "heddle" },
         }),

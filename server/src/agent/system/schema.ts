@@ -1,20 +1,25 @@
 import { z } from "zod";
 
 import { queryFlag } from "../../base/http/fields.ts";
+import { unhealthy } from "../../base/http/health-routes.ts";
 
 export const okQuery = z.object({ check_db: queryFlag });
 
-export const ok = z.object({
-  ok: z.literal(true),
-  /** With `check_db`: what the server depends on. */
-  checks: z
-    .object({
-      database: z.object({ ok: z.boolean(), ms: z.number() }),
-      graph_hosts: z.object({ ok: z.boolean(), ready: z.int() }),
-      graphs: z.record(z.string(), z.boolean()),
-    })
-    .optional(),
+const part = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
+
+/** With `check_db`: what the server depends on. */
+const checks = z.object({
+  database: part.extend({ ms: z.number().optional() }),
+  graph_hosts: part.extend({ ready: z.int().optional() }),
+  graphs: z.record(z.string(), z.boolean()),
+  claims: part,
+  lease: part,
+  disk: part,
 });
+
+export const ok = z.object({ ok: z.literal(true), checks: checks.optional() });
+
+export const unhealthyParts = unhealthy.extend({ checks: z.record(z.string(), z.unknown()).optional() });
 
 export const info = z.object({
   version: z.string(),
@@ -26,6 +31,7 @@ export const info = z.object({
     webhooks: z.boolean(),
     langsmith: z.boolean(),
     langsmith_tracing_replicas: z.boolean(),
+    stream_namespaces: z.boolean(),
   }),
   metadata: z.record(z.string(), z.unknown()),
 });

@@ -129,13 +129,15 @@ async function* runFrames(
   try {
     for (let at = from; !signal.aborted;) {
       await Promise.race([log.waitFor(at), aborted]);
+      // it may go on elsewhere: the reader has to come back, not to take this for the run's end
+      if (log.aborted) throw new Error("the stream of a run was disposed of");
       if (at >= log.count) {
         // its end may have been told already
         if (log.closed && at === log.count && log.count > 0) yield { kind: "end", runId, number: at };
         return;
       }
       const { bytes, next } = await log.read(at);
-      if (next === at) return;
+      if (next === at) throw new Error("the stream of a run was disposed of");
       for (const { name, frame } of bytes ? splitFrames(bytes) : []) {
         yield { kind: "frame", runId, number: at++, name, frame };
       }

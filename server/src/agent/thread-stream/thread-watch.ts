@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { selectThreadSigns, type ThreadSign } from "./sql.ts";
 
 const POLL_MS = 500;
@@ -19,14 +19,14 @@ interface Watched {
  */
 export class ThreadWatch {
   readonly #sql: Sql;
-  readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   #threads = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
-    this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "threads could not be watched" });
   }
 
   /** Readers that wait come to an end. */
@@ -79,8 +79,9 @@ export class ThreadWatch {
         watched.sign = sign;
         wake(watched);
       }
+      this.#failure.succeeded();
     } catch (error) {
-      if (!isDatabaseAway(error)) this.#log.error({ err: error }, "threads could not be watched");
+      this.#failure.failed(error);
     } finally {
       this.#looking = false;
       if (this.#threads.size === 0) {

@@ -1,6 +1,7 @@
 import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { whileAway } from "../../base/db/retry.ts";
 import { AppError, conflict, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { ALL } from "../custom-auth/conditions.ts";
@@ -62,13 +63,13 @@ async function insertWithState(
     return await deps.sql.begin(async (tx) => {
       if ((await insertThread(tx, id, metadata, ttl)) === undefined) return undefined;
       inserted = true;
-      const params = { graph_id: graphId, thread_id: id, config: {}, supersteps };
+      const params = { graph_id: graphId, thread_id: id, config: {}, creates: true, supersteps };
       const result = await deps.hosts.call("state.update", params, { timeoutMs: UPDATE_TIMEOUT_MS });
       await settleUpdatedState(tx, id, result.toString());
       return findThread(tx, id);
     });
   } catch (error) {
-    if (inserted) await deleteCheckpoints(deps.sql, id);
+    if (inserted) await whileAway(() => deleteCheckpoints(deps.sql, id));
     throw error;
   }
 }

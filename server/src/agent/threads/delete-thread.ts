@@ -1,3 +1,4 @@
+import { whileAway } from "../../base/db/retry.ts";
 import type { AgentDeps } from "../deps.ts";
 import { deleteThreadStreams } from "../runs/stream-sql.ts";
 import { deleteThreadRows, threadExists } from "./sql.ts";
@@ -6,7 +7,8 @@ import { deleteThreadRows, threadExists } from "./sql.ts";
 export async function deleteThread(deps: Pick<AgentDeps, "sql" | "queue">, threadId: string): Promise<boolean> {
   if (!(await threadExists(deps.sql, threadId))) return false;
   await deps.queue.stopThread(threadId);
-  await deleteThreadRows(deps.sql, threadId);
-  await deleteThreadStreams(deps.sql, threadId);
+  // once more changes nothing, where the answer was lost
+  await whileAway(() => deleteThreadRows(deps.sql, threadId));
+  await whileAway(() => deleteThreadStreams(deps.sql, threadId));
   return true;
 }

@@ -164,7 +164,9 @@ export async function selectStateRow(sql: Sql, id: string): Promise<StateRow | u
 
 /** Locks the thread: no run starts on it, and no other update, until the transaction ends. */
 export async function lockStateRow(tx: Transaction, id: string): Promise<(StateRow & { busy: boolean }) | undefined> {
-  const [locked] = await tx`select 1 from threads where thread_id = ${id} for update`;
+  // updates one by one; shared, because the host's own transaction locks the row against runs too (holds_head)
+  await tx`select pg_advisory_xact_lock(hashtextextended(${id}, 1))`;
+  const [locked] = await tx`select 1 from threads where thread_id = ${id} for share`;
   if (!locked) return undefined;
   // a statement of its own, so that it sees the runs that were accepted while it waited for the lock
   const [row] = await tx<(StateRow & { busy: boolean })[]>`
@@ -189,12 +191,36 @@ export async function settleUpdatedState(tx: Transaction, id: string, result: st
           status = case when json -> 'state' -> 'next' ->> 0 is null then 'idle' else 'interrupted' end,
           error = null, updated_at = now(), state_updated_at = now()
       from answer where t.thread_id = ${id}
-    )
+    ),
+    shown as (delete from stale_threads where thread_id = ${id})
     select json ->> 'checkpoint' as checkpoint from answer`;
   return row!.checkpoint;
 }
 
-/** Removes what a host wrote for a thread whose creation failed. */
+/** A thread whose row does not show the checkpoint that a state update has written. `since`: text of a timestamp. */
+export interface StaleThread {
+  thread_id: string;
+  since: string;
+}
+
+/** Those that have been so for `ageMs`, oldest first. */
+export function selectStaleThreads(sql: Sql, ageMs: number): Promise<StaleThread[]> {
+  return sql<StaleThread[]>`
+    select thread_id, since::text from stale_threads where since <= now() - make_interval(secs => ${ageMs / 1000})
+    order by since limit 20`;
+}
+
+/** Moves a thread behind the others. */
+export async function postponeStale(sql: Sql, { thread_id, since }: StaleThread): Promise<void> {
+  await sql`update stale_threads set since = now() where thread_id = ${thread_id} and since::text = ${since}`;
+}
+
+/** Unless another update has come meanwhile. */
+export async function unmarkStale(sql: Sql, { thread_id, since }: StaleThread): Promise<void> {
+  await sql`delete from stale_threads where thread_id = ${thread_id} and since::text = ${since}`;
+}
+
+/** Removes what a host wrote for a thread whose creation failed; not of one that was committed, its answer lost. */
 export async function deleteCheckpoints(sql: Sql, id: string): Promise<void> {
-  await sql`select delete_thread_data(${id})`;
+  await sql`select delete_thread_data(${id}) where not exists (select 1 from threads where thread_id = ${id})`;
 }

@@ -1,5 +1,6 @@
 import { AppError, conflict, notFound } from "../../base/errors.ts";
 import type { AgentDeps } from "../deps.ts";
+import { refreshThreadHead } from "../runs/refresh-thread.ts";
 import { lockStateRow, settleUpdatedState } from "./sql.ts";
 import type { StateUpdate } from "./state-schema.ts";
 
@@ -12,11 +13,11 @@ export const UPDATE_TIMEOUT_MS = 15_000;
  * @returns `{"checkpoint": …}` as JSON text
  */
 export async function updateState(
-  deps: Pick<AgentDeps, "sql" | "hosts">,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "log">,
   threadId: string,
   update: StateUpdate,
 ): Promise<string> {
-  return deps.sql.begin(async (tx) => {
+  const settle = deps.sql.begin(async (tx) => {
     const thread = await lockStateRow(tx, threadId);
     if (!thread) throw notFound(`Thread with ID ${threadId} not found`);
     if (thread.busy) throw conflict("Thread is busy");
@@ -35,5 +36,14 @@ export async function updateState(
       { timeoutMs: UPDATE_TIMEOUT_MS },
     );
     return `{"checkpoint":${await settleUpdatedState(tx, threadId, result.toString())}}`;
+  });
+  return settle.catch((error: unknown) => {
+    // the host may have written, or may still; where this fails, stale-threads.ts brings the thread's row up to date
+    if (!(error instanceof AppError) || error.status >= 500) {
+      refreshThreadHead(deps.sql, deps.hosts, threadId).catch((cause: unknown) =>
+        deps.log.debug({ err: cause, thread_id: threadId }, "the thread's state could not be read after an update"),
+      );
+    }
+    throw error;
   });
 }

@@ -17,6 +17,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
@@ -63,13 +64,14 @@ const MAX_HELD = 10_000;
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
   readonly #known: KnownWebhooks;
+  readonly #failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #stopping = false;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
-  #lastClaim = 0;
-  #lastLook = 0;
-  #lastSweep = 0;
+  #lastClaim = -Infinity;
+  #lastLook = -Infinity;
+  #lastSweep = -Infinity;
   /** Messages under way, by receiver. */
   #underWay = new Map<string, number>();
   #suspects = new Map<string, number>();
@@ -85,6 +87,7 @@ export class WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#o = options;
     this.#known = new KnownWebhooks(options.outbound, options.rules);
+    this.#failure = new RepeatedFailure({ log: options.log, message: "webhooks could not be claimed" });
   }
 
   start(): void {
@@ -103,11 +106,11 @@ export class WebhookSender {
       if (this.#isHeld(receiver) || this.#mayGet(receiver) <= 0) return;
       if (this.#called.size < MAX_HELD) this.#called.add(receiver);
     }
-    this.#plan(Math.max(0, this.#lastLook + 50 - Date.now()));
+    this.#plan(Math.max(0, this.#lastLook + 50 - performance.now()));
   }
 
   #isHeld(receiver: string): boolean {
-    return (this.#held.get(receiver) ?? 0) > Date.now();
+    return (this.#held.get(receiver) ?? 0) > performance.now();
   }
 
   /** How many more messages it may get at once. */
@@ -132,7 +135,7 @@ export class WebhookSender {
 
   #plan(ms: number): void {
     if (this.#stopping) return;
-    const at = Date.now() + ms;
+    const at = performance.now() + ms;
     if (at >= this.#planned) return;
     clearTimeout(this.#timer);
     this.#planned = at;
@@ -148,20 +151,21 @@ export class WebhookSender {
       this.#lookAgain = true;
       return;
     }
-    this.#lastLook = Date.now();
-    this.#looking = this.#look().catch((error: unknown) =>
-      this.#o.log.debug({ err: error }, "webhooks could not be claimed"),
+    this.#lastLook = performance.now();
+    this.#looking = this.#look().then(
+      () => this.#failure.succeeded(),
+      (error: unknown) => void (this.#stopping || this.#failure.failed(error)),
     );
     await this.#looking;
     this.#looking = undefined;
     const again = this.#lookAgain;
     this.#lookAgain = false;
-    this.#plan(again ? 0 : Date.now() - this.#lastClaim < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
+    this.#plan(again ? 0 : performance.now() - this.#lastClaim < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
   }
 
   async #look(): Promise<void> {
     const { sql, settings } = this.#o;
-    if (Date.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
+    if (performance.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
     if (this.#sending.size >= settings.webhookConcurrency) return;
     const called = this.#called;
     this.#called = new Set();
@@ -172,7 +176,7 @@ export class WebhookSender {
     if (due.length === 0 || this.#stopping) return;
     const claims = this.#allot(due);
     if (claims.length === 0) return;
-    this.#lastClaim = Date.now();
+    this.#lastClaim = performance.now();
     const claimed = await claimDeliveries(sql, claims, settings.webhookTimeoutMs + 5_000);
     if (this.#stopping) {
       await returnDeliveries(
@@ -186,7 +190,7 @@ export class WebhookSender {
 
   #hold(called: Set<string>, due: { receiver: string }[]): void {
     if (this.#held.size > MAX_HELD) this.#held.clear();
-    for (const receiver of called) this.#held.set(receiver, Date.now() + HOLD_MS);
+    for (const receiver of called) this.#held.set(receiver, performance.now() + HOLD_MS);
     for (const { receiver } of due) this.#held.delete(receiver);
   }
 
@@ -229,7 +233,7 @@ export class WebhookSender {
           else map.set(receiver, left);
         }
         // its slot is free, and there may be more for it
-        this.#plan(Math.max(0, this.#lastLook + 20 - Date.now()));
+        this.#plan(Math.max(0, this.#lastLook + 20 - performance.now()));
       });
     this.#sending.add(sending);
   }
@@ -314,7 +318,7 @@ export class WebhookSender {
   }
 
   async #sweep(): Promise<void> {
-    this.#lastSweep = Date.now();
+    this.#lastSweep = performance.now();
     const { sql, settings } = this.#o;
     for (const sweep of [() => giveUpOld(sql, GIVE_UP_HOURS), () => deleteOld(sql, settings.webhookRetentionHours)]) {
       // a full batch: there is more

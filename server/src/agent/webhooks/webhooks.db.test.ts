@@ -270,7 +270,7 @@ test("a batch of which one run would be refused starts none", async () => {
   const nobody = "00000000-0000-7000-8000-000000000000";
   for (const [bad, status] of [
     [{ ...good, webhook: "http://169.254.169.254/" }, 422],
-    [{ ...good, strict_resume: true }, 422],
+    [{ ...good, strict_resume: true, command: { resume: {} } }, 422],
     [{ ...good, assistant_id: "nobody" }, 404],
     [{ ...good, assistant_id: nobody }, 404],
   ] as const) {

@@ -14,7 +14,7 @@ export interface BlobStore {
   delete(names: readonly string[]): Promise<void>;
 }
 
-const NAME = /^[0-9a-z-]+(\/[0-9a-z-]+)*$/i;
+export const BLOB_NAME = /^[0-9a-z-]+(\/[0-9a-z-]+)*$/i;
 
 /** Files below a directory. A content is there whole or not at all, also after the power went. */
 export class FileBlobStore implements BlobStore {
@@ -28,14 +28,20 @@ export class FileBlobStore implements BlobStore {
     const path = this.#path(name);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const aside = `${path}.${randomBytes(4).toString("hex")}.tmp`;
-    const file = await open(aside, "wx", 0o600);
     try {
-      await file.writeFile(content);
-      await file.datasync();
-    } finally {
-      await file.close();
+      const file = await open(aside, "wx", 0o600);
+      try {
+        await file.writeFile(content);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(aside, path);
+    } catch (error) {
+      // on a full disk what was left of it would keep it full
+      await rm(aside, { force: true });
+      throw error;
     }
-    await rename(aside, path);
     for (const folder of [dirname(path), this.#directory]) await syncDirectory(folder);
   }
 
@@ -55,7 +61,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   #path(name: string): string {
-    if (!NAME.test(name)) throw new Error(`not a blob's name: ${name}`);
+    if (!BLOB_NAME.test(name)) throw new Error(`not a blob's name: ${name}`);
     return join(this.#directory, name);
   }
 }

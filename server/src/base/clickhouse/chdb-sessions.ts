@@ -1,7 +1,7 @@
 import type { Session } from "chdb";
 
 import { AppError } from "../errors.ts";
-import { withFileLock } from "../db/file-lock.ts";
+import { acquireFileLock, type FileLock, LockedError } from "../db/file-lock.ts";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { deferred } from "../deferred.ts";
@@ -26,7 +26,13 @@ export interface ChdbOptions {
   settings: Record<string, string | number>;
   /** Bytes of memory that the engine may use in all. */
   maxMemory: number;
+  /** Called when another process has the directory and is waited for. */
+  onWait?: ((message: string) => void) | undefined;
+  /** How long a process in another container is waited for: it may be draining. 30,000 by default. */
+  elsewhereWaitMs?: number | undefined;
 }
+
+const ELSEWHERE_WAIT_MS = 30_000;
 
 /**
  * Sessions on one chDB directory, each lent to one statement at a time: a session is a connection with settings
@@ -44,27 +50,27 @@ export class ChdbSessions {
   readonly #waiting = { write: [] as ((session: Session) => void)[], read: [] as ((session: Session) => void)[] };
   #reading = 0;
   #closed = false;
-  readonly #release: () => Promise<void>;
+  readonly #lock: FileLock;
 
-  private constructor(module: ChdbModule, options: ChdbOptions, release: () => Promise<void>) {
+  private constructor(module: ChdbModule, options: ChdbOptions, lock: FileLock) {
     this.#module = module;
     this.#options = options;
-    this.#release = release;
+    this.#lock = lock;
     this.#open = () => openSession(module, options);
   }
 
   static async open(options: ChdbOptions): Promise<ChdbSessions> {
     const module = await loadChdb();
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const release = await lockDirectory(options.directory);
+    const lock = await lockDirectory(options);
     try {
-      const sessions = new ChdbSessions(module, options, release);
+      const sessions = new ChdbSessions(module, options, lock);
       const first = sessions.#open();
       sessions.#all.add(first);
       sessions.#idle.push(first);
       return sessions;
     } catch (error) {
-      await release();
+      lock.release();
       throw new ChdbError(`chDB could not open ${options.directory}: ${(error as Error).message}`, { cause: error });
     }
   }
@@ -89,7 +95,7 @@ export class ChdbSessions {
     await this.#module.drainPending();
     for (const session of this.#all) session.close();
     await this.#module.drainPending();
-    await this.#release();
+    this.#lock.release();
   }
 
   #acquire(kind: "read" | "write"): Promise<Session> {
@@ -155,26 +161,20 @@ async function loadChdb(): Promise<ChdbModule> {
   }
 }
 
-/** Two engines on one directory would destroy it; chDB itself says nothing that helps. */
-async function lockDirectory(directory: string): Promise<() => Promise<void>> {
-  const released = deferred<void>();
-  const held = deferred<void>();
-  const lock = `${dirname(`${directory}/x`)}.lock`;
-  const ended = withFileLock(lock, 2000, async () => {
-    held.resolve();
-    await released.promise;
-  });
-  ended.catch((error: unknown) =>
-    held.reject(
-      new ChdbError(
-        `The trace store in ${directory} is in use: ${(error as Error).message}. ` +
-          "chDB serves one process; stop the other one, choose another HEDDLE_DATA_DIR, or set CLICKHOUSE_URL.",
-      ),
-    ),
-  );
-  await held.promise;
-  return async () => {
-    released.resolve();
-    await ended;
-  };
+/** Two engines on one directory would destroy it, and chDB does not refuse the second. */
+async function lockDirectory({ directory, onWait, elsewhereWaitMs }: ChdbOptions): Promise<FileLock> {
+  const path = `${dirname(`${directory}/x`)}.lock`;
+  try {
+    return await acquireFileLock(path, {
+      waitMs: 2_000,
+      elsewhereWaitMs: elsewhereWaitMs ?? ELSEWHERE_WAIT_MS,
+      onWait: (holder) => onWait?.(`the trace store in ${directory} is in use by ${holder}; waiting for its end`),
+    });
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
+    throw new ChdbError(
+      `The trace store in ${directory} is in use: ${error.message}. ` +
+        "chDB serves one process; stop the other one, choose another HEDDLE_DATA_DIR, or set CLICKHOUSE_URL.",
+    );
+  }
 }

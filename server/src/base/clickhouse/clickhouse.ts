@@ -27,12 +27,24 @@ export class ClickHouse {
   readonly embedded: boolean;
   /** What callers ask takes turns here; the platform's own statements do not. */
   readonly questions: Questions;
+  /** The tenant whose callers ask. */
+  readonly tenantId: string;
 
-  constructor(client: ClickHouseClient, options: { cluster: string; embedded: boolean; questions?: Questions }) {
+  constructor(
+    client: ClickHouseClient,
+    options: { cluster: string; embedded: boolean; questions?: Questions; tenantId?: string },
+  ) {
     this.client = client;
     this.cluster = options.cluster;
     this.embedded = options.embedded;
     this.questions = options.questions ?? new Questions({ seconds: 60, atOnce: Infinity });
+    this.tenantId = options.tenantId ?? "";
+  }
+
+  /** The same store, where questions wait among those of this tenant. */
+  askedBy(tenantId: string): ClickHouse {
+    const { cluster, embedded, questions } = this;
+    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId });
   }
 
   /** The same store with these bounds for what callers ask. */

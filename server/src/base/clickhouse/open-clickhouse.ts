@@ -18,6 +18,8 @@ export interface ClickHouseOptions {
   connections: number;
   /** For chDB, in bytes; 0 chooses. */
   maxMemory: number;
+  /** For chDB: called when another process has the directory and is waited for. */
+  onWait?: (message: string) => void;
 }
 
 /** What every statement relies on: how values are printed and read, and that one insert is one block. */
@@ -49,12 +51,12 @@ const CHDB_MAX_STATEMENT_BYTES = 256 * 1024 * 1024;
 /** Opens chDB, or the server that the URL names. Throws when neither answers. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if (options.url !== "") return connectServer(options);
-  const { directory, database = "default", connections } = options;
+  const { directory, database = "default", connections, onWait } = options;
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
   // parsing with several threads takes 10 MB a thread, and inserts are too small to gain by it
   const cheapInserts = { max_insert_threads: 1, input_format_parallel_parsing: 0 };
   const settings = { ...SETTINGS, ...cheapInserts, max_query_size: CHDB_MAX_STATEMENT_BYTES };
-  const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory });
+  const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory, onWait });
   const client = createClient({
     connection: new ChdbConnection(sessions),
     log: { level: ClickHouseLogLevel.OFF },

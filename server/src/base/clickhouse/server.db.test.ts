@@ -66,5 +66,5 @@ test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x
 test("a directory that is in use is refused in words that help", async () => {
   const refused = ChdbSessions.open(engine);
   await expect(refused).rejects.toThrow(ChdbError);
-  await expect(refused).rejects.toThrow(/is in use: process \d+ holds .*CLICKHOUSE_URL/);
+  await expect(refused).rejects.toThrow(/is in use: process \d+ since \S+ holds .*CLICKHOUSE_URL/);
 });

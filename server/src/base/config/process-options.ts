@@ -14,4 +14,15 @@ export const processOptions = {
     min: 2,
     description: "Connections to Postgres.",
   }),
+  healthGraceSecs: integer({
+    env: ["HEDDLE_HEALTH_GRACE_SECS"],
+    default: 30,
+    description:
+      "How long a part that a server needs (database, graph hosts, disk …) may fail before /ok answers 503; /ready does at once.",
+  }),
+  minFreeDiskMb: integer({
+    env: ["HEDDLE_MIN_FREE_DISK_MB"],
+    default: 64,
+    description: "Free space of the data directory's file system in MiB below which a server is not ready.",
+  }),
 };

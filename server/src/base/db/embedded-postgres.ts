@@ -1,14 +1,15 @@
-import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { clusterOwner, type OsUser } from "./cluster-owner.ts";
-import { withFileLock } from "./file-lock.ts";
+import { isLocked, withFileLock } from "./file-lock.ts";
 import { initCluster } from "./init-cluster.ts";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
+import { spawnGuardian } from "./postgres-guardian.ts";
+import { clusterLock, liveUsers, type Registration, registerWhenFree, unregisterUser } from "./postgres-users.ts";
 import { endPostmaster, findPostmaster, shutDown, waitUntilGone, type Postmaster } from "./postmaster.ts";
-import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { processLives, type ProcessIdentity } from "./process-identity.ts";
 import { spawnPostmaster } from "./spawn-postmaster.ts";
 
 /**
@@ -18,11 +19,16 @@ import { spawnPostmaster } from "./spawn-postmaster.ts";
  *     password       of the database user "heddle", readable by its owner alone
  *     port           the port used last, kept so that addresses survive a restart
  *     postgres.log
- *     users/         one file for each process that uses it: pid and start time
- *     lock           held while somebody starts or stops it
+ *     users/         a locked file for each process that uses it
+ *     lock           held while a process starts or stops it
+ *     cluster.lock   held by Postgres
+ *     guardian.lock  held by the guardian (postgres-guardian.ts)
+ *     wanted.lock    held by a process that waits for another container
  *
- * Postgres is nobody's child: it outlives a server that is killed, and the next start adopts it. Several
- * servers may share it; the last one that stops takes it down. Starting goes
+ * Postgres outlives a server that is killed, and the next start adopts it; without a next start its guardian ends it.
+ * Several servers of one container, or of a machine without containers, may share it; the last one that stops takes
+ * it down. A server of another container waits until all of that has ended, and refuses to start when that takes too
+ * long. Starting goes
  *
  *     nothing --initdb--> cluster --spawn--> starting --(crash recovery)--> ready
  *
@@ -36,6 +42,10 @@ export interface EmbeddedPostgresOptions {
   log?: (message: string) => void;
   /** Postgres settings on top of ours. */
   settings?: Record<string, string>;
+  /** How long Postgres outlives its last server, when that was killed. 300 by default. */
+  lingerSeconds?: number;
+  /** How long the servers of another container are waited for. 30,000 by default. */
+  elsewhereWaitMs?: number;
 }
 
 export interface PostgresAddress {
@@ -51,6 +61,8 @@ export interface PostgresAddress {
 const USER = "heddle";
 const DATABASE = "heddle";
 const LOCK_TIMEOUT_MS = 120_000;
+const ELSEWHERE_WAIT_MS = 30_000;
+const LINGER_SECONDS = 300;
 /** sockaddr_un holds 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100;
 
@@ -65,7 +77,9 @@ export class EmbeddedPostgres {
   #cluster: string;
   #log: (message: string) => void;
   #settings: Record<string, string>;
-  #registration: string | null = null;
+  #lingerSeconds: number;
+  #elsewhereWaitMs: number;
+  #registration: Registration | null = null;
   #running: { postmaster: ProcessIdentity; address: PostgresAddress } | null = null;
   #starting: Promise<PostgresAddress> | null = null;
 
@@ -75,18 +89,16 @@ export class EmbeddedPostgres {
     this.#cluster = join(this.#dir, "data");
     this.#log = options.log ?? (() => {});
     this.#settings = options.settings ?? {};
+    this.#lingerSeconds = options.lingerSeconds ?? LINGER_SECONDS;
+    this.#elsewhereWaitMs = options.elsewhereWaitMs ?? ELSEWHERE_WAIT_MS;
   }
 
   /** Starts or adopts Postgres and registers this process as one that uses it. */
   async start(): Promise<PostgresAddress> {
     mkdirSync(join(this.#dir, "users"), { recursive: true, mode: 0o700 });
-    if (!this.#registration) {
-      const registration = join(this.#dir, "users", `${process.pid}-${randomBytes(4).toString("hex")}`);
-      await this.#locked(async () => {
-        writeFileSync(registration, JSON.stringify(identifyProcess(process.pid)), { mode: 0o600 });
-      });
-      this.#registration = registration;
-    }
+    this.#registration ??= await registerWhenFree(this.#dir, this.#elsewhereWaitMs, this.#log, (work) =>
+      this.#locked(work),
+    );
     try {
       return await this.ensureRunning();
     } catch (error) {
@@ -107,23 +119,24 @@ export class EmbeddedPostgres {
   async stop(): Promise<void> {
     if (!this.#registration) return;
     await this.#starting?.catch(() => {});
-    if (!existsSync(this.#registration)) {
-      // Somebody removed the data directory below us: nothing to keep, but a process to end.
+    if (!existsSync(this.#registration.path)) {
+      // The data directory was removed below us: nothing to keep, but a process to end.
+      this.#registration.lock.release();
       this.#registration = null;
       if (this.#running) await endPostmaster(this.#running.postmaster);
       return;
     }
     await this.#locked(async () => {
       if (!this.#registration) return;
-      unlinkSync(this.#registration);
+      unregisterUser(this.#registration);
       this.#registration = null;
       this.#running = null;
-      if (!inUse(this.#dir)) await shutDown(this.#cluster);
+      if ((await liveUsers(this.#dir)).length === 0) await shutDown(this.#cluster);
     });
   }
 
   #locked<T>(work: () => Promise<T>): Promise<T> {
-    return withFileLock(join(this.#dir, "lock"), LOCK_TIMEOUT_MS, work);
+    return withFileLock(join(this.#dir, "lock"), { waitMs: LOCK_TIMEOUT_MS }, work);
   }
 
   async #startOrAdopt(): Promise<PostgresAddress> {
@@ -163,9 +176,14 @@ export class EmbeddedPostgres {
       postmaster = null;
     }
     const spawned = postmaster ? null : await spawnPostmaster(this.#dir, binaries, owner, this.#settings);
-    const began = Date.now();
+    const began = performance.now();
+    let guarded = false;
     for (let told = 5_000; ; await sleep(10)) {
       postmaster = findPostmaster(this.#cluster);
+      if (postmaster && !guarded) {
+        spawnGuardian(this.#dir, this.#lingerSeconds);
+        guarded = true;
+      }
       if (postmaster?.status === "ready") return postmaster;
       if (spawned?.ended) {
         const output = spawned.output();
@@ -173,7 +191,7 @@ export class EmbeddedPostgres {
         throw TRANSIENT.test(output) ? new Error(message) : new StartError(message);
       }
       if (!spawned && !postmaster) throw new Error("the Postgres that ran has ended");
-      if (Date.now() - began > told) {
+      if (performance.now() - began > told) {
         this.#log(`Postgres recovers from a crash, ${told / 1000} s so far`);
         told *= 2;
       }
@@ -193,7 +211,7 @@ export class EmbeddedPostgres {
   async #connectOnce(address: PostgresAddress, postmaster: Postmaster): Promise<void> {
     const open = (database: string) =>
       postgres(address.uri, { ...(address.socket && { host: address.socket }), database, max: 1, fetch_types: false });
-    const deadline = Date.now() + 30_000;
+    const deadline = performance.now() + 30_000;
     for (;;) {
       const sql = open(DATABASE);
       try {
@@ -207,7 +225,7 @@ export class EmbeddedPostgres {
         if (code === "3D000") {
           const admin = open("postgres");
           await admin`create database ${admin(DATABASE)}`.finally(() => admin.end());
-        } else if (!processLives(postmaster) || Date.now() > deadline) throw error;
+        } else if (!processLives(postmaster) || performance.now() > deadline) throw error;
         else await sleep(50);
       } finally {
         await sql.end({ timeout: 1 });
@@ -216,23 +234,12 @@ export class EmbeddedPostgres {
   }
 }
 
-/** Stops the Postgres of a data directory whose servers were all killed. False when one of them lives. */
+/** Stops the Postgres of a data directory whose servers were all killed. False when a process uses or holds it. */
 export async function stopAbandonedPostgres(dataDir: string): Promise<boolean> {
   const dir = join(dataDir, "postgres");
-  return withFileLock(join(dir, "lock"), LOCK_TIMEOUT_MS, async () => {
-    if (inUse(dir)) return false;
+  return withFileLock(join(dir, "lock"), { waitMs: LOCK_TIMEOUT_MS }, async () => {
+    if ((await liveUsers(dir)).length > 0) return false;
     await shutDown(join(dir, "data"));
-    return true;
+    return !(await isLocked(clusterLock(dir)));
   });
-}
-
-/** Whether a live process is registered. Forgets the dead ones. */
-function inUse(dir: string): boolean {
-  let used = false;
-  for (const name of readdirSync(join(dir, "users"))) {
-    const path = join(dir, "users", name);
-    if (processLives(JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity)) used = true;
-    else unlinkSync(path);
-  }
-  return used;
 }

@@ -1,82 +1,225 @@
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, constants, fchownSync, fstatSync, ftruncateSync, openSync, readFileSync } from "node:fs";
+import { statSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isElsewhere, processLives, type ProcessIdentity } from "./process-identity.ts";
 
 /**
- * A lock between processes of one machine, as a file that names its holder. Node has no flock(2), so a lock
- * whose holder died is recognised by the holder's start time and taken over; of several who see that, the one
- * who holds `<path>.takeover` removes it. The takeover itself is synchronous code of under a millisecond.
+ * Locks between processes, kept by the kernel: flock(2) on an open file. The kernel knows the holder in every
+ * container that shares the file, releases the lock when the holder ends in any way, and keeps it while the holder is
+ * frozen. Nothing is stale, so nothing is ever taken over. NFS and other shared file systems carry the lock between
+ * machines, or refuse it, which is an error here.
+ *
+ * Node has no flock. A lock belongs to the open file, not to the process that asked for it, so the program `flock`
+ * (util-linux, BusyBox) locks a descriptor that it inherits, ends, and leaves the lock to us. Where it is missing, as
+ * on macOS, Perl does the same. Rejected: packages with native code, which would have to be built or downloaded; a
+ * listening Unix socket in the directory, which needs a protocol to replace a stale one and fails between machines; a
+ * heartbeat in a file, which mistakes a frozen holder for a dead one.
+ *
+ * The file names the holder for messages and stays when the lock is released. Version 0.6 took the file itself for the
+ * lock: its live holders count, and what we leave behind counts there as the file of a dead process.
  */
-export async function withFileLock<T>(path: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  const token = randomBytes(8).toString("hex");
-  const candidate = `${path}.${process.pid}.${token}`;
-  writeFileSync(candidate, JSON.stringify({ ...identifyProcess(process.pid), token }), { mode: 0o600 });
-  try {
-    while (!tryLink(candidate, path)) {
-      const holder = readHolder(path);
-      if (holder && !processLives(holder)) removeStale(path, candidate);
-      else if (Date.now() > deadline) throw new Error(`process ${holder?.pid} holds ${path} for too long`);
-      else await sleep(25);
-    }
-  } finally {
-    unlinkSync(candidate);
+export interface LockHolder extends ProcessIdentity {
+  host: string;
+  /** ISO 8601. */
+  since: string;
+}
+
+export interface LockWait {
+  /** How long a holder on this machine is waited for. */
+  waitMs: number;
+  /** The same for a holder in another container, which may be ending in a rolling update. `waitMs` by default. */
+  elsewhereWaitMs?: number;
+  /** Called once, when the lock is held and is waited for. */
+  onWait?: (holder: string) => void;
+}
+
+/** Another process holds the lock and did not release it in time. */
+export class LockedError extends Error {
+  override name = "LockedError";
+  /** The holder in words. */
+  holder: string;
+
+  constructor(path: string, holder: string) {
+    super(`${holder} holds ${path}`);
+    this.holder = holder;
   }
+}
+
+export interface FileLock {
+  /** The open file that the lock belongs to. A process that inherits it holds the lock too. */
+  readonly descriptor: number;
+  release(): void;
+  /** Leaves the lock to the processes that inherited the descriptor. */
+  handOver(): void;
+}
+
+/** Old holders are polled: the kernel does not know them. */
+const POLL_MS = 50;
+
+/** For `flock` and `perl`, wherever systems keep them. */
+export const PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";
+
+/** `flock [-n] [-s] <descriptor>` for systems without it. */
+const PERL_FLOCK =
+  "my $op = 2; my $fd; for (@ARGV) { if (/n/) { $op |= 4 } elsif (/s/) { $op = ($op & 4) | 1 } else { $fd = $_ } } " +
+  "open(my $file, '<&=', $fd) or die $!; " +
+  "flock($file, $op) or ($!{EWOULDBLOCK} ? exit 1 : die $!)";
+
+export const PERL_LOCKER = ["perl", "-MErrno", "-e", PERL_FLOCK, "--"] as const;
+
+/** Programs that lock an inherited descriptor, by preference. */
+const LOCKERS = [["flock"], PERL_LOCKER] as const;
+
+export async function withFileLock<T>(path: string, wait: LockWait, work: () => Promise<T>): Promise<T> {
+  const lock = await acquireFileLock(path, wait);
   try {
     return await work();
   } finally {
-    // Not ours when the whole directory was removed and made again meanwhile.
-    if (readHolder(path)?.token === token) unlinkSync(path);
+    lock.release();
   }
 }
 
-function removeStale(path: string, candidate: string): void {
-  const takeover = `${path}.takeover`;
-  if (!tryLink(candidate, takeover)) {
-    // Left behind by a process that was killed within the takeover.
-    if (ageMs(takeover) > 10_000) tryUnlink(takeover);
-    return;
+/** Throws LockedError when another open file holds the lock for longer than we wait, also one of this process. */
+export async function acquireFileLock(path: string, wait: LockWait): Promise<FileLock> {
+  const began = performance.now();
+  let waits = false;
+  for (;;) {
+    const descriptor = openLockFile(path);
+    try {
+      let locked = await lockDescriptor(descriptor, 0);
+      const holder = readHolder(path);
+      const old = locked && isFileOfOldVersion(holder) && processLives(holder);
+      const patience = holder && isElsewhere(holder) ? (wait.elsewhereWaitMs ?? wait.waitMs) : wait.waitMs;
+      const left = began + patience - performance.now();
+      if (!locked || old) {
+        if (left <= 0) throw new LockedError(path, describeHolder(holder));
+        if (!waits) wait.onWait?.(describeHolder(holder));
+        waits = true;
+      }
+      if (!locked) locked = await lockDescriptor(descriptor, left);
+      if (locked && !old && isStillThere(descriptor, path)) {
+        writeRecord(descriptor, {
+          ...identifyProcess(process.pid)!,
+          host: hostname(),
+          since: new Date().toISOString(),
+        });
+        return heldLock(descriptor);
+      }
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    // The holder did not release it, is of an old version, or the directory was removed and made again.
+    closeSync(descriptor);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Whether an open file anywhere holds the lock. */
+export async function isLocked(path: string): Promise<boolean> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
   }
   try {
-    const holder = readHolder(path);
-    if (holder && !processLives(holder)) tryUnlink(path);
+    // A shared lock: two who look at the same time do not take each other for the holder.
+    return !(await lockDescriptor(descriptor, 0, "-s"));
   } finally {
-    tryUnlink(takeover);
+    closeSync(descriptor);
   }
 }
 
-function readHolder(path: string): (ProcessIdentity & { token: string }) | null {
+/** The last process that acquired the lock and did not release it; it may be dead. */
+export function readHolder(path: string): LockHolder | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity & { token: string };
+    const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
+    return holder.pid > 0 && typeof holder.started === "string" ? holder : null;
   } catch {
     return null;
   }
 }
 
-function tryLink(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
+export function describeHolder(holder: LockHolder | null): string {
+  if (!holder) return "an unknown process";
+  const { pid, host, since } = holder;
+  const place = isElsewhere(holder) ? ` of another container (host ${host ?? "unknown"})` : "";
+  return `process ${pid}${place}${since ? ` since ${since}` : ""}`;
 }
 
-function tryUnlink(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Somebody else was faster.
+/** Version 0.6 knew neither `host` nor `since`, and locked nothing. */
+export const isFileOfOldVersion = (holder: LockHolder | null): holder is LockHolder =>
+  holder !== null && holder.since === undefined;
+
+function openLockFile(path: string): number {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  if (process.getuid?.() === 0) {
+    // An ordinary user's directory stays usable for that user after root has worked on it.
+    const { uid, gid } = statSync(dirname(path));
+    if (uid !== fstatSync(descriptor).uid) fchownSync(descriptor, uid, gid);
   }
+  return descriptor;
 }
 
-function ageMs(path: string): number {
-  try {
-    // Links share the age of the candidate; its change time is when it was linked last.
-    return Date.now() - statSync(path).ctimeMs;
-  } catch {
-    return 0;
+function heldLock(descriptor: number): FileLock {
+  return {
+    descriptor,
+    release() {
+      writeRecord(descriptor, { pid: 0, started: "" });
+      closeSync(descriptor);
+    },
+    handOver: () => closeSync(descriptor),
+  };
+}
+
+function writeRecord(descriptor: number, record: ProcessIdentity | LockHolder): void {
+  ftruncateSync(descriptor);
+  writeSync(descriptor, JSON.stringify(record), 0);
+}
+
+function isStillThere(descriptor: number, path: string): boolean {
+  const [ours, there] = [fstatSync(descriptor), statSync(path, { throwIfNoEntry: false })];
+  return ours.ino === there?.ino && ours.dev === there.dev;
+}
+
+/** Resolves with false when the lock is still held after `waitMs`. */
+async function lockDescriptor(descriptor: number, waitMs: number, mode?: "-s"): Promise<boolean> {
+  const flags = [...(waitMs > 0 ? [] : ["-n"]), ...(mode ? [mode] : []), "3"];
+  for (const [program, ...first] of LOCKERS) {
+    const outcome = await run(program, [...first, ...flags], descriptor, waitMs);
+    if (outcome !== "missing") return outcome;
   }
+  throw new Error(
+    "Locking a data directory needs the program flock (package util-linux) or perl; neither is installed",
+  );
+}
+
+function run(program: string, args: string[], descriptor: number, waitMs: number): Promise<boolean | "missing"> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ["ignore", "ignore", "pipe", descriptor],
+      env: { PATH: PROGRAM_PATH, LC_ALL: "C" },
+    });
+    let overdue = false;
+    // A lock that it acquires while it is killed is released with the descriptor, which the caller closes.
+    const timer = waitMs > 0 ? setTimeout(() => (overdue = child.kill("SIGKILL")), waitMs) : undefined;
+    let output = "";
+    child.stderr!.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") resolve("missing");
+      else reject(error);
+    });
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(true);
+      else if (overdue || (code === 1 && output === "")) resolve(false);
+      else reject(new Error(`${program} cannot lock the file: ${output.trim() || `exit code ${code}`}`));
+    });
+  });
 }

@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { Sql, Transaction } from "./connect.ts";
+import { connect, type DatabaseAddress, type Sql, type Transaction } from "./connect.ts";
+import { installFunctions, readFunctions } from "./functions-version.ts";
+import { whileAway } from "./retry.ts";
 
 /** Where the numbered migrations lie, and the folder `functions`. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", import.meta.url));
@@ -15,15 +16,24 @@ export class MigrationError extends Error {
   override name = "MigrationError";
 }
 
+/** Migrates over a connection of its own, whose statements may take as long as they need. */
+export const migrateDatabase = (database: DatabaseAddress): Promise<unknown> =>
+  whileAway(() => withoutLimit(database, migrate));
+
+/** Runs statements that may take longer than those of a request: migrations, indexes. */
+export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(database, { max: 1, name: "heddle setup", silenceMs: 0 });
+  return work(sql).finally(() => sql.end({ timeout: 1 }));
+}
+
 /**
- * Brings the database to this code's schema: numbered files once, in order, forward only; the files of
- * `functions` whenever one changed. All in one transaction under an advisory lock. A database that is newer than the code
- * is refused, because what this code would write might break what the newer code relies on.
+ * Brings the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
+ * whenever one changed, unless newer ones are installed. All in one transaction under an advisory lock. A database that
+ * is newer than the code is refused, because what this code would write might break what the newer code relies on.
  */
 export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ applied: string[] }> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
   const functions = await readFunctions(join(directory, "functions"));
-  const functionsHash = createHash("sha256").update(functions).digest("hex");
   const applied: string[] = [];
 
   await sql.begin(async (tx: Transaction) => {
@@ -34,7 +44,6 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
     }
     await tx`create table if not exists heddle_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`;
-    await tx`create table if not exists heddle_functions (hash text primary key, applied_at timestamptz not null default now())`;
 
     const [row] = await tx<{ version: number }[]>`select coalesce(max(version), 0) as version from heddle_migrations`;
     const current = row!.version;
@@ -50,22 +59,9 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
       await tx.unsafe(await readFile(join(directory, file), "utf8"));
       applied.push(file);
     }
-    const [known] = await tx`select 1 from heddle_functions where hash = ${functionsHash}`;
-    if (!known) {
-      await tx.unsafe(functions);
-      await tx`delete from heddle_functions`;
-      await tx`insert into heddle_functions (hash) values (${functionsHash})`;
-      applied.push("functions");
-    }
+    if (await installFunctions(tx, functions)) applied.push("functions");
   });
   return { applied };
-}
-
-/** One file a slice. They may call each other, so Postgres checks their bodies when they are first called. */
-async function readFunctions(directory: string): Promise<string> {
-  const files = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
-  const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
-  return ["set local check_function_bodies = off;", ...texts].join("\n");
 }
 
 const numberOf = (file: string): number => Number.parseInt(file, 10);

@@ -1,6 +1,11 @@
 import type { Log } from "../log.ts";
-import type { DatabaseAddress } from "./connect.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { connect, type DatabaseAddress } from "./connect.ts";
+import { isPassing, isUnsent } from "./retry.ts";
+import { RepeatedFailure } from "../repeated-failure.ts";
 import { EmbeddedPostgres } from "./embedded-postgres.ts";
+import type { EmbeddedPostgresSettings } from "./settings.ts";
 
 const WATCH_MS = 250;
 
@@ -10,20 +15,38 @@ export interface Database {
 }
 
 /** The Postgres of the given URL, or the embedded one, which is started again whenever it dies. */
-export async function openDatabase(options: { uri: string | undefined; dataDir: string; log: Log }): Promise<Database> {
-  const { uri, dataDir, log } = options;
-  if (uri) return { address: { uri, socket: null }, close: () => Promise.resolve() };
+export async function openDatabase(options: {
+  uri: string | undefined;
+  dataDir: string;
+  log: Log;
+  settings?: EmbeddedPostgresSettings;
+}): Promise<Database> {
+  const { uri, dataDir, log, settings } = options;
+  if (uri) {
+    const address = { uri, socket: null };
+    await waitForDatabase(address, log);
+    return { address, close: () => Promise.resolve() };
+  }
 
-  const embedded = new EmbeddedPostgres({ dataDir, log: (message) => log.warn(message) });
+  const embedded = new EmbeddedPostgres({
+    dataDir,
+    log: (message) => log.warn(message),
+    ...(settings && { lingerSeconds: settings.postgresLingerSecs }),
+  });
   const address = await embedded.start();
   let pending: Promise<unknown> = Promise.resolve();
   let busy = false;
+  const message = "the embedded Postgres died and cannot be started again";
+  const failure = new RepeatedFailure({ log, message });
   const watch = setInterval(() => {
     if (busy) return;
     busy = true;
     pending = embedded
       .ensureRunning()
-      .catch((error: unknown) => log.error({ err: error }, "the embedded Postgres died and cannot be started again"))
+      .then(
+        () => failure.succeeded(),
+        (error: unknown) => failure.failed(error),
+      )
       .finally(() => (busy = false));
   }, WATCH_MS);
   return {
@@ -34,4 +57,30 @@ export async function openDatabase(options: { uri: string | undefined; dataDir: 
       await embedded.stop();
     },
   };
+}
+
+/** A database that restarts or fails over is waited for. */
+const AWAY_MS = 30_000;
+/** An address where nothing listens is more likely wrong. */
+const REFUSED_MS = 3000;
+
+/** Resolves when the database answers. Rejects with its last error when it does not in time. */
+async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void> {
+  const sql = connect(address, { max: 1, name: "heddle start", silenceMs: 5000 });
+  const began = performance.now();
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        await sql`select 1`;
+        return;
+      } catch (error) {
+        const patience = isUnsent(error) ? REFUSED_MS : AWAY_MS;
+        if (!isPassing(error) || performance.now() - began > patience) throw error;
+        if (tries === 1) log.warn({ err: error }, "the database does not answer yet; waiting for it");
+        await sleep(250);
+      }
+    }
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, processLives, type ProcessIdentity } from "./process-identity.ts";
@@ -22,6 +23,29 @@ export function findPostmaster(clusterDir: string): Postmaster | null {
   const identity = identifyProcess(pid);
   if (!identity || !worksIn(pid, clusterDir)) return null;
   return { ...identity, port: Number(lines[3]), status: lines[7]?.trim() ?? "starting" };
+}
+
+/**
+ * Whether the Postgres that postmaster.pid names accepts connections on its socket, which works from other containers
+ * of this machine too. False for a starting one.
+ */
+export async function postmasterAnswers(clusterDir: string): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const directory = openSync(clusterDir, "r");
+  try {
+    const port = Number(readFileSync(join(clusterDir, "postmaster.pid"), "utf8").split("\n")[3]);
+    // However long the path is: a socket's address has room for 108 bytes.
+    const socket = connect(`/proc/self/fd/${directory}/.s.PGSQL.${port}`);
+    return await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => resolve(true));
+      socket.once("error", () => resolve(false));
+    }).finally(() => socket.destroy());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  } finally {
+    closeSync(directory);
+  }
 }
 
 /**
@@ -54,9 +78,9 @@ function commandOf(pid: number): string {
 }
 
 export async function waitUntilGone(processes: ProcessIdentity[], timeoutMs: number): Promise<boolean> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   while (processes.some(processLives)) {
-    if (Date.now() > deadline) return false;
+    if (performance.now() > deadline) return false;
     await sleep(10);
   }
   return true;

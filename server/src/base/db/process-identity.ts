@@ -35,6 +35,10 @@ export function processIsGone(identity: ProcessIdentity): boolean {
   return !processLives(identity);
 }
 
+/** Whether it runs, or ran, where its pid means nothing here: in another container or on another machine. */
+export const isElsewhere = (identity: ProcessIdentity): boolean =>
+  process.platform === "linux" && identity.started.split("/")[0] !== placeOfProcesses();
+
 /** Of the namespace that a machine begins with (Linux, include/uapi/linux/nsfs.h): it is not named. */
 const INITIAL_NAMESPACE = "pid:[4026531836]";
 

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { AppError } from "../errors.ts";
+import { shortageIn } from "../shortage.ts";
 
-// node's socket errors, postgres.js's own, and the SQLSTATEs of a server that stops, crashes or starts
+// node's socket and resolver errors, postgres.js's own, and the SQLSTATEs of a server that stops, crashes, starts, has no
+// connection left, is a standby still, or whose disk fails
 const AWAY = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ENOENT",
   "ETIMEDOUT",
+  "ECONNABORTED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
   "CONNECT_TIMEOUT",
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -16,6 +23,9 @@ const AWAY = new Set([
   "57P01",
   "57P02",
   "57P03",
+  "53300",
+  "25006",
+  "58030",
 ]);
 
 /** True when the database could not be reached or went away in the middle: nothing is said of the statement. */
@@ -24,17 +34,38 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof code === "string" && (AWAY.has(code) || code.startsWith("08"));
 }
 
+/** Those that come before a statement is sent. */
+const UNSENT = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "CONNECT_TIMEOUT", "57P03", "53300"]);
+
+/** True when the database was away and the statement was not sent; else it may have been executed. */
+export const isUnsent = (error: unknown): boolean => UNSENT.has(String((error as { code?: unknown } | null)?.code));
+
+/** True when the same statement may succeed later: the database is away, or has run out of something. */
+export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || shortageIn(error) !== undefined;
+
+/** Runs `work` again while its failure is passing and the work is `wanted`. Only for work that may happen twice. */
+export const untilDone = <T>(work: () => Promise<T>, wanted: () => boolean): Promise<T> =>
+  retry(work, Number.POSITIVE_INFINITY, wanted, isPassing);
+
 /**
- * Runs `work` again while the database is away, for at most `forMs`. Only for work that may happen twice:
- * the connection can be lost after the commit and before the answer.
+ * Runs `work` again while the database is away, for at most `forMs` and as long as it is `wanted`. Only for work that
+ * may happen twice: the connection can be lost after the commit and before the answer.
  */
-export async function whileAway<T>(work: () => Promise<T>, forMs = 15_000): Promise<T> {
-  const deadline = Date.now() + forMs;
+export const whileAway = <T>(work: () => Promise<T>, forMs = 15_000, wanted: () => boolean = () => true): Promise<T> =>
+  retry(work, forMs, wanted, isDatabaseAway);
+
+async function retry<T>(
+  work: () => Promise<T>,
+  forMs: number,
+  wanted: () => boolean,
+  isRetried: (error: unknown) => boolean,
+): Promise<T> {
+  const deadline = performance.now() + forMs;
   for (let pause = 25; ; pause = Math.min(pause * 2, 400)) {
     try {
       return await work();
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() + pause > deadline) throw error;
+      if (!isRetried(error) || performance.now() + pause > deadline || !wanted()) throw error;
       await sleep(pause);
     }
   }

@@ -5,8 +5,10 @@ import { statSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { OsUser } from "./cluster-owner.ts";
+import { acquireFileLock } from "./file-lock.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { clearOrphans } from "./postmaster.ts";
+import { clusterLock } from "./postgres-users.ts";
 import { identifyProcess } from "./process-identity.ts";
 
 /** fsync and synchronous_commit stay on: an acknowledged commit is on disk. */
@@ -38,7 +40,10 @@ export interface SpawnedPostmaster {
   output(): string;
 }
 
-/** Runs Postgres on `<dir>/data`, which nobody else does: the caller holds the lock. */
+/**
+ * Runs Postgres on `<dir>/data`. The caller holds `<dir>/lock`. All processes of Postgres inherit `cluster.lock`, so a
+ * second Postgres does not start while any of them lives, in whatever container.
+ */
 export async function spawnPostmaster(
   dir: string,
   binaries: PostgresBinaries,
@@ -47,6 +52,23 @@ export async function spawnPostmaster(
 ): Promise<SpawnedPostmaster> {
   const cluster = join(dir, "data");
   await clearOrphans(cluster);
+  // The guardian looks whether it is held, for a moment.
+  const lock = await acquireFileLock(clusterLock(dir), { waitMs: 1_000 });
+  try {
+    return await spawnLocked(dir, binaries, owner, settings, lock.descriptor);
+  } finally {
+    lock.handOver();
+  }
+}
+
+async function spawnLocked(
+  dir: string,
+  binaries: PostgresBinaries,
+  owner: OsUser | null,
+  settings: Record<string, string>,
+  lock: number,
+): Promise<SpawnedPostmaster> {
+  const cluster = join(dir, "data");
   dropForeignPidFiles(cluster);
   const port = await choosePort(join(dir, "port"));
   const flags = Object.entries({
@@ -69,7 +91,7 @@ export async function spawnPostmaster(
   const child = spawn(binaries.postgres, ["-D", owner ? "/proc/self/cwd" : cluster, "-p", String(port), ...flags], {
     cwd: cluster,
     detached: true,
-    stdio: ["ignore", descriptor, descriptor],
+    stdio: ["ignore", descriptor, descriptor, lock],
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
     ...owner,
   });

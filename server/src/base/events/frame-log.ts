@@ -8,13 +8,18 @@
  * Frames are numbered from 0. They are kept as the bytes that go over the wire.
  *
  * A log may be held: then readers see frames only when `show` says so, which is when they are kept elsewhere too.
+ *
+ * A segment that cannot be written to the file, because the disk or the server's share of it is full, is dropped
+ * where its frames are kept elsewhere, and read back from there. Otherwise `onFull` is told, and the caller stops
+ * appending; nothing that was appended is lost.
  */
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-
 import { deferred, type Deferred } from "../deferred.ts";
+import { SpillFile } from "./spill-file.ts";
+import type { SpillSpace } from "./spill-space.ts";
 
 const SEGMENT_BYTES = 128 * 1024;
+/** A log without disk whose frames are on their way elsewhere may hold so many times its memory. */
+const GROWING_FACTOR = 8;
 
 interface Segment {
   first: number;
@@ -23,13 +28,29 @@ interface Segment {
   sizes: number[];
   names: string[];
   bytes: number;
+  /** Where they begin in the file; -1: not in it. */
   fileOffset: number;
+}
+
+/** Where the first frames of a log are kept besides. */
+export interface KeptElsewhere {
+  /** How many there are. */
+  count(): number;
+  /** Whether the others are on their way there. */
+  isGrowing(): boolean;
+  /** Rejects, or answers fewer, when they are gone. */
+  read(from: number, count: number): Promise<Buffer[]>;
 }
 
 export interface FrameLogOptions {
   /** Bytes that may stay in memory before segments move to the file. */
   memoryBytes: number;
   file: string;
+  /** Shared with other logs; unlimited without it. */
+  space?: SpillSpace;
+  elsewhere?: KeptElsewhere;
+  /** Called once: no more frames fit. `reason` is a sentence. */
+  onFull?: (reason: string) => void;
 }
 
 export class FrameLog {
@@ -40,16 +61,20 @@ export class FrameLog {
   #shown: number | undefined;
   #memory = 0;
   #closed = false;
+  #aborted = false;
+  #full = false;
+  /** Bytes in memory that another attempt to spill is worth. */
+  #spillFrom = 0;
   #more: Deferred<void> = deferred();
   #waiting = false;
-  #file: FileHandle | undefined;
-  #fileEnd = 0;
+  readonly #file: SpillFile;
   #spilling: Promise<void> | undefined;
   #readers = 0;
   #abandoned = false;
 
   constructor(options: FrameLogOptions) {
     this.#options = options;
+    this.#file = new SpillFile(options.file, options.space);
   }
 
   /** Frames that readers may see. */
@@ -65,6 +90,11 @@ export class FrameLog {
   /** True when no frame follows those that can be seen. */
   get closed(): boolean {
     return this.#closed && this.count === this.#appended;
+  }
+
+  /** True when it was disposed of before it was closed: its frames may go on elsewhere. */
+  get aborted(): boolean {
+    return this.#aborted;
   }
 
   /** From now on frames wait for `show`. */
@@ -122,7 +152,7 @@ export class FrameLog {
     segment.bytes += frame.length;
     this.#memory += frame.length;
     this.#appended += 1;
-    if (this.#memory > this.#options.memoryBytes) this.#spill();
+    if (this.#memory > Math.max(this.#options.memoryBytes, this.#spillFrom)) this.#spill();
     if (this.#shown === undefined) this.#wake();
   }
 
@@ -184,17 +214,14 @@ export class FrameLog {
     if (this.#readers === 0) void this.dispose();
   }
 
-  /** Frees everything now; readers that are still there come to an early end. */
+  /** Frees everything now; readers that are still there are cut off. */
   async dispose(): Promise<void> {
+    this.#aborted ||= !this.#closed;
     this.close();
     await this.#spilling;
     this.#segments = [];
     this.#memory = 0;
-    if (this.#file) {
-      await this.#file.close();
-      this.#file = undefined;
-      await rm(this.#options.file, { force: true });
-    }
+    await this.#file.remove();
   }
 
   #find(from: number): Segment | undefined {
@@ -216,32 +243,42 @@ export class FrameLog {
   }
 
   #spill(): void {
+    if (this.#full) return;
     this.#spilling ??= this.#spillSegments().finally(() => {
       this.#spilling = undefined;
     });
   }
 
   async #spillSegments(): Promise<void> {
-    while (this.#memory > this.#options.memoryBytes / 2) {
+    while (this.#memory > this.#options.memoryBytes / 2 && !this.#full) {
       const segment = this.#segments.find((one, i) => one.frames !== null && i < this.#segments.length - 1);
       if (!segment?.frames) return;
-      if (!this.#file) {
-        await mkdir(dirname(this.#options.file), { recursive: true });
-        this.#file = await open(this.#options.file, "w+");
-      }
       const bytes = Buffer.concat(segment.frames);
-      await this.#file.write(bytes, 0, bytes.length, this.#fileEnd);
-      segment.fileOffset = this.#fileEnd;
-      this.#fileEnd += bytes.length;
+      const written = await this.#file.append(bytes).catch((error: unknown) => error as Error);
+      // frames that nobody has seen may have been dropped meanwhile
+      if (segment.frames === null || segment.bytes !== bytes.length) continue;
+      const { elsewhere, memoryBytes, onFull } = this.#options;
+      if (typeof written === "number") segment.fileOffset = written;
+      else if (segment.first + segment.sizes.length > (elsewhere?.count() ?? 0)) {
+        this.#spillFrom = this.#memory + SEGMENT_BYTES;
+        if (elsewhere?.isGrowing() && this.#memory < GROWING_FACTOR * memoryBytes) return;
+        this.#full = true;
+        onFull?.(written.message);
+        return;
+      }
+      this.#spillFrom = 0;
       segment.frames = null;
       this.#memory -= bytes.length;
     }
   }
 
   async #readBack(segment: Segment, start: number, end: number): Promise<Buffer[]> {
-    if (!this.#file) return [];
-    const bytes = Buffer.allocUnsafe(segment.bytes);
-    await this.#file.read(bytes, 0, bytes.length, segment.fileOffset);
+    if (segment.fileOffset < 0) {
+      const found = (await this.#options.elsewhere?.read(segment.first + start, end - start)) ?? [];
+      if (found.length !== end - start) throw new Error("frames of a stream are not kept any more");
+      return found;
+    }
+    const bytes = await this.#file.read(segment.fileOffset, segment.bytes);
     const frames: Buffer[] = [];
     let offset = 0;
     for (let i = 0; i < end; i++) {

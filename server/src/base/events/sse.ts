@@ -43,7 +43,7 @@ export const SSE_HEADERS: Record<string, string> = {
 
 /**
  * What an iterable yields as a response body: one piece when the socket has taken the last, a comment after
- * `heartbeatMs` of silence. `onLeave` is called once, when the client leaves or the iterable ends.
+ * `heartbeatMs` of silence. `onLeave` is called once, when the client leaves or the iterable ends or fails.
  */
 export function textBody(
   pieces: AsyncIterator<Uint8Array>,
@@ -59,8 +59,12 @@ export function textBody(
         const silence = new Promise<"silence">((resolve) => {
           timer = setTimeout(resolve, heartbeatMs, "silence");
         });
-        const got = await Promise.race([next, silence]);
-        clearTimeout(timer);
+        const got = await Promise.race([next, silence])
+          .catch((error: unknown) => {
+            onLeave();
+            throw error;
+          })
+          .finally(() => clearTimeout(timer));
         if (got === "silence") return controller.enqueue(HEARTBEAT);
         next = undefined;
         if (!got.done) return controller.enqueue(got.value);
@@ -81,7 +85,7 @@ export interface SseOptions {
   from: number;
   keep?: ((name: string) => boolean) | undefined;
   heartbeatMs?: number;
-  /** A reader that takes nothing for this long, although there is something, is let go. */
+  /** A reader that takes nothing for this long, although there is something, is cut off. */
   stallMs?: number;
   onDisconnect?: (() => void) | undefined;
 }
@@ -89,18 +93,21 @@ export interface SseOptions {
 /**
  * A log as a response body. Pulled: the next bytes are fetched when the socket has taken the last ones, so a
  * reader that stalls holds one chunk and a position. A comment is sent after `heartbeatMs` of silence.
+ *
+ * The body ends cleanly only behind the last frame of a closed log. A reader that is let go before, because it stalls
+ * or the log is disposed of, has its connection broken, so that it cannot take what it has for the whole.
  */
 export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint8Array> {
   const heartbeatMs = options.heartbeatMs ?? 5000;
   const stallMs = options.stallMs ?? 300_000;
   let at = options.from;
   let gone = false;
-  let lastPull = Date.now();
+  let lastPull = performance.now();
   let wakeUp: ((silent: boolean) => void) | undefined;
   let waiting = false;
   const timer = setInterval(() => {
     if (wakeUp) wakeUp(true);
-    else if (Date.now() - lastPull > stallMs) finish();
+    else if (performance.now() - lastPull > stallMs) cut("the reader took nothing for too long");
   }, heartbeatMs);
 
   log.acquire();
@@ -123,6 +130,12 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
     }
   }
 
+  function cut(reason: string): void {
+    if (gone) return;
+    leave();
+    controller.error(new Error(reason));
+  }
+
   /** True when nothing came for one interval. One wait on the log outlives any number of heartbeats. */
   function silence(): Promise<boolean> {
     return new Promise<boolean>((resolve) => {
@@ -142,17 +155,18 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
         controller = given;
       },
       async pull() {
-        lastPull = Date.now();
+        lastPull = performance.now();
         for (;;) {
           if (gone) return;
           if (at < log.count) {
             const { bytes, next } = await log.read(at, options.keep);
-            if (next === at) return finish();
+            if (next === at) return cut("the stream was disposed of");
             at = next;
             if (!bytes) continue;
             if (!gone) controller.enqueue(bytes);
             return;
           }
+          if (log.aborted) return cut("the stream was disposed of");
           if (log.closed) return finish();
           const silent = await silence();
           wakeUp = undefined;

@@ -81,6 +81,16 @@ export function networkOf(address: string): string {
     .join(":")}::/64`;
 }
 
+/** The network of which one customer may hold the whole: /24 of IPv4, /48 of IPv6. Takes what `clientIp` tells. */
+export function wideNetworkOf(address: string): string {
+  if (!address.includes(":")) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
+  const { parts } = ipaddr.IPv6.parse(address);
+  return `${parts
+    .slice(0, 3)
+    .map((part) => part.toString(16))
+    .join(":")}::/48`;
+}
+
 /** Further hops than any real chain has; the rest of a header is not worth the time. */
 const MAX_HOPS = 32;
 

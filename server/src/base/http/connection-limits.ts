@@ -43,6 +43,20 @@ export const connectionOptions = {
     min: 1,
     description: "Connections at once from one address (IPv6: one /64). Loopback and trusted proxies may have more.",
   }),
+  maxUnknownConnections: integer({
+    env: ["HEDDLE_HTTP_MAX_UNKNOWN_CONNECTIONS"],
+    default: 500,
+    min: 10,
+    description:
+      "Connections on which no request was authenticated for a second; beyond that the oldest idle or half-sent ones are closed. Four times as many may come at once.",
+  }),
+  maxUnreadMb: integer({
+    env: ["HEDDLE_HTTP_MAX_UNREAD_MB"],
+    default: 256,
+    min: 1,
+    description:
+      "Answers, streams and WebSocket messages in MiB that wait for readers who do not read; beyond that the connections with the most are closed.",
+  }),
 };
 
 export type ConnectionSettings = Options<typeof connectionOptions>;

@@ -2,11 +2,14 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 
 import { readOptions } from "../config/options.ts";
-import { allowOrigins, crossOriginOptions } from "./cross-origin.ts";
+import { allowOrigins, crossOriginOptions, originRule, type OriginRuleOptions } from "./cross-origin.ts";
 
-const ask = async (env: Record<string, string>, origin: string, preflight = false) => {
+const rule = (env: Record<string, string>, options: Partial<OriginRuleOptions> = {}) =>
+  originRule({ ...readOptions(crossOriginOptions, env), keyless: true, allowLoopback: false, ...options });
+
+const ask = async (allows: (origin: string) => boolean, origin: string, preflight = false) => {
   const app = new Hono();
-  app.use(allowOrigins(readOptions(crossOriginOptions, env)));
+  app.use(allowOrigins(allows));
   app.post("/", (c) => c.text(""));
   const headers = { origin, ...(preflight && { "access-control-request-method": "POST" }) };
   const answer = await app.request("/", { method: preflight ? "OPTIONS" : "POST", headers });
@@ -14,15 +17,36 @@ const ask = async (env: Record<string, string>, origin: string, preflight = fals
   return answer.headers.get("access-control-allow-origin");
 };
 
-test("every origin may call unless some are named; cookies are never allowed", async () => {
-  expect(await ask({}, "https://app.example")).toBe("*");
-  const env = { HEDDLE_CORS_ORIGINS: "https://app.example, http://localhost:3000" };
+test("only named origins may call, and cookies are never allowed", async () => {
+  expect(await ask(rule({}), "https://app.example")).toBeNull();
+  const named = rule({ HEDDLE_CORS_ORIGINS: "https://app.example, http://localhost:3000" });
   for (const preflight of [false, true]) {
-    expect(await ask(env, "https://app.example", preflight)).toBe("https://app.example");
-    expect(await ask(env, "http://localhost:3000", preflight)).toBe("http://localhost:3000");
-    expect(await ask(env, "https://evil.example", preflight)).toBeNull();
-    expect(await ask(env, "null", preflight)).toBeNull();
+    expect(await ask(named, "https://app.example", preflight)).toBe("https://app.example");
+    expect(await ask(named, "http://localhost:3000", preflight)).toBe("http://localhost:3000");
+    expect(await ask(named, "https://evil.example", preflight)).toBeNull();
+    expect(await ask(named, "null", preflight)).toBeNull();
   }
+});
+
+test("loopback origins may call where that is allowed, and * counts only where keys are needed", () => {
+  const local = rule({}, { allowLoopback: true });
+  for (const origin of ["http://localhost:5173", "http://127.0.0.1:3000", "https://[::1]:3000", "http://a.localhost"]) {
+    expect([origin, local(origin)]).toEqual([origin, true]);
+  }
+  for (const origin of [
+    "http://localhost.evil.example",
+    "http://127.0.0.1.evil.example",
+    "null",
+    "file://",
+    "http://10.0.0.7",
+  ]) {
+    expect([origin, local(origin)]).toEqual([origin, false]);
+  }
+  const all = { HEDDLE_CORS_ORIGINS: "*" };
+  expect(rule(all)("https://app.example")).toBe(false);
+  expect(rule(all, { keyless: false })("https://app.example")).toBe(true);
+  expect(rule({}, { corsRules: { origins: ["*"] } })("https://app.example")).toBe(false);
+  expect(rule({}, { corsRules: { pattern: /^https:\/\/\w+\.example$/ } })("https://app.example")).toBe(true);
 });
 
 test("what is no origin is refused at the start", () => {
@@ -34,7 +58,7 @@ test("what is no origin is refused at the start", () => {
 test("answers are as the handler made them, whoever made them, with what scripts may read", async () => {
   for (const keepsEarlyHeaders of [false, true]) {
     const app = new Hono();
-    app.use(allowOrigins(readOptions(crossOriginOptions, {}), undefined, keepsEarlyHeaders));
+    app.use(allowOrigins(() => true, {}, undefined, keepsEarlyHeaders));
     app.get("/json", (c) => {
       c.header("Set-Cookie", "a=1", { append: true });
       c.header("Set-Cookie", "b=2", { append: true });
@@ -49,7 +73,7 @@ test("answers are as the handler made them, whoever made them, with what scripts
     app.onError((_, c) => c.text("failed", 500));
     const get = async (path: string) => {
       const answer = await app.request(path, { headers: { origin: "https://app.example" } });
-      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
       expect(answer.headers.get("access-control-expose-headers")).toMatch(/content-location,idempotent-replayed,/);
       return { status: answer.status, text: await answer.text(), headers: answer.headers };
     };
@@ -67,7 +91,7 @@ test("answers are as the handler made them, whoever made them, with what scripts
 
 test("an answer to some origins says that it depends on the origin", async () => {
   const app = new Hono();
-  app.use(allowOrigins({ ...readOptions(crossOriginOptions, {}), corsRules: { origins: ["https://a.example"] } }));
+  app.use(allowOrigins((origin) => origin === "https://a.example"));
   app.get("/", (c) => c.text("", 200, { Vary: "Accept" }));
   const answer = await app.request("/", { headers: { origin: "https://b.example" } });
   expect(answer.headers.get("vary")).toBe("Accept, Origin");

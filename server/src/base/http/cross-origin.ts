@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 
 import { ConfigError, type Options, type OptionSpec } from "../config/options.ts";
+import { isLoopbackOrigin } from "./browser-guard.ts";
 
 /** What scripts of other origins may read of an answer, besides what they always may. */
 const EXPOSED_HEADERS = [
@@ -13,43 +14,72 @@ const EXPOSED_HEADERS = [
   "retry-after",
   "x-pagination-total",
   "x-pagination-next",
+  "x-discarded-interrupts",
 ];
 
 export const crossOriginOptions = {
   corsOrigins: {
     env: ["HEDDLE_CORS_ORIGINS"],
-    default: ["*"],
+    default: [],
     description:
-      "Origins whose pages may call this server, with commas between, such as https://app.example; * for all. " +
-      "Never with cookies: a page has to send a key.",
+      "Origins whose pages may call this server, with commas between, such as https://app.example; * for all, on " +
+      "servers that need a key. Never with cookies: a page has to send a key. Pages of loopback origins may call an " +
+      "agent server that listens on loopback without being named.",
     parse: parseOrigins,
+  } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
+  allowedHosts: {
+    env: ["HEDDLE_ALLOWED_HOSTS", "HEDDLE_CONSOLE_HOSTS"],
+    default: [],
+    description:
+      "Names by which a server that needs no key is reached besides loopback and addresses, with commas between: " +
+      "devbox.example. Requests for other names get 403 (DNS rebinding).",
+    parse: (text) =>
+      text
+        .split(",")
+        .map((name) => name.trim().toLowerCase())
+        .filter((name) => name !== ""),
   } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
 };
 
 export type CrossOriginSettings = Options<typeof crossOriginOptions>;
 
+export interface OriginRuleOptions extends Pick<CrossOriginSettings, "corsOrigins"> {
+  corsRules?: CrossOriginRules | undefined;
+  /** Whether requests without a key are served: there `*` counts as loopback only. */
+  keyless: boolean;
+  /** Whether pages that this machine serves may call without being named. */
+  allowLoopback: boolean;
+}
+
+/** Decides whether pages of an origin may call: the one rule behind the CORS headers and the browser guard. */
+export function originRule({ corsOrigins, corsRules, keyless, allowLoopback }: OriginRuleOptions) {
+  const pattern = corsRules?.pattern;
+  const origins = corsRules?.origins ?? corsOrigins;
+  const allowsAll = !keyless && !pattern && origins.includes("*");
+  return (origin: string): boolean =>
+    allowsAll ||
+    (pattern ? pattern.test(origin) : origins.includes(origin)) ||
+    (allowLoopback && isLoopbackOrigin(origin));
+}
+
 /**
- * Pages of other origins may call, as the SDKs in browsers do, but never with cookies: credentials are not allowed,
- * and that is what keeps `*` harmless and the CSRF header a proof.
+ * Answers preflights and lets scripts of allowed origins read answers. Cookies are never allowed together with an
+ * origin that is not named, which keeps the CSRF header a proof.
  */
 export function allowOrigins(
-  { corsOrigins, corsRules = {} }: CrossOriginSettings & { corsRules?: CrossOriginRules | undefined },
-  /** Paths that pages of any origin may call whatever the setting says, because the path is the credential. */
+  allows: (origin: string) => boolean,
+  corsRules: CrossOriginRules = {},
+  /** Paths that pages of any origin may call whatever the rule says, because the path is the credential. */
   isOpen: (path: string) => boolean = () => false,
-  /** Whether headers that somebody sets before there is an answer are put on it, whoever makes it. */
+  /** Whether headers that middleware sets before there is an answer are put on it, whoever makes it. */
   keepsEarlyHeaders = false,
 ): MiddlewareHandler {
-  const { pattern, methods, headers, expose = [], credentials, maxAge } = corsRules;
-  const origins = corsRules.origins ?? corsOrigins;
+  const { methods, headers, expose = [], credentials, maxAge } = corsRules;
   const allowMethods = methods ?? ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
-  const isAllowed = pattern ? (asking: string) => pattern.test(asking) : (asking: string) => origins.includes(asking);
-  const origin =
-    !pattern && origins.includes("*")
-      ? "*"
-      : (asking: string, c: Context) => {
-          if (isOpen(c.req.path)) return "*";
-          return isAllowed(asking) ? asking : null;
-        };
+  const origin = (asking: string, c: Context): string | null => {
+    if (isOpen(c.req.path)) return "*";
+    return asking !== "" && allows(asking) ? asking : null;
+  };
   const exposeHeaders = [...new Set([...EXPOSED_HEADERS, ...expose.map((name) => name.toLowerCase())])];
   const official = cors({
     origin,
@@ -67,11 +97,11 @@ export function allowOrigins(
     if (c.req.method === "OPTIONS") return official(c, next);
     await next();
     const answered = changeableHeaders(c);
-    const allowed = typeof origin === "string" ? origin : origin(c.req.header("origin") ?? "", c);
+    const allowed = origin(c.req.header("origin") ?? "", c);
     if (allowed) answered.set("Access-Control-Allow-Origin", allowed);
     if (credentials) answered.set("Access-Control-Allow-Credentials", "true");
     answered.set("Access-Control-Expose-Headers", exposed);
-    if (origin !== "*") answered.append("Vary", "Origin");
+    if (allowed !== "*") answered.append("Vary", "Origin");
   };
 }
 

@@ -13,6 +13,7 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
   if (route.permission !== "public") statuses.add(401).add(403);
   if (route.params) statuses.add(404);
   if (route.body) statuses.add(400).add(413);
+  if (route.reads) statuses.add(413);
   if (route.params || route.query || route.body) statuses.add(422);
   if (limited) statuses.add(429);
   // headers are bounded before anybody looks at them

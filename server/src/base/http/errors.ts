@@ -7,6 +7,7 @@ import { z } from "zod";
 import { databaseAway, isDatabaseAway } from "../db/retry.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { type Shortage, shortageIn } from "../shortage.ts";
 
 /** `text`: the bare message, which the JavaScript client quotes. `detail`: `{"detail": message}`. Contract §1.3. */
 export type ErrorMode = "text" | "detail";
@@ -17,9 +18,11 @@ export type ErrorMode = "text" | "detail";
  */
 export type ErrorFamily = "error" | "problem" | "validation";
 
-/** The one place where a thrown error becomes a response. */
-export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
+/** The one place where a thrown error becomes a response. `onShortage`: hears of a full disk and its like. */
+export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: Shortage) => void): ErrorHandler {
   return (thrown, c) => {
+    const shortage = shortageIn(thrown);
+    if (shortage) onShortage?.(shortage);
     const error = translate(thrown);
     if (error.status >= 500) {
       const request = {
@@ -29,7 +32,7 @@ export function errorHandler(mode: ErrorMode, log: Log): ErrorHandler {
       };
       // said on purpose, to whoever comes when there is too much to do; when it is much, so would be its stacks
       const isSaid = thrown instanceof AppError && thrown.status === 503 && thrown.cause === undefined;
-      if (isSaid) log.warn({ reason: thrown.message, ...request }, "request put off");
+      if (isSaid || shortage) log.warn({ reason: error.message, ...request }, "request put off");
       else log.error({ err: thrown, ...request }, "request failed");
     }
     return errorResponse((c.get("errorFamily") as ErrorFamily | undefined) ?? mode, error, c.req.path);
@@ -93,10 +96,18 @@ export function errorContent(mode: ErrorMode | ErrorFamily, status?: number): Re
   return { "application/json": { schema: { type: "object", properties, required: [mode] } } };
 }
 
-function translate(thrown: unknown): AppError {
+/** In seconds: what has run out takes people, or the end of other requests. */
+const SHORTAGE_RETRY = "5";
+
+/** What a thrown error means to the caller. */
+export function translate(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof z.ZodError) return new AppError(422, describeIssues(thrown));
   if (thrown instanceof HTTPException) return new AppError(thrown.status, thrown.message || "Bad Request");
+  const shortage = shortageIn(thrown);
+  if (shortage) {
+    return new AppError(503, shortage.message, { headers: { "Retry-After": SHORTAGE_RETRY }, cause: thrown });
+  }
   if (isDatabaseAway(thrown)) return databaseAway(thrown);
   // SQLSTATE class 22, data exception: a value that Postgres cannot hold, such as a number out of range
   const code = (thrown as { code?: unknown } | null)?.code;

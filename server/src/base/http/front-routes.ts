@@ -22,7 +22,11 @@ const shared = { tag: "System", permission: "public", method: "GET" } as const;
 /** What every space says of itself to anybody: its document, as JSON and as a page, its figures, where to look. */
 export function frontRoutes({ version, registry, document, aliases = [], prefix = "" }: Front): Route[] {
   const blocks = inlineBlocks(docsPage);
-  let text: string | undefined;
+  // one buffer for all answers: readers that don't read hold no copies
+  let text: Buffer | undefined;
+  let figures: Promise<string> | undefined;
+  /** Requests that come while figures are collected share them. */
+  const collect = () => (figures ??= registry.metrics().finally(() => (figures = undefined)));
   return [
     route({
       ...shared,
@@ -31,7 +35,7 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
       aliases,
       summary: "This document",
       out: { 200: z.looseObject({ openapi: z.string() }) },
-      handler: () => rawJson((text ??= JSON.stringify(document()))),
+      handler: () => rawJson((text ??= Buffer.from(JSON.stringify(document())))),
     }),
     route({
       ...shared,
@@ -50,7 +54,7 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
       out: { 200: ["text/plain", z.array(z.looseObject({ name: z.string() }))] },
       async handler({ query, c }) {
         if (query.format === "json") return c.json(await registry.getMetricsAsJSON());
-        return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
+        return c.body(await collect(), 200, { "Content-Type": registry.contentType });
       },
     }),
     route({

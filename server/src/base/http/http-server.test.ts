@@ -30,7 +30,7 @@ afterEach(async () => {
 async function listen(env: Record<string, string> = {}): Promise<URL> {
   const settings = readOptions({ ...connectionOptions, ...clientIpOptions }, env);
   server = await listenHttp("127.0.0.1", 0, settings);
-  server.serve(app.fetch);
+  server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => true });
   return new URL(server.url);
 }
 

@@ -4,10 +4,13 @@ import type { Duplex } from "node:stream";
 
 import { getRequestListener } from "@hono/node-server";
 
+import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
+import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
-import { WebSockets, type WebSocketSettings } from "./websocket.ts";
+import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /** Looks at requests before anybody reads them, to pass them on as they are. Each says whether it has taken one. */
 export interface Ahead {
@@ -17,8 +20,8 @@ export interface Ahead {
 
 export interface HttpServer {
   url: string;
-  /** Answers requests by `fetch` from now on; before that they get 503. */
-  serve(fetch: Parameters<typeof getRequestListener>[0], ahead?: Ahead): void;
+  /** Answers requests by `fetch` from now on, those of web pages as `pages` says; before that they get 503. */
+  serve(fetch: Parameters<typeof getRequestListener>[0], pages: BrowserPolicy, ahead?: Ahead): void;
   /** Takes no more connections; resolves when those that there are have ended by themselves. */
   stopListening(): Promise<unknown>;
   /** Ends what connections are left. */
@@ -27,11 +30,30 @@ export interface HttpServer {
 
 export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "trustedProxies"> & Partial<WebSocketSettings>;
 
-/** Takes the port, so that nothing else was touched when it is in use. `port`: 0 for any free one. */
-export async function listenHttp(host: string, port: number, settings: ListenSettings): Promise<HttpServer> {
+const MAX_MESSAGES_MB = 256;
+
+/**
+ * Takes the port, so that nothing else was touched when it is in use. `port`: 0 for any free one. `bodies`: bounds
+ * messages of WebSockets too.
+ */
+export async function listenHttp(
+  host: string,
+  port: number,
+  settings: ListenSettings,
+  bodies: BodyGate = new BodyGate({ bodyMemoryMb: MAX_MESSAGES_MB, maxBodyBytes: 0 }),
+): Promise<HttpServer> {
   let listener: ReturnType<typeof getRequestListener> | undefined;
   let ahead: Ahead | undefined;
+  let policy: BrowserPolicy | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
+    if (!connections.admit(request, response)) return;
+    const refusal = policy && refusePage(request, policy);
+    if (refusal !== undefined) {
+      setSecurityHeaders(response);
+      response.writeHead(403, { "Content-Type": "application/json", "Cache-Control": "no-store" });
+      response.end(JSON.stringify({ detail: refusal }));
+      return;
+    }
     if (ahead?.handle(request, response)) return;
     setSecurityHeaders(response);
     if (listener) void listener(request, response);
@@ -42,7 +64,8 @@ export async function listenHttp(host: string, port: number, settings: ListenSet
     }
   });
   limitConnections(http, settings, proxies(settings));
-  const sockets = acceptsWebSockets(settings) ? new WebSockets(settings) : undefined;
+  const connections = new ConnectionGuard(http, settings);
+  const sockets = acceptsWebSockets(settings) ? new WebSockets(settings, bodies) : undefined;
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
     http.listen(port, host, resolve);
@@ -51,15 +74,18 @@ export async function listenHttp(host: string, port: number, settings: ListenSet
   const stopListening = () => (closed ??= new Promise((resolve) => http.close(resolve)));
   return {
     url: urlOf(http, host),
-    serve(fetch, first) {
+    serve(fetch, pages, first) {
       ahead = first;
+      policy = pages;
       listener = getRequestListener(fetch);
       if (first) {
         http.on("upgrade", (request, socket, head) => {
-          if (!first.upgrade(request, socket, head)) socket.destroy();
+          const refusal = refusePage(request, pages);
+          if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
+          else if (!first.upgrade(request, socket, head)) socket.destroy();
         });
       }
-      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1]);
+      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1], pages);
     },
     stopListening,
     async close() {

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { AppError, coerceError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { describeIssues } from "./errors.ts";
+import { describeIssues, translate } from "./errors.ts";
 import { readJson } from "./json-body.ts";
 import { rawJson } from "./route.ts";
 
@@ -74,8 +74,15 @@ export function rpcFailure(id: RpcId, thrown: unknown): string {
       ? { code: thrown.code, message: thrown.message }
       : thrown instanceof AppError && thrown.status < 500
         ? { code: INVALID_PARAMS, message: thrown.message }
-        : { code: INTERNAL_ERROR, message: thrown instanceof AppError ? thrown.message : "Internal error" };
+        : { code: INTERNAL_ERROR, message: internalMessage(thrown) };
   return JSON.stringify({ jsonrpc: "2.0", id, error });
+}
+
+/** A failure that passes tells its reason; a bug does not. */
+function internalMessage(thrown: unknown): string {
+  if (thrown instanceof AppError) return thrown.message;
+  const { status, message } = translate(thrown);
+  return status === 503 ? message : "Internal error";
 }
 
 /** Whether it is a bug or a failure of the server's, to be logged. */

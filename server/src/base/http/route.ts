@@ -5,9 +5,12 @@ import type { Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
 import { auditOf } from "./audit-requests.ts";
+import { BodyGate } from "./body-gate.ts";
 import { clientIp } from "./client-ip.ts";
+import { markKnown } from "./connection-guard.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
+import { type BodyLimits, holdBody, PUBLIC_BODY_BYTES } from "./hold-body.ts";
 import { readJson } from "./json-body.ts";
 import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
@@ -60,6 +63,10 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   headers?: z.ZodType;
   /** Content types of a body that the handler reads itself, for the document. */
   reads?: readonly string[];
+  /** Largest body; otherwise 64 KiB on a `public` route and the space's limit elsewhere. */
+  maxBodyBytes?: number;
+  /** The handler streams the body to disk and limits it itself. */
+  streamsBody?: true;
   /** What is answered by status; null: nothing. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
@@ -93,20 +100,36 @@ export interface Guard {
   served?: () => Pick<Principal, "organizationId" | "workspaceId" | "plan">;
   /** How often the key of an open stream is looked at again, in milliseconds. */
   recheckMs?: number;
+  /** Shared by the spaces of a process. */
+  bodies?: BodyGate;
 }
 
-export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
+/** Where a space sets none. */
+const LIMITS: BodyLimits = {
+  maxBytes: 64 * 1024 * 1024,
+  gate: new BodyGate({ bodyMemoryMb: 256, maxBodyBytes: 64 * 1024 * 1024 }),
+};
+
+export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, maxBytes }: BodyLimits = LIMITS): void {
   for (const spec of routes) {
     const auditing = auditOf(spec, guard);
+    const isPublic = spec.permission === "public";
+    const limit = { maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes), isPublic };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
         let principal: Principal | undefined;
         const audit = auditing(c, () => principal);
         if (spec.errorFamily) (c as Context).set("errorFamily", spec.errorFamily);
+        let release: (() => void) | undefined;
         try {
           if (spec.permission !== "public") {
             principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
+            markKnown((c.env as { incoming?: { socket?: object } } | undefined)?.incoming?.socket);
+          }
+          if (!spec.streamsBody) {
+            const held = holdBody(c, gate, limit);
+            release = held instanceof Promise ? await held : held;
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
           const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
@@ -120,6 +143,8 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard): void {
         } catch (error) {
           audit.failed(error);
           throw error;
+        } finally {
+          release?.();
         }
       });
     }

@@ -10,6 +10,9 @@ import type { Context } from "hono";
 import type { WebSocket, WebSocketServer } from "ws";
 
 import { integer, type Options } from "../config/options.ts";
+import type { BodyGate } from "./body-gate.ts";
+import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+import { WebSocketIntake } from "./websocket-intake.ts";
 
 export const webSocketOptions = {
   maxWebSockets: integer({
@@ -35,7 +38,8 @@ export const webSocketOptions = {
 
 export type WebSocketSettings = Options<typeof webSocketOptions>;
 
-type OnOpen = (socket: WebSocket) => void;
+/** `intake`: to be told of each message that was handled. */
+type OnOpen = (socket: WebSocket, intake: WebSocketIntake) => void;
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
 interface Upgrade {
@@ -53,20 +57,27 @@ export function acceptWebSocket(c: Context, onOpen: OnOpen): Response | undefine
 
 export class WebSockets {
   readonly #settings: WebSocketSettings;
+  readonly #gate: BodyGate;
   #server: Promise<WebSocketServer> | undefined;
   #open = new Set<WebSocket>();
+  /** Upgrades that are being authenticated. */
+  #opening = 0;
   #answered = new WeakSet<WebSocket>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(settings: WebSocketSettings) {
+  constructor(settings: WebSocketSettings, gate: BodyGate) {
     this.#settings = settings;
+    this.#gate = gate;
   }
 
-  listen(http: Server, fetch: Fetch): void {
+  listen(http: Server, fetch: Fetch, pages: BrowserPolicy): void {
     http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!isWebSocket(request)) return goOnWithout(http, request, socket, head);
       socket.on("error", () => socket.destroy());
-      this.#upgrade(request, socket, head, fetch).catch(() => refuse(socket, 500, "Internal Server Error"));
+      // browsers open a WebSocket to any origin without a preflight
+      const refusal = refusePage(request, pages);
+      if (refusal !== undefined) return refuseUpgrade(socket, 403, refusal);
+      this.#upgrade(request, socket, head, fetch).catch(() => refuseUpgrade(socket, 500, "Internal Server Error"));
     });
   }
 
@@ -79,19 +90,22 @@ export class WebSockets {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, fetch: Fetch): Promise<void> {
     const url = requestUrl(request);
-    if (!url || request.method !== "GET") return refuse(socket, 400, "A WebSocket begins with a GET request.");
-    if (this.#open.size >= this.#settings.maxWebSockets) return refuse(socket, 503, "Too many WebSockets.");
+    if (!url || request.method !== "GET") return refuseUpgrade(socket, 400, "A WebSocket begins with a GET request.");
+    if (this.#open.size + this.#opening >= this.#settings.maxWebSockets) {
+      return refuseUpgrade(socket, 503, "Too many WebSockets.");
+    }
     const upgrade: Upgrade = {};
     const env = { incoming: request, upgrade };
-    const answer = await fetch(new Request(url, { headers: headersOf(request, url) }), env);
-    if (!upgrade.onOpen || !answer.ok) return refuse(socket, answer.status, await answer.text(), answer.headers);
-    if (!mayReach(request, url, answer.headers)) return refuse(socket, 403, "This origin may not open WebSockets.");
+    this.#opening += 1;
+    const asked = (async () => fetch(new Request(url, { headers: headersOf(request, url) }), env))();
+    const answer = await asked.finally(() => (this.#opening -= 1));
+    if (!upgrade.onOpen || !answer.ok) return refuseUpgrade(socket, answer.status, await answer.text(), answer.headers);
     if (socket.destroyed) return;
     const { onOpen } = upgrade;
     const server = await this.#openServer();
     server.handleUpgrade(request, socket, head, (opened) => {
       this.#track(opened);
-      onOpen(opened);
+      onOpen(opened, new WebSocketIntake(this.#gate, opened, socket));
     });
   }
 
@@ -168,18 +182,24 @@ function isSameOrigin({ headers }: IncomingMessage, url: URL): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === url.host);
 }
 
-/** Browsers ask nobody before they open a WebSocket, so the rules for pages of other origins are applied here. */
-function mayReach(request: IncomingMessage, url: URL, answer: Headers): boolean {
-  if (isSameOrigin(request, url)) return true;
-  const allowed = answer.get("access-control-allow-origin");
-  return allowed === "*" || allowed === request.headers.origin;
-}
-
-function refuse(socket: Duplex, status: number, message: string, headers?: Headers): void {
+/** Answers an upgrade that is not taken, and ends the connection. */
+export function refuseUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
   if (socket.destroyed) return;
+  // an upgraded socket has no listener of the HTTP server any more: a reset would end the process
+  socket.on("error", () => socket.destroy());
   const kept = ["content-type", "retry-after", "www-authenticate"].flatMap((name) =>
     headers?.has(name) ? [`${name}: ${headers.get(name)}`] : [],
   );
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, "Connection: close", ...kept];
+  discard(socket);
   socket.end(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
+}
+
+const LINGER_MS = 1000;
+
+/** Keeps nothing of what a refused upgrade sends, and ends its connection when the other side does not. */
+export function discard(socket: Duplex): void {
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => clearTimeout(timer));
 }

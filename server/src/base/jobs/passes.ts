@@ -1,5 +1,5 @@
-import { isDatabaseAway } from "../db/retry.ts";
 import type { Log } from "../log.ts";
+import { RepeatedFailure } from "../repeated-failure.ts";
 
 export interface PassOptions {
   /** Goes once over all that there is to do. */
@@ -7,7 +7,7 @@ export interface PassOptions {
   /** How often it is done without being asked for, in milliseconds. */
   everyMs: number;
   log: Log;
-  /** What is said when a pass fails: once, not each time. */
+  /** What is said when a pass fails: once, and again with a count. */
   failing: string;
 }
 
@@ -18,15 +18,16 @@ export interface PassOptions {
  */
 export class Passes {
   readonly #options: PassOptions;
+  readonly failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #going: Promise<void> = Promise.resolve();
   #isGoing = false;
   #again = false;
   #stopped = false;
-  #failing = false;
 
   constructor(options: PassOptions) {
     this.#options = options;
+    this.failure = new RepeatedFailure({ log: options.log, message: options.failing });
   }
 
   start(): void {
@@ -48,18 +49,16 @@ export class Passes {
   }
 
   async #go(): Promise<void> {
-    const { pass, log, failing } = this.#options;
+    const { pass } = this.#options;
     this.#isGoing = true;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
         await pass();
       }
-      this.#failing = false;
+      this.failure.succeeded();
     } catch (error) {
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      log[level]({ err: error }, failing);
-      this.#failing = true;
+      if (!this.#stopped) this.failure.failed(error);
     } finally {
       // in the same turn as the last look at #again, or a call in between would be lost
       this.#isGoing = false;

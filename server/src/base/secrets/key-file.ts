@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { renameSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { renameSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { generateKey } from "./keyring.ts";
@@ -62,8 +62,12 @@ function writeAside(path: string, text: string): string {
   const aside = `${path}.${randomBytes(4).toString("hex")}`;
   const descriptor = openSync(aside, "wx", 0o600);
   try {
-    writeSync(descriptor, text);
+    // all of it or an error: on a full disk a single write may store a part and say so only by its length
+    writeFileSync(descriptor, text);
     fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }

@@ -37,7 +37,7 @@ export async function rotateSecrets(
   const { batch = 200, faultPoint = () => {}, onProgress = () => {}, patienceMs = 60_000 } = options;
   await makeCurrent(sql, to);
   faultPoint("secrets-key-made-current");
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   let rewrapped = 0;
   for (;;) {
     const damaged: SecretRef[] = [];
@@ -61,7 +61,7 @@ export async function rotateSecrets(
     }
     const { freed, left } = await freeKeys(sql, to.id);
     if (left <= damaged.length) return { rewrapped, freed, damaged };
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new SecretError(`${left} secrets were held by others all the time; run it again later`);
     }
     await sleep(50);

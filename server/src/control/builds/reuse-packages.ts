@@ -62,11 +62,22 @@ export async function notePackages(home: string, note: Note): Promise<void> {
   await writeFile(join(home, NOTE), JSON.stringify(note));
 }
 
+/** Makes `to`, with all that is in `from` but its `.cache`. */
+export type CopyPackages = (from: string, to: string) => Promise<void>;
+
+/** Links files: at once, and right where the directories are nobody's who may change them meanwhile. */
+export const linkPackages: CopyPackages = (from, to) => linkTree(from, to, from);
+
 /**
  * Takes them from a build that has the same. `builds`: where all builds are.
  * @returns whose they were; null when nobody has them
  */
-export async function takePackages(builds: string, home: string, wanted: Note): Promise<string | null> {
+export async function takePackages(
+  builds: string,
+  home: string,
+  wanted: Note,
+  copy: CopyPackages = linkPackages,
+): Promise<string | null> {
   const to = join(home, "src", wanted.where, "node_modules");
   // the archive brought some
   if (existsSync(to)) return null;
@@ -76,7 +87,7 @@ export async function takePackages(builds: string, home: string, wanted: Note): 
     const from = join(builds, name, "src", wanted.where, "node_modules");
     if (!existsSync(join(builds, name, "complete")) || !(await isNoted(join(builds, name, NOTE), wanted))) continue;
     try {
-      await linkTree(from, to, from);
+      await copy(from, to);
       return name;
     } catch {
       // it is being removed, or lies elsewhere: an installation does as well

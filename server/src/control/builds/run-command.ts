@@ -7,6 +7,8 @@ export interface CommandOrder {
   /** For a shell. */
   command: string;
   directory: string;
+  /** Program and arguments that run a program and its arguments where the deployment's code may run. */
+  confine: (command: string[]) => string[];
   environment: Record<string, string>;
   log: BuildLog;
   signal: AbortSignal;
@@ -22,14 +24,17 @@ export interface CommandOrder {
  * and ends when this process does, however it dies. Then the guard ends the group, so that no build outlives who asked
  * for it. In the background a shell gives commands an empty input, which is why the guard reads by another number.
  */
-const GUARDED = 'exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; eval "$HEDDLE_COMMAND" </dev/null';
+const GUARDED =
+  'cd -- "$0" || exit 1; exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; eval "$HEDDLE_COMMAND" </dev/null';
 
 /** Runs it to its end, line by line into the log. Throws BuildError when it fails, takes or prints too much. */
 export async function runCommand(order: CommandOrder): Promise<void> {
   const { command, log, signal, budget } = order;
   signal.throwIfAborted();
-  const child = spawn("/bin/sh", ["-c", GUARDED], {
-    cwd: order.directory,
+  const [program, ...args] = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
+  // the directory is the deployment's own and may be a link by now: it is entered inside
+  const child = spawn(program!, args, {
+    cwd: "/",
     env: { ...order.environment, HEDDLE_COMMAND: command },
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],

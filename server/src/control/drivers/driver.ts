@@ -79,10 +79,18 @@ export interface Driver {
   readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
   /** Forgets an instance that has ended. */
   discard(instanceId: string): Promise<void>;
+  /** Removes what it keeps for a deployment besides builds and instances, which are gone by then. */
+  forget?(deploymentId: string): Promise<void>;
+  /** Deployments that it keeps something for, by their ids. */
+  listPlaces?(): Promise<string[]>;
+  /** How processes of deployments are isolated. */
+  readonly isolation?: { kind: "bubblewrap" | "user" | "none"; explanation: string };
   /** What there is of instances, alive or not, by their ids. */
   listInstances(): Promise<string[]>;
-  /** Since when nobody can tell how instances of a build are, in ms since 1970; null while one can. */
+  /** Since when nobody can tell how instances of a build are, in milliseconds of `performance.now()`; null while one can. */
   unseenSince?(artifactId: string): number | null;
+  /** Since when the engine that it drives has not answered, in ms since 1970; null while it does. */
+  awaySince?(): number | null;
   /** Digests of a deployment's pushed images that may run again. */
   imageDigests?(deploymentId: string): Promise<string[]>;
   /** Lets go of what it holds; what it runs goes on. */

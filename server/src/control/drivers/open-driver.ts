@@ -1,10 +1,12 @@
 import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
 import { embeddedImages } from "../registry/embedded-registry.ts";
 import type { ImageSource } from "../registry/image-source.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { ControlSettings } from "../settings.ts";
 import { ContainerDriver } from "./container/container-driver.ts";
 import type { Driver } from "./driver.ts";
+import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
 import { SeveralDrivers } from "./several-drivers.ts";
 
@@ -17,20 +19,24 @@ export interface OpenDriverOptions {
   place: string;
   log: Log;
   images: ImageStore;
+  outbound: Outbound;
   settings: ControlSettings;
 }
 
 /** Processes always; containers too where there is an engine. */
 export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
-  const { directory, launcher, place, log, settings } = options;
-  const processes = new ProcessDriver({ directory, launcher, settings });
+  const { directory, launcher, place, log, outbound, settings } = options;
+  const chosen = await chooseIsolation({ directory, launcher, settings });
+  // where containers run deployments, this is of none but older builds
+  if (chosen.isolation.kind === "none" && settings.driver === "process") log.warn(chosen.explanation);
+  const processes = new ProcessDriver({ directory, launcher, settings, ...chosen });
   const engine = settings.containerEngine ?? (settings.driver === "container" ? DEFAULT_ENGINE : undefined);
   if (engine === undefined) return processes;
   const images: ImageSource =
     settings.registryUrl === undefined
       ? embeddedImages(options.images)
       : { kind: "remote", credentials: { username: TOKEN_USER, password: settings.registryPassword ?? "" } };
-  const containers = new ContainerDriver({ engine, directory, place, log, images, settings });
+  const containers = new ContainerDriver({ engine, directory, place, log, images, outbound, settings });
   await containers.open();
   return new SeveralDrivers(processes, containers, settings.driver);
 }

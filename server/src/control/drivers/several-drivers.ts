@@ -20,6 +20,18 @@ export class SeveralDrivers implements Driver {
     this.sources = [...new Set([...processes.sources, ...containers.sources])];
   }
 
+  get isolation(): Driver["isolation"] {
+    return this.#processes.isolation;
+  }
+
+  async forget(deploymentId: string): Promise<void> {
+    await this.#processes.forget?.(deploymentId);
+  }
+
+  async listPlaces(): Promise<string[]> {
+    return (await this.#processes.listPlaces?.()) ?? [];
+  }
+
   close(): void {
     this.#processes.close?.();
     this.#containers.close();
@@ -53,6 +65,10 @@ export class SeveralDrivers implements Driver {
 
   unseenSince(artifactId: string): number | null {
     return this.#containers.hasBuild(artifactId) ? this.#containers.unseenSince() : null;
+  }
+
+  awaySince(): number | null {
+    return this.#containers.unseenSince();
   }
 
   imageDigests(deploymentId: string): Promise<string[]> {

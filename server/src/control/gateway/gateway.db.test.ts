@@ -135,7 +135,7 @@ test("another protocol is spoken through the gateway", async () => {
       });
       socket.on("close", () => resolve(text));
       socket.write(
-        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${headers}\r\n`,
+        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${headers}\r\n`,
       );
     });
   const text = await speak("x-api-key: somebody\r\n");
@@ -242,7 +242,7 @@ test("a caller who hangs up before the protocol is agreed on ends what he asked 
   await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
   await serving("silent", (silent.address() as AddressInfo).port);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
   await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 30_000 });
   socket.destroy();
   await vi.waitUntil(() => ended, { timeout: 30_000 });

@@ -11,25 +11,20 @@ import type { Duplex } from "node:stream";
 
 import { AppError } from "../../base/errors.ts";
 import { type ClientIpSettings, normalizeAddress, trustOf } from "../../base/http/client-ip.ts";
+import { markKnown } from "../../base/http/connection-guard.ts";
+import { discard } from "../../base/http/websocket.ts";
 import type { Log } from "../../base/log.ts";
+import type { CredentialRule } from "../../identity/platform-credentials.ts";
+import { headersFromDeployment, upgradeHeaders } from "./answer-headers.ts";
+import { headersForDeployment, pathForDeployment } from "./request-headers.ts";
 import type { RouteTable, Target } from "./route-table.ts";
 import { type Way, wayByHost, wayByPath } from "./way.ts";
-
-/** Between us and the one next to us; never passed on (RFC 9110 §7.6.1). */
-const HOP_BY_HOP = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 export interface GatewayOptions {
   table: RouteTable;
   log: Log;
+  /** Which of the platform's keys and session tokens deployments get; all of them where absent. */
+  mayPass?: CredentialRule;
   settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
     ClientIpSettings,
     "trustedProxies"
@@ -55,6 +50,11 @@ export class Gateway {
     return wayByHost(domain, String(forwarded ?? request.headers.host ?? ""), request.url ?? "");
   }
 
+  /** Whether a request is for a deployment, whose own server judges pages of other origins. */
+  owns(request: Pick<IncomingMessage, "url" | "headers" | "socket">): boolean {
+    return this.#way(request as IncomingMessage) !== null;
+  }
+
   /** Whether what a proxy adds to requests may be believed. */
   #isFromProxy({ socket }: IncomingMessage): boolean {
     return this.#isTrusted(normalizeAddress(socket.remoteAddress ?? "") ?? "0.0.0.0");
@@ -72,10 +72,26 @@ export class Gateway {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
-    this.#find(way);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    await this.#attempt(way, gone.signal, (port, enter) => this.#forward(request, response, way, port, enter));
+    const open = await this.#prepare(request, way);
+    await this.#attempt(way, gone.signal, (port, enter) => this.#forward(request, response, way, open(port), enter));
+  }
+
+  /** Returns what opens the request to an instance. */
+  async #prepare(request: IncomingMessage, way: Way): Promise<(port: number, agent?: false) => ClientRequest> {
+    const { tenantId: workspaceId } = this.#find(way);
+    // a worker would stand between the platform's origin and its pages
+    if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
+      throw new AppError(403, "Deployments below a path have no service workers. Set HEDDLE_GATEWAY_DOMAIN.");
+    }
+    const { mayPass = () => true } = this.#options;
+    const isFromProxy = this.#isFromProxy(request);
+    const place = { way, workspaceId, mayPass, isFromProxy };
+    const headers = await headersForDeployment(request, place);
+    const path = await pathForDeployment(way.path, place);
+    const { method } = request;
+    return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
   }
 
   #find({ slug, shown }: Way): Target {
@@ -116,11 +132,10 @@ export class Gateway {
     request: IncomingMessage,
     response: ServerResponse,
     way: Way,
-    port: number,
+    upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
-      const upstream = this.#open(request, way, port, this.#agent);
       let hasBegun = false;
       upstream.on("socket", (socket) => {
         const begin = () => {
@@ -131,7 +146,7 @@ export class Gateway {
         else begin();
       });
       upstream.on("response", (answered) => {
-        response.writeHead(answered.statusCode!, answered.statusMessage, passedOn(answered.rawHeaders, way, answered));
+        response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, way));
         passOn(answered, response);
         answered.on("error", () => response.destroy());
         answered.on("aborted", () => response.destroy());
@@ -158,28 +173,6 @@ export class Gateway {
     });
   }
 
-  #open(request: IncomingMessage, way: Way, port: number, agent: Agent | false): ClientRequest {
-    const headers: Record<string, string | string[]> = {};
-    for (const [name, value] of Object.entries(request.headers)) {
-      if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
-    }
-    // the length or its absence is the body's framing, which is ours to choose
-    if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
-    const peer = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
-    const before = request.headers["x-forwarded-for"];
-    headers["x-forwarded-for"] = before === undefined ? peer : `${String(before)}, ${peer}`;
-    // what anybody could have written is not handed on
-    if (!this.#isFromProxy(request)) {
-      delete headers["x-forwarded-host"];
-      delete headers["x-forwarded-proto"];
-    }
-    headers["x-forwarded-host"] ??= request.headers.host ?? "";
-    headers["x-forwarded-proto"] ??= "http";
-    if (way.prefix === "") delete headers["x-forwarded-prefix"];
-    else headers["x-forwarded-prefix"] = way.prefix;
-    return send({ host: "127.0.0.1", port, method: request.method, path: way.path, headers, agent });
-  }
-
   /** WebSocket and whatever else asks for another protocol. @returns false when it is not for a deployment */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const way = this.#way(request);
@@ -193,13 +186,17 @@ export class Gateway {
     });
     const early = readEarly(socket, head);
     const run = async () => {
-      this.#find(way);
-      await this.#attempt(way, gone.signal, (port, leave) => this.#join(request, socket, early, way, port, leave));
+      const open = await this.#prepare(request, way);
+      const join = (port: number, leave: () => void) =>
+        this.#join(request, socket, early, way, open(port, false), leave);
+      await this.#attempt(way, gone.signal, join);
     };
     run().catch((error: unknown) => {
       const { status, message } =
         error instanceof AppError ? error : new AppError(502, "The deployment could not be reached.");
       const body = JSON.stringify({ detail: message });
+      early();
+      discard(socket);
       socket.end(
         `HTTP/1.1 ${status} ${status === 401 ? "Unauthorized" : "Error"}\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
@@ -213,17 +210,17 @@ export class Gateway {
     socket: Duplex,
     early: () => Buffer,
     way: Way,
-    port: number,
+    upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
-      const upstream = this.#open(request, way, port, false);
       upstream.setHeader("connection", "Upgrade");
       upstream.setHeader("upgrade", request.headers.upgrade ?? "websocket");
       // also of a caller who hangs up before there is an answer
       socket.once("close", () => upstream.destroy());
       upstream.on("upgrade", (answered, behind, behindHead) => {
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(answered.rawHeaders)}\r\n`);
+        markKnown(socket);
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(upgradeHeaders(answered.rawHeaders, way))}\r\n`);
         socket.write(behindHead);
         behind.write(early());
         behind.on("error", () => socket.destroy());
@@ -239,7 +236,7 @@ export class Gateway {
       upstream.on("response", (answered) => {
         early();
         // of what is not agreed on the end is the connection's, since its framing was taken off here
-        const headers = [...passedOn(answered.rawHeaders, way, answered), "Connection", "close"];
+        const headers = [...headersFromDeployment(answered, way), "Connection", "close"];
         socket.write(`HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(headers)}\r\n`);
         answered.pipe(socket);
         answered.once("close", () => {
@@ -297,20 +294,6 @@ function readEarly(socket: Duplex, head: Buffer): () => Buffer {
 }
 
 const notReady = (message: string): AppError => new AppError(503, message, { headers: { "Retry-After": "1" } });
-
-/** Several of one name stay several. A redirect within the agent server leads to below the deployment's address. */
-function passedOn(raw: string[], { prefix }: Way, answered: IncomingMessage): string[] {
-  const headers: string[] = [];
-  const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
-  for (let index = 0; index < raw.length; index += 2) {
-    const [name, value] = [raw[index]!, raw[index + 1]!];
-    const lower = name.toLowerCase();
-    if (HOP_BY_HOP.has(lower)) continue;
-    const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
-    headers.push(name, isInside ? `${prefix}${value}` : value);
-  }
-  return headers;
-}
 
 const rawLines = (raw: string[]): string =>
   raw.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${raw[index + 1]!}\r\n`] : [])).join("");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { readOptions } from "../../base/config/options.ts";
-import { gatewayOptions } from "./settings.ts";
+import { addressOptions } from "../../identity/exposure.ts";
 import { wayByHost, wayByPath } from "./way.ts";
 
 test.each([
@@ -39,7 +39,7 @@ test("other hosts are as without a domain", () => {
 });
 
 test("a domain is written as it is, with a dot or a star before it", () => {
-  const read = (text: string) => readOptions(gatewayOptions, { HEDDLE_GATEWAY_DOMAIN: text }).gatewayDomain;
+  const read = (text: string) => readOptions(addressOptions, { HEDDLE_GATEWAY_DOMAIN: text }).gatewayDomain;
   expect([read("Agents.Example"), read("*.agents.example"), read(".localhost")]).toEqual([
     "agents.example",
     "agents.example",

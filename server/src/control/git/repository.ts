@@ -21,6 +21,8 @@ export function readRepository(text: string, outbound: Pick<Outbound, "check">, 
   if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// address of a Git repository");
   const url = outbound.check(text);
   if (url.search !== "" || url.hash !== "") throw bad("must not hold a query or a fragment");
+  // a server may take them for slashes, and the path for another one
+  if (/%2f|%5c|%00/i.test(url.pathname)) throw bad("must not hold encoded slashes");
   if (url.pathname === "/") throw bad("must name a repository, not only its host");
   return { kind: "remote", url };
 }

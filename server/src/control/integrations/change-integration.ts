@@ -5,6 +5,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { ControlDeps } from "../deps.ts";
 import { invalid } from "../deployments/validate.ts";
+import { apiAddress } from "./list-repositories.ts";
 import type { CreateBody, Kind, PatchBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
@@ -46,7 +47,10 @@ export async function createIntegration(
   });
 }
 
-/** What is null or left out stays as it was. Where it leads stays in any case: a token is meant for one host. */
+/**
+ * What is null or left out stays as it was. The address of the repositories stays in any case: a token is meant for one
+ * host. Another host for the API needs the token anew, or whoever may change the address could read the stored one.
+ */
 export async function changeIntegration(
   deps: Deps,
   tenantId: string,
@@ -59,6 +63,12 @@ export async function changeIntegration(
     const row = await rows.lockIntegration(tx, tenantId, id);
     if (!row) throw unknownIntegration(id);
     if (body.name != null && (await rows.isNameTaken(tx, tenantId, id, body.name))) throw taken(body.name);
+    if (apiUrl !== null && row.has_token && body.token == null && isElsewhere(row, apiUrl)) {
+      throw invalid(
+        ["token"],
+        "is required with an api_url of another host: the stored token was given for the old one",
+      );
+    }
     const changed = {
       ...row,
       name: body.name ?? row.name,
@@ -86,6 +96,11 @@ export async function deleteIntegration(deps: Deps, tenantId: string, id: string
     await deps.secrets.delete(rows.webhookSecretOf(id), tx);
     await rows.deleteIntegrationRow(tx, id);
   });
+}
+
+function isElsewhere(row: rows.IntegrationRow, apiUrl: string): boolean {
+  const before = apiAddress(row);
+  return before === undefined || new URL(before).origin !== new URL(apiUrl).origin;
 }
 
 function checkAddress({ outbound }: Deps, field: string, text: string): string {

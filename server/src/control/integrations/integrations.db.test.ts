@@ -161,6 +161,30 @@ test("repositories are those of the host's own API, page after page", async () =
   expect(url).toContain("127.0.0.1");
 });
 
+test("another host for the API needs the token anew, and never gets the stored one", async () => {
+  const made = await create({ name: "moved", url: origin, api_url: origin, token: TOKEN });
+  const path = `/v2/integrations/git/${made.id}`;
+  const elsewhere = origin.replace("127.0.0.1", "127.0.0.2");
+  for (const api_url of [elsewhere, "http://localhost:1/api"]) {
+    const refused = await call("PATCH", path, { name: "stolen", api_url });
+    expect([refused.status, refused.json.detail[0]]).toMatchObject([
+      422,
+      { loc: ["body", "token"], msg: expect.stringContaining("api_url") },
+    ]);
+  }
+  expect((await call("GET", path)).json).toMatchObject({ name: "moved", api_url: origin });
+  expect((await call("PATCH", path, { api_url: `${origin}/other` })).status).toBe(200);
+  const moved = await call("PATCH", path, { api_url: elsewhere, token: "another-token" });
+  expect([moved.status, moved.json.api_url]).toEqual([200, elsewhere]);
+  const usual = await create({ name: "usual", token: TOKEN });
+  const fromUsual = await call("PATCH", `/v2/integrations/git/${usual.id}`, { api_url: elsewhere });
+  expect(fromUsual.status).toBe(422);
+  const same = await call("PATCH", `/v2/integrations/git/${usual.id}`, { api_url: "https://api.github.com" });
+  expect(same.status).toBe(200);
+  const open = await create({ name: "without a token", url: origin });
+  expect((await call("PATCH", `/v2/integrations/git/${open.id}`, { api_url: elsewhere })).status).toBe(200);
+});
+
 test("listeners are kept, one a cluster, and nothing is deployed through one while no driver can", async () => {
   const body = { compute_type: "k8s", compute_id: "cluster", compute_config: { k8s_namespaces: ["agents"] } };
   const made = await call("POST", "/v2/listeners", body);

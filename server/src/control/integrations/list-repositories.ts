@@ -72,6 +72,10 @@ const HOSTS: Partial<Record<Kind, Host>> = {
   },
 };
 
+/** Where the API of an integration's host is; undefined for a kind without one. */
+export const apiAddress = ({ kind, url, api_url }: Pick<IntegrationRow, "kind" | "url" | "api_url">) =>
+  api_url ?? HOSTS[kind]?.api(url);
+
 /** What the integration's token may see, the newest thousand. 400 where it can see nothing, 502 where the host fails. */
 export async function listRepositories(
   outbound: Outbound,
@@ -81,7 +85,7 @@ export async function listRepositories(
   const host = HOSTS[integration.kind];
   if (!host) throw stateError(`Repositories of hosts of the kind ${integration.kind} cannot be listed.`);
   if (token === null) throw stateError("The integration has no token, with which to ask for repositories.");
-  const base = integration.api_url ?? host.api(integration.url);
+  const base = apiAddress(integration)!;
   const found: GithubRepository[] = [];
   for (let page = 1; page <= PAGES; page++) {
     const answer = await outbound.fetch(base + host.path(page), { headers: host.headers(token) }, { totalMs: 10_000 });

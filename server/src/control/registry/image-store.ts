@@ -115,8 +115,13 @@ export class ImageStore {
   /** A manifest, whose parts have to be there, and the tag that means it from now on. */
   async putManifest(deployment: string, name: string, manifest: StoredManifest, tag: string | null): Promise<void> {
     const id = await this.beginUpload(deployment);
-    await writeFile(this.#upload(deployment, id), manifest.body);
-    await this.finishUpload(deployment, id, manifest.digest);
+    try {
+      await writeFile(this.#upload(deployment, id), manifest.body);
+      await this.finishUpload(deployment, id, manifest.digest);
+    } catch (error) {
+      await this.cancelUpload(deployment, id);
+      throw error;
+    }
     await this.#put(this.#name(deployment, name, "manifests"), hexOf(manifest.digest), manifest.mediaType);
     if (tag !== null) await this.#put(this.#name(deployment, name, "tags"), tag, manifest.digest);
   }
@@ -125,9 +130,14 @@ export class ImageStore {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     // a tag cannot begin so
     const part = join(directory, `+${randomUUID()}`);
-    await writeFile(part, text, { mode: 0o600 });
-    await sync(part);
-    await rename(part, join(directory, name));
+    try {
+      await writeFile(part, text, { mode: 0o600 });
+      await sync(part);
+      await rename(part, join(directory, name));
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
   }
 
   /** By tag or digest. */

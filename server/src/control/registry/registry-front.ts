@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Log } from "../../base/log.ts";
+import { shortageIn } from "../../base/shortage.ts";
 import { blobRequest } from "./blob-requests.ts";
 import type { ImageStore } from "./image-store.ts";
 import { manifestRequest, tagsRequest } from "./manifest-requests.ts";
@@ -96,15 +97,20 @@ function passwordOf(request: IncomingMessage): string | null {
 function fail(response: ServerResponse, error: unknown, log: Log): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const { code: system } = error as NodeJS.ErrnoException;
+  const shortage = shortageIn(error);
   const known =
     error instanceof RegistryError
       ? error
-      : system === "ENOSPC"
-        ? new RegistryError(507, "DENIED", "There is no room for the image.")
+      : shortage
+        ? new RegistryError(503, "UNAVAILABLE", `There is no room for the image: ${shortage.message}`)
         : system === "ECONNRESET" || system === "ERR_STREAM_PREMATURE_CLOSE"
           ? new RegistryError(400, "BLOB_UPLOAD_INVALID", "The body did not arrive completely.")
           : new RegistryError(500, "UNKNOWN", "Internal Server Error");
   if (known.status === 500) log.error({ err: error }, "a request to the registry failed");
+  if (known.status === 503) {
+    log.warn({ err: error }, "a request to the registry was put off");
+    response.setHeader("Retry-After", "5");
+  }
   const body = JSON.stringify({ errors: [{ code: known.code, message: known.message, detail: null }] });
   // what of a body was not read is not read any more
   response.writeHead(known.status, { "Content-Type": "application/json", Connection: "close" });

@@ -1,6 +1,9 @@
+import { OutboundError } from "../../base/outbound/outbound-error.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Source, SourceConfig } from "../deployments/schema.ts";
 import type { DeploymentRow } from "../deployments/sql.ts";
 import { invalid, stateError } from "../deployments/validate.ts";
+import { checkRegistry } from "../drivers/container/check-registry.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
@@ -36,9 +39,9 @@ export function checkDriver(
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** 422 for what is no image, or is not this deployment's where it has to be. */
+/** 422 for what is no image, lies in a registry that is not called, or is not this deployment's where it has to be. */
 export function readImage(
-  { settings }: { settings: { registryUrl: string | undefined } },
+  { settings, outbound }: { settings: { registryUrl: string | undefined }; outbound: Pick<Outbound, "check"> },
   deploymentId: string,
   source: Source,
   uri: string | null,
@@ -46,7 +49,14 @@ export function readImage(
   const loc = ["source_revision_config", "image_uri"];
   if (uri === null) throw invalid(loc, `is required for the source ${source}`);
   if (!parseReference(uri)) throw invalid(loc, "must be the name of an image: registry.example/team/agent:tag");
-  if (source !== "internal_docker") return uri;
+  if (source !== "internal_docker") {
+    try {
+      checkRegistry(outbound, uri);
+    } catch (error) {
+      throw error instanceof OutboundError ? invalid(loc, error.message) : error;
+    }
+    return uri;
+  }
   const { registryUrl } = settings;
   const isOurs =
     registryUrl === undefined

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
+import { databaseNow } from "../../base/db/database-now.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
@@ -28,13 +29,13 @@ export async function deployRevision(
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
   const replicas = minScale(held);
   const seconds = settings.deployReadySeconds;
-  const since = new Date();
-  let deadline = Date.now() + seconds * 1000;
+  const since = await databaseNow(sql);
+  let deadline = performance.now() + seconds * 1000;
   supervisor.wake();
   try {
     for (; ; await sleep(LOOK_MS, undefined, { signal })) {
       signal.throwIfAborted();
-      if (await wasUnseen(deps, held, signal, now)) deadline = Date.now() + seconds * 1000;
+      if (await wasUnseen(deps, held, signal, now)) deadline = performance.now() + seconds * 1000;
       const instances = supervisor.of(held.id);
       const broken = instances.flatMap((one) => one.broken);
       if (broken.length > 0) {
@@ -44,7 +45,8 @@ export async function deployRevision(
       if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
       const crashes = await crashesOf(sql, held.id, since);
       if (crashes.count >= MAX_CRASHES) throw new DeployError(`It ended ${crashes.count} times while it was starting.`);
-      if (Date.now() > deadline) throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
+      if (performance.now() > deadline)
+        throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
     }
   } catch (error) {
     if (error instanceof DeployError) log.write(error.message, "ERROR");
@@ -80,7 +82,7 @@ async function wasUnseen(
 ): Promise<boolean> {
   const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
   const began = since();
-  if (began === null || Date.now() - began < settings.deployUnseenSeconds * 1000) return false;
+  if (began === null || performance.now() - began < settings.deployUnseenSeconds * 1000) return false;
   const message = "The container engine does not answer, so nobody can tell how its instances are. It is looked for.";
   now(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
   while (since() !== null) await sleep(LOOK_MS, undefined, { signal });

@@ -1,6 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { ImageStore } from "../registry/image-store.ts";
@@ -25,6 +26,7 @@ export interface WorkDeps {
   logs: LogWriter;
   driver: Driver;
   git: GitSource;
+  outbound: Outbound;
   /** Images that were pushed to us. */
   images: ImageStore;
   table: RouteTable;

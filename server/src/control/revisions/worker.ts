@@ -9,6 +9,7 @@ import { identifyProcess, processLives } from "../../base/db/process-identity.ts
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { Passes } from "../../base/jobs/passes.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { deploymentsToDo, markReady } from "../deployments/sql.ts";
 import { collectGarbage } from "../runtime/collect-garbage.ts";
 import { removeDeployment } from "../runtime/remove-deployment.ts";
@@ -52,6 +53,11 @@ export class Worker {
     await Promise.all(this.#running.values());
   }
 
+  /** The passes that fail. */
+  get failure(): RepeatedFailure {
+    return this.#passes.failure;
+  }
+
   /** Something may be there to do. */
   wake(): void {
     this.#passes.wake();
@@ -62,8 +68,8 @@ export class Worker {
       await this.#recover();
       await this.#deployments();
       await this.#claim();
-      if (Date.now() >= this.#garbageAt) {
-        this.#garbageAt = Date.now() + GARBAGE_MS;
+      if (performance.now() >= this.#garbageAt) {
+        this.#garbageAt = performance.now() + GARBAGE_MS;
         await collectGarbage(this.#deps);
       }
     } finally {
@@ -81,7 +87,7 @@ export class Worker {
   async #deployments(): Promise<void> {
     const { sql, databases, log } = this.#deps;
     for (const deployment of await deploymentsToDo(sql, 100)) {
-      if ((this.#notBefore.get(deployment.id) ?? 0) > Date.now()) continue;
+      if ((this.#notBefore.get(deployment.id) ?? 0) > performance.now()) continue;
       this.#notBefore.delete(deployment.id);
       try {
         if (deployment.status === "AWAITING_DELETE") await removeDeployment(this.#deps, deployment);
@@ -91,7 +97,7 @@ export class Worker {
         }
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        this.#notBefore.set(deployment.id, Date.now() + AGAIN_MS);
+        this.#notBefore.set(deployment.id, performance.now() + AGAIN_MS);
         log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
       }
     }
@@ -133,17 +139,19 @@ export class Worker {
     const { sql, settings, log } = this.#deps;
     const seconds = settings.revisionLeaseSeconds;
     let renewedAt = performance.now();
+    const failure = new RepeatedFailure({ log, message: "the lease of a revision could not be renewed" });
     while (!over.aborted) {
       await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
       if (over.aborted) return;
       try {
         const status = await queue.renewLease(sql, held, seconds);
         renewedAt = performance.now();
+        failure.succeeded();
         if (status === undefined || status === "SKIPPED" || status === "INTERRUPTED") {
           work.abort(new queue.NotOursError("it was ended, or is somebody else's"));
         }
       } catch (error) {
-        log.debug({ err: error, revision: held.id }, "the lease of a revision could not be renewed");
+        failure.failed(error, { revision: held.id });
         if (performance.now() - renewedAt > seconds * 600) work.abort(new queue.NotOursError("the lease is lost"));
       }
     }

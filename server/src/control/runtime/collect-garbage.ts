@@ -57,6 +57,10 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   );
   // of which a crash came between their end and this
   for (const id of instances) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
+  for (const id of (await driver.listPlaces?.()) ?? []) {
+    const [known] = isUuid(id) ? await sql`select 1 from deployments where id = ${id}` : [];
+    if (!known) await driver.forget?.(id);
+  }
   await collectImages(deps);
   const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });

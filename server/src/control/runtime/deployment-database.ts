@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { createKey } from "../../identity/api-keys/create-key.ts";
 import { revokeKey } from "../../identity/api-keys/sql.ts";
 import { BUILT_IN_ROLES } from "../../identity/roles/built-in.ts";
+import { closeDatabases, closeOwnDatabase, retryConcurrent } from "./close-databases.ts";
 import { selectWorkspace } from "../../identity/workspaces/sql.ts";
 
 /** What only one deployment knows: how it gets into its database, and what its stored secrets are sealed with. */
@@ -30,21 +32,40 @@ export class DeploymentDatabases {
   readonly #secrets: Secrets;
   readonly #address: DatabaseAddress;
   readonly #admin: Sql;
+  readonly #log: Log;
 
-  constructor(options: { sql: Sql; secrets: Secrets; address: DatabaseAddress; keysNeeded: boolean }) {
+  constructor(options: { sql: Sql; secrets: Secrets; address: DatabaseAddress; keysNeeded: boolean; log: Log }) {
     this.#sql = options.sql;
     this.#keysNeeded = options.keysNeeded;
     this.#secrets = options.secrets;
     this.#address = options.address;
+    this.#log = options.log;
     this.#admin = connect(options.address, { max: 1, name: "heddle control: databases" });
+  }
+
+  /** Closes all databases but their own to deployments' roles, also those that an older version left open. */
+  async secure(): Promise<void> {
+    // the platform's own may be beside the one that this connection is to, or on another server
+    await closeOwnDatabase(this.#sql);
+    await closeDatabases(this.#admin, this.#log);
   }
 
   async ensure(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
     const credentials = await this.#credentials(deploymentId, workspaceId);
     const admin = this.#admin;
     const name = nameOf(deploymentId);
-    const [database] = await admin`select 1 from pg_database where datname = ${name}`;
-    if (database) return credentials;
+    const [database] = await admin<{ is_open: boolean }[]>`
+      select datallowconn as is_open from pg_database where datname = ${name}`;
+    if (database?.is_open) return credentials;
+    if (!database) await this.#create(name, credentials);
+    await retryConcurrent(() => admin.unsafe(`revoke all on database "${name}" from public`));
+    await retryConcurrent(() => admin.unsafe(`alter database "${name}" with allow_connections true`));
+    return credentials;
+  }
+
+  /** Creates a database that nobody can connect to until it is closed to others. */
+  async #create(name: string, credentials: DeploymentCredentials): Promise<void> {
+    const admin = this.#admin;
     const [role] = await admin`select 1 from pg_roles where rolname = ${name}`;
     // the password is letters and digits of ours; a statement of this kind takes no parameters
     const password = `'${credentials.password}'`;
@@ -52,9 +73,7 @@ export class DeploymentDatabases {
     else await admin.unsafe(`create role "${name}" login password ${password}`);
     // whoever is no superuser has to be of the role to make a database for it
     await admin.unsafe(`grant "${name}" to current_user`).catch(() => {});
-    await admin.unsafe(`create database "${name}" owner "${name}"`);
-    await admin.unsafe(`revoke all on database "${name}" from public`);
-    return credentials;
+    await admin.unsafe(`create database "${name}" owner "${name}" allow_connections false`);
   }
 
   async #credentials(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Driver, InstanceProcess } from "../drivers/driver.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
 import { insertLogs, type LogLine } from "../logs/sql.ts";
@@ -34,6 +35,7 @@ export class InstanceWatch {
   isOver = false;
   #healthySince: number | undefined;
   #silent = 0;
+  readonly #unable: RepeatedFailure;
   #nextProbe = 0;
   #looking = false;
   #offset: number;
@@ -44,6 +46,7 @@ export class InstanceWatch {
     this.row = options.row;
     this.process = options.process;
     this.#offset = Number(options.row.log_offset);
+    this.#unable = new RepeatedFailure({ log: options.log, message: `instance ${options.row.id} cannot do its work` });
   }
 
   /** Called often; looks when it is time. */
@@ -79,6 +82,8 @@ export class InstanceWatch {
     }
     this.#nextProbe = performance.now() + PROBE_MS;
     this.#silent = health.state === "down" ? this.#silent + 1 : 0;
+    if (health.state === "unable") this.#unable.failed(new Error(health.reason), { reason: health.reason });
+    else if (health.state === "ready") this.#unable.succeeded();
     if (this.#silent < MAX_SILENT) return;
     this.#options.log.warn({ instance: this.row.id }, "an instance does not answer any more; it is ended");
     await driver.stop(this.process, 0);

@@ -4,31 +4,38 @@ export type Health =
   | { state: "down" }
   /** It answers, and graphs are still loading. */
   | { state: "loading" }
+  /** It answers that it cannot do its work for want of something: its database, its disk. */
+  | { state: "unable"; reason: string }
   | { state: "ready" }
   /** It answers, and these graphs do not load. */
   | { state: "broken"; graphs: string[] };
 
-/** Asks an agent server how it and its graphs are. Never throws. */
+/**
+ * Asks an agent server how it and its graphs are. Never throws. Its parts are in the answer of any status, so that one
+ * that lives without its database is told from one that is gone: ending it would only cost its runs.
+ */
 export async function probe(port: number, timeoutMs: number): Promise<Health> {
-  const text = await new Promise<string | null>((resolve) => {
+  const answer = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {
     const request = get(
       { host: "127.0.0.1", port, path: "/ok?check_db=true", timeout: timeoutMs, agent: false },
       (response) => {
         let body = "";
         response.setEncoding("utf8");
         response.on("data", (chunk: string) => (body += chunk));
-        response.on("end", () => resolve(response.statusCode === 200 ? body : null));
+        response.on("end", () => resolve({ isOk: response.statusCode === 200, text: body }));
         response.on("error", () => resolve(null));
       },
     );
     request.on("timeout", () => request.destroy());
     request.on("error", () => resolve(null));
   });
-  if (text === null) return { state: "down" };
+  if (answer === null) return { state: "down" };
   try {
-    const { checks } = JSON.parse(text) as {
+    const { checks, detail } = JSON.parse(answer.text) as {
       checks?: { graph_hosts: { ok: boolean }; graphs: Record<string, boolean> };
+      detail?: string;
     };
+    if (!answer.isOk) return checks ? { state: "unable", reason: detail ?? "not ready" } : { state: "down" };
     const graphs = Object.entries(checks?.graphs ?? {});
     if (graphs.length === 0) return { state: "loading" };
     const broken = graphs.filter(([, isOk]) => !isOk).map(([id]) => id);

@@ -54,6 +54,7 @@ export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): 
     await secrets.delete({ purpose: "revision-env", id: revision });
   }
   for (const instance of left.instances) await remove("instances", () => driver.discard(instance));
+  await remove("the system user and the package cache", async () => driver.forget?.(id));
   for (const upload of left.uploads) await remove("archives", () => rm(uploadFile(directory, upload), { force: true }));
   await remove("images", () => images.remove(id));
   await secrets.delete({ purpose: "deployment-env", id });

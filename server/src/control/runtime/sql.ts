@@ -73,7 +73,8 @@ export interface WantedRow {
   repo_commit_sha: string | null;
   /** Instances that ended by themselves, one after the other without a good time between. */
   crashes: number;
-  last_crash: Date | null;
+  /** Milliseconds since the last crash. */
+  crashed_ago: number | null;
 }
 
 /** A crash counts for so long; after it the pauses begin anew. */
@@ -83,10 +84,11 @@ const FORGET = "10 minutes";
 export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
     r.artifact_id, r.langgraph_config_path, r.source_config, d.scale, r.source, r.repo_ref, r.repo_commit_sha,
-    coalesce(c.crashes, 0)::int as crashes, c.last_crash
+    coalesce(c.crashes, 0)::int as crashes, c.crashed_ago
   from deployments d join revisions r on r.deployment_id = d.id
   left join lateral (
-    select count(*) as crashes, max(i.ended_at) as last_crash from instances i
+    select count(*) as crashes, (extract(epoch from now() - max(i.ended_at)) * 1000)::float8 as crashed_ago
+    from instances i
     where i.deployment_id = d.id and i.revision_id = r.id and i.crashed
       and i.ended_at > now() - ${sql.unsafe(`interval '${FORGET}'`)}) c on true
   where d.status = 'READY' and r.artifact_id is not null

@@ -11,6 +11,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
+import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { readEnvironment } from "../deployments/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
@@ -115,6 +116,11 @@ export class Supervisor {
     return watch ? this.#options.driver.usage(watch.process) : null;
   }
 
+  /** The passes that fail. */
+  get failure(): RepeatedFailure {
+    return this.#passes.failure;
+  }
+
   /** Something may have changed. */
   wake(): void {
     this.#passes.wake();
@@ -159,10 +165,10 @@ export class Supervisor {
     this.#drain(watch, ms, ms);
   }
 
-  #mayStart({ crashes, last_crash: last }: rows.WantedRow): boolean {
-    if (crashes === 0 || last === null) return true;
+  #mayStart({ crashes, crashed_ago: ago }: rows.WantedRow): boolean {
+    if (crashes === 0 || ago === null) return true;
     const pause = Math.min(LONGEST_PAUSE_MS, this.#options.settings.restartMs * 2 ** Math.min(crashes - 1, 16));
-    return Date.now() - last.getTime() >= pause;
+    return ago >= pause;
   }
 
   async #start(wanted: rows.WantedRow, replica: number): Promise<void> {

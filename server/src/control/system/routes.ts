@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { uuid } from "../../base/http/fields.ts";
 import { frontRoutes } from "../../base/http/front-routes.ts";
+import { answerUnhealthy, readyRoute, unhealthy } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
@@ -21,22 +22,37 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
       ...hosted("/ok"),
       publicBecause: "a probe knows no key",
       method: "GET",
-      summary: "Health",
-      out: { 200: z.object({ ok: z.literal(true) }) },
-      handler: ({ c }) => c.json({ ok: true }),
+      summary: "Liveness: fails when a part has failed for longer than the grace period",
+      out: { 200: z.object({ ok: z.literal(true) }), 503: unhealthy },
+      handler({ c }) {
+        const alive = deps.health.alive();
+        return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
+      },
     }),
+    readyRoute(deps.health, hosted("/ready")),
     route({
       ...shared,
       ...hosted("/info"),
       publicBecause: "clients ask it for abilities before they have a key",
       method: "GET",
       summary: "Version and abilities of this server",
-      out: { 200: z.object({ version: z.string(), installation: z.string(), sources: z.array(z.string()) }) },
+      out: {
+        200: z.object({
+          version: z.string(),
+          installation: z.string(),
+          sources: z.array(z.string()),
+          process_isolation: z
+            .enum(["bubblewrap", "user", "none"])
+            .nullable()
+            .describe("How deployments that run as processes are isolated; null where containers run them"),
+        }),
+      },
       handler: ({ c }) =>
         c.json({
           version: readVersion(),
           installation: deps.settings.installation,
           sources: [...deps.driver.sources],
+          process_isolation: deps.driver.kind === "process" ? (deps.driver.isolation?.kind ?? null) : null,
         }),
     }),
     route({

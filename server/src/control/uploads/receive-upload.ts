@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-import { AppError } from "../../base/errors.ts";
+import { AppError, unavailable } from "../../base/errors.ts";
+import { shortageIn } from "../../base/shortage.ts";
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 
@@ -46,7 +47,7 @@ export async function receiveUpload(
     await rm(part, { force: true });
     if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOSPC") throw new AppError(503, "There is no room for the archive.", { cause: error });
+    if (shortageIn(error)) throw unavailable("There is no room for the archive: the server's disk is full.", 5, error);
     if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") {
       throw new AppError(400, "The archive did not arrive completely.");
     }

@@ -60,6 +60,7 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
       params: uploadParams,
       query: uploadQuery,
       reads: ["application/gzip"],
+      streamsBody: true,
       out: { 200: null },
       errors: [400, 403, 409, 413],
       async handler({ params, query, c }) {

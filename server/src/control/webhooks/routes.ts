@@ -13,6 +13,9 @@ import { isSame, isSigned, readPush } from "./push-event.ts";
 
 const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public", audit: "none" } as const;
 
+/** Hosts list the files of each commit. Bodies of public routes share a small budget all the same. */
+const MAX_BYTES = 1024 * 1024;
+
 /** How many deployments follow what was pushed to. */
 const heard = z.object({ deployments: z.int() });
 
@@ -23,12 +26,23 @@ const heard = z.object({ deployments: z.int() });
 export function webhookRoutes(deps: ControlDeps): Route[] {
   const { sql, secrets } = deps;
 
-  async function hear(c: Context, id: string, isTrue: (body: Uint8Array, secret: string) => boolean, isPush: boolean) {
+  type Read = () => Promise<Uint8Array>;
+
+  /** `isTrue` reads the body only when it has to: what is refused without it is not read at all. */
+  async function hear(
+    c: Context,
+    id: string,
+    isTrue: (secret: string, read: Read) => boolean | Promise<boolean>,
+    isPush: boolean,
+  ) {
     const integration = await integrationOfAnybody(sql, id);
     const secret = integration && (await secrets.get(webhookSecretOf(id)));
-    const body = new Uint8Array(await c.req.arrayBuffer());
+    const read = async () => new Uint8Array(await c.req.arrayBuffer());
     // the same answer, whichever of the two it is
-    if (!integration || !secret || !isTrue(body, secret)) throw unauthorized("The signature or token is not right.");
+    if (!integration || !secret || !(await isTrue(secret, read))) {
+      throw unauthorized("The signature or token is not right.");
+    }
+    const body = await read();
     if (!/^application\/json\b/i.test(c.req.header("content-type") ?? "")) {
       throw new AppError(415, "Webhooks are read as application/json: choose that content type at the host.");
     }
@@ -53,12 +67,15 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
       summary: "A push, as GitHub tells of it, and Gitea",
       params: integrationParams,
       reads: ["application/json"],
+      maxBodyBytes: MAX_BYTES,
       out: { 200: heard, 202: heard },
       errors: [400, 401, 415],
       handler({ params, c }) {
         const signature = c.req.header("x-hub-signature-256");
         const event = c.req.header("x-github-event") ?? c.req.header("x-gitea-event");
-        return hear(c, params.integration_id, (body, secret) => isSigned(body, secret, signature), event === "push");
+        const isTrue = async (secret: string, read: Read) =>
+          signature !== undefined && isSigned(await read(), secret, signature);
+        return hear(c, params.integration_id, isTrue, event === "push");
       },
     }),
     route({
@@ -69,12 +86,13 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
       summary: "A push, as GitLab tells of it",
       params: integrationParams,
       reads: ["application/json"],
+      maxBodyBytes: MAX_BYTES,
       out: { 200: heard, 202: heard },
       errors: [400, 401, 415],
       handler({ params, c }) {
         const token = c.req.header("x-gitlab-token") ?? "";
         const isPush = c.req.header("x-gitlab-event") === "Push Hook";
-        return hear(c, params.integration_id, (_, secret) => isSame(token, secret), isPush);
+        return hear(c, params.integration_id, (secret) => isSame(token, secret), isPush);
       },
     }),
   ];

@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditSink } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { databaseNow } from "../../base/db/database-now.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
@@ -152,8 +153,9 @@ function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promis
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   const sweep = async () => {
-    const before = new Date(Date.now() - retentionDays * 86_400_000);
     try {
+      // not this machine's clock, which may be ahead
+      const before = new Date((await databaseNow(sql)).getTime() - retentionDays * 86_400_000);
       while (!stopped && (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH);
     } catch (error) {
       if (!stopped) log.warn({ err: error }, "the audit log could not be swept, next try in an hour");

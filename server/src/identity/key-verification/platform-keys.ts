@@ -11,6 +11,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { ConfigError } from "../../base/config/options.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { WantedKey } from "../api-keys/sql.ts";
 import type { Grant } from "../grant.ts";
 import type { Finding, IdentitySource, Verdict } from "../identity-cache.ts";
@@ -89,6 +90,8 @@ export class PlatformKeys implements IdentitySource {
   async #follow(onChange: () => void, onSeen: (version: string, began: number) => void): Promise<void> {
     const { signal } = this.#stopped;
     const wait = Math.min(20, this.#o.maxAgeMs / 3000);
+    const message = "the platform that knows the keys does not answer";
+    const failure = new RepeatedFailure({ log: this.#o.log, message });
     let known: string | undefined;
     while (!signal.aborted) {
       // what a poll finds was true when the platform answered, and that was later than this
@@ -99,9 +102,10 @@ export class PlatformKeys implements IdentitySource {
         if (known !== undefined && version !== known) onChange();
         known = version;
         onSeen(version, began);
+        failure.succeeded();
       } catch (error) {
         if (signal.aborted) return;
-        this.#o.log.warn({ err: error }, "the platform that knows the keys does not answer");
+        failure.failed(error);
         await sleep(1000, undefined, { signal, ref: false }).catch(() => {});
       }
     }

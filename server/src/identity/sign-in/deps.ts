@@ -3,6 +3,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { OpenIdProvider } from "./openid-provider.ts";
 import type { PasswordHashing } from "./password-hash.ts";
+import type { SlowLane } from "./slow-lane.ts";
 import type { SignInSettings } from "./settings.ts";
 
 /** What signing in is made of. */
@@ -12,6 +13,7 @@ export interface SignInDeps {
   settings: SignInSettings;
   audit: AuditSink;
   passwords: PasswordHashing;
+  lane: SlowLane;
   /** Null when none is configured. */
   provider: OpenIdProvider | null;
 }

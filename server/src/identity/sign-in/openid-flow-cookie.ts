@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Flow } from "./openid-provider.ts";
 import { type BrowserSettings, cookieName, cookieText } from "./session-cookie.ts";
 
-const NAMES = ["__Host-heddle_oidc", "heddle_oidc"] as const;
+export const FLOW_COOKIES = ["__Host-heddle_oidc", "heddle_oidc"] as const;
 const MAX_AGE_SECS = 600;
 
 const kept = z.object({
@@ -21,11 +21,11 @@ const kept = z.object({
  */
 export function flowCookie(settings: BrowserSettings, flow: Flow, returnTo: string, errorTo?: string): string {
   const value = Buffer.from(JSON.stringify({ ...flow, return_to: returnTo, error_to: errorTo })).toString("base64url");
-  return cookieText(settings, cookieName(settings, ...NAMES), value, MAX_AGE_SECS);
+  return cookieText(settings, cookieName(settings, ...FLOW_COOKIES), value, MAX_AGE_SECS);
 }
 
 export const endOfFlowCookie = (settings: BrowserSettings): string =>
-  cookieText(settings, cookieName(settings, ...NAMES), "", 0);
+  cookieText(settings, cookieName(settings, ...FLOW_COOKIES), "", 0);
 
 interface Begun {
   flow: Flow;
@@ -34,7 +34,7 @@ interface Begun {
 }
 
 export function flowOf(settings: BrowserSettings, headers: Headers): Begun | undefined {
-  const name = cookieName(settings, ...NAMES);
+  const name = cookieName(settings, ...FLOW_COOKIES);
   const value = parse(headers.get("cookie") ?? "", name)[name];
   if (!value) return undefined;
   try {

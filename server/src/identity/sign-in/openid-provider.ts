@@ -64,8 +64,8 @@ export function createOpenIdProvider(
 
   let known: { configuration: Promise<Configuration>; at: number } | undefined;
   async function configuration(): Promise<Configuration> {
-    if (!known || Date.now() - known.at > KEEP_METADATA_MS) {
-      known = { configuration: discover(), at: Date.now() };
+    if (!known || performance.now() - known.at > KEEP_METADATA_MS) {
+      known = { configuration: discover(), at: performance.now() };
       // a failure is not kept
       known.configuration.catch(() => (known = undefined));
     }

@@ -14,33 +14,67 @@ const MIN_CHARACTERS = 12;
 const MAX_BYTES = 1024;
 /** Each takes 19 MiB and a thread of the pool that file reads and DNS share. */
 const AT_ONCE = 2;
+/** Of unknown visitors, and of all others. */
 const WAITING = 50;
+/** Of one network or known browser, of which one at a time is checked. */
+const WAITING_IN_TURN = 10;
+
+/** Where an attempt comes from. */
+interface Origin {
+  /** A network, or a known browser. */
+  turn: string;
+  isKnown: boolean;
+}
 
 export class PasswordHashing {
   readonly #limit = new ConcurrencyLimit(AT_ONCE);
-  #waiting = 0;
+  readonly #turns = new Map<string, { limit: ConcurrencyLimit; count: number }>();
+  #unknown = 0;
+  #known = 0;
 
-  hash(password: string): Promise<string> {
-    return this.#bounded(async () => (await library()).hash(normal(password), PARAMETERS));
+  /** For callers who are authenticated. */
+  async hash(password: string): Promise<string> {
+    return this.#bounded(true, async () => (await library()).hash(normal(password), PARAMETERS));
   }
 
-  /** `stored` undefined: there is no such person. It takes as long, and is wrong in any case. */
-  async matches(stored: string | undefined, password: string): Promise<boolean> {
-    const right = await this.#bounded(async () => (await library()).verify(stored ?? NOBODY, normal(password)));
+  /**
+   * `stored` undefined: there is no such person. It takes as long, and is wrong in any case. `origin`: of a visitor.
+   */
+  async matches(stored: string | undefined, password: string, origin?: Origin): Promise<boolean> {
+    const verify = async () => (await library()).verify(stored ?? NOBODY, normal(password));
+    const bounded = () => this.#bounded(origin?.isKnown ?? true, verify);
+    const right = origin ? await this.#inTurn(origin.turn, bounded) : await bounded();
     return right && stored !== undefined;
   }
 
   /** More than waits here already is a flood; the caller may try again. */
-  async #bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= AT_ONCE + WAITING) throw unavailable("Too many people are signing in. Try again.", 2);
-    this.#waiting += 1;
+  async #bounded<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
+    if ((isKnown ? this.#known : this.#unknown) >= AT_ONCE + WAITING) throw busy();
+    if (isKnown) this.#known += 1;
+    else this.#unknown += 1;
     try {
       return await this.#limit.run(work);
     } finally {
-      this.#waiting -= 1;
+      if (isKnown) this.#known -= 1;
+      else this.#unknown -= 1;
+    }
+  }
+
+  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(key) ?? { limit: new ConcurrencyLimit(1), count: 0 };
+    if (turn.count > WAITING_IN_TURN) throw busy();
+    this.#turns.set(key, turn);
+    turn.count += 1;
+    try {
+      return await turn.limit.run(work);
+    } finally {
+      turn.count -= 1;
+      if (turn.count === 0) this.#turns.delete(key);
     }
   }
 }
+
+const busy = () => unavailable("Too many people are signing in. Try again.", 2);
 
 export const isOutdated = (stored: string): boolean => !CURRENT.test(stored);
 

@@ -5,6 +5,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { clientIp } from "../../base/http/client-ip.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { SignInDeps } from "./deps.ts";
+import { deviceCookie, deviceTokenIn } from "./device-cookie.ts";
 import { endOfFlowCookie, flowCookie, flowOf } from "./openid-flow-cookie.ts";
 import type { OpenSession } from "./open-session.ts";
 import { CALLBACK_PATH } from "./openid-provider.ts";
@@ -49,11 +50,16 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         if (body.cookie) refuseForgery(settings, "POST", c.req.raw.headers);
         const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
         if (!email || !password) throw unauthorized("Send an e-mail address and a password.");
-        const session = await signIn(deps, { email, password }, visitorOf(c));
+        const device = deviceTokenIn(settings, c.req.raw.headers);
+        const visitor = { ...visitorOf(c), isBrowser: body.cookie === true, device };
+        const session = await signIn(deps, { email, password }, visitor);
         c.header("Cache-Control", "no-store");
         const answer = { token_type: "bearer", expires_at: session.expiresAt.toISOString() };
         if (!body.cookie) return c.json({ access_token: session.token, ...answer });
         setCookie(c, session);
+        if (session.device !== undefined) {
+          c.header("Set-Cookie", deviceCookie(settings, session.device), { append: true });
+        }
         return c.json(answer);
       },
     }),
@@ -94,7 +100,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         const { kind, id, userId, name } = principal.actor;
         if (kind !== "session" || userId === null)
           throw forbidden("Forbidden: only a person who is signed in has a password.");
-        const who = { userId, email: name, sessionId: id, ip: clientIp(c) };
+        const who = { userId, email: name, sessionId: id };
         await changePassword(deps, who, { current: body.current_password, next: body.new_password });
         return c.body(null, 204);
       },
@@ -143,8 +149,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         const begun = flowOf(settings, c.req.raw.headers);
         return await orBackTo(c, settings, begun?.errorTo, async () => {
           const where = theProvider();
-          await countByNetwork(deps.sql, clientIp(c));
           if (!begun) throw new AppError(400, "This browser did not begin to sign in, or too long ago. Sign in again.");
+          await countByNetwork(deps.sql, clientIp(c));
           const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
           const session = await signInAtProvider(deps, person, visitorOf(c));
           setCookie(c, session);

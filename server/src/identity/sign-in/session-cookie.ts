@@ -9,6 +9,7 @@ import { forbidden } from "../../base/errors.ts";
  */
 const SECURE_NAME = "__Host-heddle_session";
 const PLAIN_NAME = "heddle_session";
+export const SESSION_COOKIES = [SECURE_NAME, PLAIN_NAME];
 
 /** What a page of ours sends along with a request that changes something, and no other site can make a browser send. */
 export const CSRF_HEADER = "x-heddle-csrf";

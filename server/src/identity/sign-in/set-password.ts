@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { SignInDeps } from "./deps.ts";
 import { checkPassword, type PasswordHashing } from "./password-hash.ts";
 import { deleteSessionsOf, selectPassword, upsertPassword } from "./sql.ts";
-import { countSignIn, forgetSignIn } from "./throttle.ts";
+import { countPasswordChange } from "./throttle.ts";
 
 /**
  * A new password for somebody. It ends the person's sessions, but for one that may stay: whoever knew the old
@@ -24,14 +24,14 @@ export async function setPassword(
 /** The person changes it, who has to know the old one: a browser left open is not enough. 401 when they do not. */
 export async function changePassword(
   deps: SignInDeps,
-  who: { userId: string; email: string; sessionId: string; ip: string },
+  who: { userId: string; email: string; sessionId: string },
   given: { current: string; next: string },
 ): Promise<void> {
-  await countSignIn(deps.sql, who.email, who.ip);
+  const forget = await countPasswordChange(deps.sql, who.sessionId);
   const row = await selectPassword(deps.sql, who.email);
   const right = await deps.passwords.matches(row?.password_hash ?? undefined, given.current);
   if (!right) throw unauthorized("The current password is wrong.");
-  await forgetSignIn(deps.sql, who.email, who.ip);
+  await forget();
   const user = { id: who.userId, email: who.email };
   const { passwords } = deps;
   await deps.sql.begin((sql) => setPassword({ sql, passwords }, user, given.next, who.sessionId));

@@ -5,6 +5,7 @@ import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { SignInDeps } from "./deps.ts";
 import { createOpenIdProvider } from "./openid-provider.ts";
 import { PasswordHashing } from "./password-hash.ts";
+import { SlowLane } from "./slow-lane.ts";
 import type { SignInSettings } from "./settings.ts";
 import { sweepSignIns } from "./sql.ts";
 
@@ -25,7 +26,7 @@ export function startSignIn(options: {
 }): SignInService {
   const { sql, log, settings, outbound } = options;
   const provider = createOpenIdProvider(settings, outbound, log);
-  const deps = { sql, log, settings, passwords: new PasswordHashing(), provider };
+  const deps = { sql, log, settings, passwords: new PasswordHashing(), lane: new SlowLane(), provider };
 
   let stopped = false;
   let running: Promise<void> = Promise.resolve();

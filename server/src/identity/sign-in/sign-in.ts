@@ -4,12 +4,20 @@ import { type OpenSession, openSession, type Visitor } from "./open-session.ts";
 import { isOutdated } from "./password-hash.ts";
 import { recordFailedSignIn, recordSignIn } from "./record-sign-in.ts";
 import { rehashPassword, selectPassword } from "./sql.ts";
-import { countSignIn, forgetSignIn } from "./throttle.ts";
+import { countSignIn, isKnownDevice, noteSuccess } from "./throttle.ts";
+import { newDeviceToken } from "./device-cookie.ts";
 
 export interface GivenPassword {
   /** Lower case. */
   email: string;
   password: string;
+}
+
+interface BrowserVisitor {
+  /** Whether the session is for a browser, which gets a device cookie. */
+  isBrowser: boolean;
+  /** The token of its device cookie. */
+  device: string | undefined;
 }
 
 /**
@@ -19,22 +27,28 @@ export interface GivenPassword {
 export async function signIn(
   deps: SignInDeps,
   { email, password }: GivenPassword,
-  visitor: Visitor,
-): Promise<OpenSession> {
+  visitor: Visitor & BrowserVisitor,
+): Promise<OpenSession & { device: string | undefined }> {
   const { sql } = deps;
-  await countSignIn(sql, email, visitor.ip);
+  const attempt = await countSignIn(sql, deps.lane, { account: email, ip: visitor.ip, device: visitor.device });
   const row = await selectPassword(sql, email);
   const stored = row?.password_hash ?? undefined;
-  const right = await deps.passwords.matches(stored, password);
+  const right = await deps.passwords.matches(stored, password, attempt);
   if (!row || stored === undefined || !right || row.disabled) {
     await recordFailedSignIn(deps, visitor);
     throw unauthorized("The e-mail address or the password is wrong.");
   }
-  await forgetSignIn(sql, email, visitor.ip);
+  const device = visitor.isBrowser ? await deviceOf(deps, email, visitor.device) : undefined;
+  await noteSuccess(sql, attempt, { userId: row.user_id, device });
   if (isOutdated(stored)) await rehashPassword(sql, row.user_id, stored, await deps.passwords.hash(password));
   const session = await openSession(sql, deps.settings, { id: row.user_id, method: "password", visitor });
   await recordSignIn(deps, { userId: row.user_id, email: row.email, session, method: "password", visitor });
-  return session;
+  return { ...session, device };
+}
+
+/** A token that another visitor may have planted, or that is of another account, is replaced. */
+async function deviceOf({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
+  return given !== undefined && (await isKnownDevice(sql, email, given)) ? given : newDeviceToken();
 }
 
 /** `Authorization: Basic`; undefined when there is none or it cannot be read. */

@@ -101,29 +101,45 @@ export async function trimSessions(sql: Sql | Transaction, userId: string, keep:
       select id from sessions where user_id = ${userId} order by last_used_at desc, id desc offset ${keep})`;
 }
 
-/**
- * Counts one attempt in each bucket, in windows that start with the first attempt. Sorted, so that concurrent
- * attempts wait for each other instead of both for both. `retry_after` in seconds.
- */
-export async function countAttempts(
+/** Counts one attempt, in a window that starts with the first. `retry_after` in seconds. */
+export async function countAttempt(
   sql: Sql,
-  buckets: { hash: string; seconds: number }[],
-): Promise<{ hash: string; attempts: number; retry_after: number }[]> {
-  const sorted = buckets.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
-  return sql<{ hash: string; attempts: number; retry_after: number }[]>`
+  hash: string,
+  seconds: number,
+): Promise<{ attempts: number; retry_after: number }> {
+  const [row] = await sql<{ attempts: number; retry_after: number }[]>`
     insert into sign_in_attempts as a (bucket, attempts, window_ends)
-    select decode(given.hash, 'hex'), 1, now() + make_interval(secs => given.seconds)
-    from unnest(${sorted.map((one) => one.hash)}::text[], ${sorted.map((one) => one.seconds)}::int[]) as given (hash, seconds)
-    order by given.hash
+    values (decode(${hash}, 'hex'), 1, now() + make_interval(secs => ${seconds}))
     on conflict (bucket) do update set
       attempts = case when a.window_ends <= now() then 1 else a.attempts + 1 end,
       window_ends = case when a.window_ends <= now() then excluded.window_ends else a.window_ends end
-    returning encode(bucket, 'hex') as hash, attempts,
-      greatest(1, ceil(extract(epoch from window_ends - now())))::int as retry_after`;
+    returning attempts, greatest(1, ceil(extract(epoch from window_ends - now())))::int as retry_after`;
+  return row!;
 }
 
-export async function forgetAttempts(sql: Sql, hash: string): Promise<void> {
-  await sql`delete from sign_in_attempts where bucket = decode(${hash}, 'hex')`;
+export async function takeBackAttempt(sql: Sql, hash: string): Promise<void> {
+  await sql`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where bucket = decode(${hash}, 'hex')`;
+}
+
+export async function forgetAttempts(sql: Sql, hashes: string[]): Promise<void> {
+  await sql`
+    delete from sign_in_attempts where bucket in (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)`;
+}
+
+/** Those of the hashes that are known. By the primary key. */
+export async function selectKnownVisitors(sql: Sql, hashes: string[]): Promise<string[]> {
+  const rows = await sql<{ hash: string }[]>`
+    select encode(bucket, 'hex') as hash from known_visitors
+    where bucket in (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash) and expires_at > now()`;
+  return rows.map(({ hash }) => hash);
+}
+
+export async function upsertKnownVisitor(sql: Sql, userId: string, hashes: string[], seconds: number): Promise<void> {
+  await sql`
+    insert into known_visitors (bucket, user_id, expires_at)
+    select decode(hash, 'hex'), ${userId}, now() + make_interval(secs => ${seconds})
+    from unnest(${hashes.toSorted()}::text[]) as hash
+    on conflict (bucket) do update set user_id = excluded.user_id, expires_at = excluded.expires_at`;
 }
 
 /** What has ended, in bounded portions. @returns how much was there */
@@ -135,7 +151,10 @@ export async function sweepSignIns(sql: Sql, limit: number): Promise<number> {
   const attempts = await sql`
     delete from sign_in_attempts where bucket in (
       select bucket from sign_in_attempts where window_ends < now() limit ${limit} for update skip locked)`;
-  return sessions.count + attempts.count;
+  const visitors = await sql`
+    delete from known_visitors where bucket in (
+      select bucket from known_visitors where expires_at < now() limit ${limit} for update skip locked)`;
+  return sessions.count + attempts.count + visitors.count;
 }
 
 /** Whom the provider's person is here, if that is known. */

@@ -115,3 +115,31 @@ export function selectVisibleWorkspaces(sql: Sql, by: Onlooker, limit = 1000): P
       and (${by.userId}::uuid is null or w.id in (select id from workspaces_of_user(${by.userId})))
     order by w.created_at, w.id limit ${limit}`;
 }
+
+/** The workspace that this database's threads and runs belong to. */
+export interface OwnerRow {
+  workspace_id: string;
+  claimed_at: Date;
+}
+
+/** Undefined while no agent server has started on this database. */
+export async function selectOwner(sql: Sql | Transaction): Promise<OwnerRow | undefined> {
+  const [row] = await sql<OwnerRow[]>`select workspace_id, claimed_at from database_owner`;
+  return row;
+}
+
+/** Returns the owner: the given workspace, or the one whose claim came first. */
+export async function insertOwner(sql: Sql | Transaction, workspaceId: string): Promise<OwnerRow> {
+  const [row] = await sql<OwnerRow[]>`
+    insert into database_owner (workspace_id) values (${workspaceId})
+    on conflict (only_row) do update set workspace_id = database_owner.workspace_id
+    returning workspace_id, claimed_at`;
+  return row!;
+}
+
+/** Makes a workspace the owner in the place of the one before. */
+export async function replaceOwner(sql: Sql | Transaction, workspaceId: string): Promise<void> {
+  await sql`
+    insert into database_owner (workspace_id) values (${workspaceId})
+    on conflict (only_row) do update set workspace_id = excluded.workspace_id, claimed_at = now()`;
+}

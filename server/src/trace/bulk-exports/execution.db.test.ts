@@ -87,6 +87,24 @@ test("an export through a store that fails at random holds each run once", async
   expect(s3.openUploads()).toEqual([]);
 });
 
+test("an export of many files does not exceed the listeners of its signal", async () => {
+  const warnings: string[] = [];
+  const note = ({ name, message }: Error) => {
+    if (name === "MaxListenersExceededWarning") warnings.push(message);
+  };
+  process.on("warning", note);
+  const session_id = await newProject("many-files");
+  const times = Array.from({ length: 340 }, (_, i) => day(8, `00:00:00.${String(i).padStart(6, "0")}`));
+  await sendRuns(
+    call,
+    times.map((start_time) => sampleRun("many-files", { start_time })),
+  );
+  const { id } = await finished({ session_id, start_time: day(8), end_time: day(9) });
+  process.off("warning", note);
+  expect((await keysOf(id)).filter((key) => key.endsWith(".parquet"))).toHaveLength(17);
+  expect(warnings).toEqual([]);
+});
+
 test.each([
   ["a key that was revoked", KEY_REVOKED, "InvalidAccessKeyId"],
   ["a bucket that is gone", NO_SUCH_BUCKET, "NoSuchBucket"],

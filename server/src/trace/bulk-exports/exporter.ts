@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { uuid7 } from "../../base/ids.ts";
 import { Passes } from "../../base/jobs/passes.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -40,7 +41,7 @@ export class Exporter {
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #passes: Passes;
   #stopped = false;
-  #sweepAt = Date.now() + SWEEP_MS;
+  #sweepAt = performance.now() + SWEEP_MS;
   #sweepFilesAt = 0;
 
   constructor(deps: ExportDeps, options: ExporterOptions = {}) {
@@ -103,6 +104,8 @@ export class Exporter {
     while (!this.#stopped && this.#running.size < settings.exportConcurrency) {
       const held = await queue.claimExport(sql, {
         limit: settings.exportWorkspaceLimit,
+        // the last place is for a workspace that would wait for another's long exports otherwise
+        keepsRoom: settings.exportConcurrency > 1 && this.#running.size === settings.exportConcurrency - 1,
         leaseSeconds: settings.exportLeaseSeconds,
         now: this.#now(),
       });
@@ -153,9 +156,11 @@ export class Exporter {
     const { sql, settings, log } = this.#deps;
     const seconds = settings.exportLeaseSeconds;
     let renewedAt = performance.now();
+    const failure = new RepeatedFailure({ log, message: "the lease of an export could not be renewed" });
     const look = async () => {
       const status = await queue.renewLease(sql, held, seconds);
       renewedAt = performance.now();
+      failure.succeeded();
       if (status !== "RUNNING") work.abort(new Error("the export is over, or somebody else's"));
       return status;
     };
@@ -165,7 +170,7 @@ export class Exporter {
       try {
         await look();
       } catch (error) {
-        log.debug({ err: error, export: held.id }, "the lease of an export could not be renewed");
+        failure.failed(error, { export: held.id });
         if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease is lost"));
       }
     }
@@ -174,12 +179,12 @@ export class Exporter {
   }
 
   async #sweep(): Promise<void> {
-    if (Date.now() >= this.#sweepFilesAt) {
-      this.#sweepFilesAt = Date.now() + SWEEP_MS;
+    if (performance.now() >= this.#sweepFilesAt) {
+      this.#sweepFilesAt = performance.now() + SWEEP_MS;
       await removeLeftFiles(dirname(this.#directory), basename(this.#directory));
     }
-    if (Date.now() < this.#sweepAt) return;
-    this.#sweepAt = Date.now() + SWEEP_MS;
+    if (performance.now() < this.#sweepAt) return;
+    this.#sweepAt = performance.now() + SWEEP_MS;
     const { clickhouse, sql } = this.#deps;
     const kept = await listSnapshots(clickhouse);
     const known = new Set(await queue.knownSnapshots(sql));

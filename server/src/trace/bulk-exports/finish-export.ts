@@ -3,6 +3,8 @@
  * each day's files to the day's ids, each object's size to what was sent. `_SUCCESS` comes after the manifest and
  * before the status; an export that does not get its status takes `_SUCCESS` away again, here or in clean-up.ts.
  */
+import { setMaxListeners } from "node:events";
+
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
 import { pathOf } from "./destination-bucket.ts";
@@ -50,10 +52,13 @@ interface Manifest {
 const PAGE = 1000;
 /** Sizes asked for at once: an answer of a far store takes longer than the question. */
 const HEADS_AT_ONCE = 16;
+/** Each call under way listens to the attempt's signal. More than these would be a leak, of which Node warns. */
+const LISTENERS = HEADS_AT_ONCE + 10;
 
 export async function finishExport(attempt: Attempt): Promise<void> {
   const { deps, held, signal, credentials } = attempt;
   const { sql, faultPoint } = deps;
+  setMaxListeners(LISTENERS, signal);
   const uneven = await files.unevenRuns(sql, held.id);
   if (uneven.length > 0) {
     const days = uneven.map(({ start_time, expected, found }) => `${start_time}: ${found} of ${expected}`);

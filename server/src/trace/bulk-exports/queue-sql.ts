@@ -35,15 +35,25 @@ const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-
 
 /**
  * The next export to work on: one that runs, one that may begin because its workspace has less than `limit` running,
- * or one that is over and must be cleaned up after. bulk_exports_to_do finds them.
+ * or one that is over and must be cleaned up after. bulk_exports_to_do finds them. The workspace that has fewest at work
+ * comes first, however many another one has queued; with `keepsRoom` one that has none, where several are active.
  */
 export function claimExport(
   sql: Sql,
-  { limit, leaseSeconds, now }: { limit: number; leaseSeconds: number; now: Date },
+  { limit, keepsRoom, leaseSeconds, now }: { limit: number; keepsRoom: boolean; leaseSeconds: number; now: Date },
 ): Promise<ClaimedExport | undefined> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${ADMISSION_LOCK})`;
     const [row] = await tx<ClaimedExport[]>`
+      with busy as materialized (
+        select tenant_id, count(*) filter (where status = 'RUNNING') as running,
+          count(*) filter (where lease_until >= now()) as held
+        from bulk_exports
+        where interval_hours is null and (status = 'RUNNING' or lease_until >= now()) group by tenant_id
+      ), active as materialized (
+        select count(distinct tenant_id) as n from bulk_exports
+        where interval_hours is null and created_at > now() - interval '7 days'
+      )
       update bulk_exports e set
         attempt = attempt + 1,
         status = case when status = 'CREATED' then 'RUNNING' else status end,
@@ -51,14 +61,13 @@ export function claimExport(
         lease_until = now() + make_interval(secs => ${leaseSeconds}),
         updated_at = now()
       where id = (
-        select id from bulk_exports w
-        where cleaned_at is null and interval_hours is null and not_before <= now()
-          and (lease_until is null or lease_until < now())
-          and (status <> 'CREATED' or ${limit} > (
-            select count(*) from bulk_exports o
-            where o.tenant_id = w.tenant_id and o.status = 'RUNNING' and o.interval_hours is null))
-        order by not_before, created_at limit 1
-        for update skip locked)
+        select w.id from bulk_exports w left join busy b on b.tenant_id = w.tenant_id
+        where w.cleaned_at is null and w.interval_hours is null and w.not_before <= now()
+          and (w.lease_until is null or w.lease_until < now())
+          and (w.status <> 'CREATED' or ${limit} > coalesce(b.running, 0))
+          and (not ${keepsRoom}::boolean or coalesce(b.held, 0) = 0 or (select n from active) < 2)
+        order by coalesce(b.held, 0), w.not_before, w.created_at limit 1
+        for update of w skip locked)
       returning id, tenant_id, destination_id, session_id, ${tx.unsafe(utc("start_time"))} as start_time,
         ${tx.unsafe(utc("end_time"))} as end_time, filter, format_version, compression, export_fields, status, attempt,
         failures, snapshot_id, ${tx.unsafe(utc("snapshot_at"))} as snapshot_at, row_count,

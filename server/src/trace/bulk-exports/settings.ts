@@ -25,7 +25,8 @@ export const exportOptions = {
     default: 2,
     min: 0,
     max: 64,
-    description: "Exports that this process works on at once. 0: none, others do.",
+    description:
+      "Exports that this process works on at once, the last of them for a workspace that has none. 0: none, others do.",
   }),
   exportWorkspaceLimit: integer({
     env: ["HEDDLE_EXPORT_WORKSPACE_LIMIT"],

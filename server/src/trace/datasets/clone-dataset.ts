@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 
-import { notFound, unprocessable } from "../../base/errors.ts";
+import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { GivenFile } from "./example-parts.ts";
@@ -33,7 +33,8 @@ export interface Cloned {
  * Copies examples of one dataset, as of a version of it, into another one, with their files. Copies are examples of
  * their own: what becomes of one does not concern the other.
  *
- * @throws 404 without such datasets, examples or version, 422 for what the target's schemas exclude
+ * @throws 404 without such datasets, examples or version, 409 for a missing file, 422 for what the target's schemas
+ *   exclude
  */
 export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
   const { sql } = deps;
@@ -61,7 +62,7 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);
   const files: Record<string, GivenFile>[] = [];
-  for (const { attachments } of states) files.push(await filesOf(deps, attachments));
+  for (const { example_id, attachments } of states) files.push(await filesOf(deps, example_id, attachments));
   await withFiles(deps, tenantId, files, (attachments) =>
     createExamples(
       sql,
@@ -73,12 +74,22 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   return copies.map((one) => ({ id: one.id, dataset_id: target, source_example_id: one.example_id }));
 }
 
-/** Contents, because a file goes with its example. */
-async function filesOf({ blobs }: Deps, attachments: Attachments | null): Promise<Record<string, GivenFile>> {
+/** Contents, because a file goes with its example. @throws 409 for a file that the store has lost */
+async function filesOf(
+  { blobs }: Deps,
+  exampleId: string,
+  attachments: Attachments | null,
+): Promise<Record<string, GivenFile>> {
   const files: Record<string, GivenFile> = {};
   for (const [name, { blob, mime_type }] of Object.entries(attachments ?? {})) {
     const found = await blobs.read(blob);
-    if (found) files[name] = { mime_type, content: await buffer(found.content) };
+    if (!found) {
+      throw conflict(
+        `Nothing was cloned: the file "${name}" of example ${exampleId} is missing in the blob store. ` +
+          "Restore it, upload the example's file again, or leave the example out.",
+      );
+    }
+    files[name] = { mime_type, content: await buffer(found.content) };
   }
   return files;
 }

@@ -5,7 +5,7 @@ import { uuid7 } from "../../base/ids.ts";
 
 const other = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
-const { call } = await testTracePlatform();
+const { call, platform, sql } = await testTracePlatform();
 
 const create = async (body: object) => (await call("POST", "/datasets", body)).json;
 
@@ -61,6 +61,37 @@ test("files are copied with their example", async () => {
   const { presigned_url: url, mime_type } = copy.attachment_urls["attachment.file"];
   expect(mime_type).toBe("text/plain");
   expect((await call("GET", new URL(url).pathname)).text).toBe("content");
+});
+
+test("a clone is refused when a file is missing, names the example and the file, and writes nothing", async () => {
+  const [source, target] = [await create({ name: "with a lost file" }), await create({ name: "no copy" })];
+  const id = uuid7();
+  const form = new FormData();
+  form.append(id, new Blob(["{}"], { type: "application/json" }));
+  form.append(`${id}.inputs`, new Blob(['{"q":1}'], { type: "application/json" }));
+  for (const name of ["kept", "lost"]) {
+    form.append(`${id}.attachment.${name}`, new Blob([name], { type: "text/plain" }));
+  }
+  const sent = new Request("http://x", { method: "POST", body: form });
+  const headers = { "Content-Type": sent.headers.get("content-type")! };
+  await call("POST", `/v1/platform/datasets/${source.id}/examples`, await sent.text(), headers);
+  await call("POST", "/examples", { dataset_id: source.id, inputs: { q: 2 } });
+  const [row] = await sql<{ attachments: Record<string, { blob: string }> }[]>`
+    select attachments from dataset_examples where example_id = ${id}`;
+  const lost = Object.entries(row!.attachments).find(([name]) => name.includes("lost"))!;
+  await platform.deps.blobs.delete([lost[1].blob]);
+  const stored = platform.deps.blobs.put.bind(platform.deps.blobs);
+  const written: string[] = [];
+  platform.deps.blobs.put = (name, content) => (written.push(name), stored(name, content));
+  const refused = await call("POST", "/datasets/clone", {
+    source_dataset_id: source.id,
+    target_dataset_id: target.id,
+  });
+  platform.deps.blobs.put = stored;
+  expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining(id)]);
+  expect(refused.json.detail).toContain("lost");
+  expect((await call("GET", `/examples/count?dataset=${target.id}`)).json).toBe(0);
+  for (const name of written) expect(await platform.deps.blobs.read(name)).toBeUndefined();
 });
 
 test("an example can be checked without being written", async () => {

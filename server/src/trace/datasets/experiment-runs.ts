@@ -106,7 +106,11 @@ async function filteredExamples(
     const known = await knowTiers(deps, scope, selection);
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
       limit ${bind("UInt32", MAX_FILTERED)}`;
-    const rows = await readRows<{ id: string | null }>(deps.clickhouse, "datasets.filtered", statement);
+    const rows = await readRows<{ id: string | null }>(
+      deps.clickhouse.askedBy(scope.tenantId),
+      "datasets.filtered",
+      statement,
+    );
     if (rows.length === MAX_FILTERED) throw unprocessable(`filters: more than ${MAX_FILTERED} examples pass.`);
     left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
   }

@@ -13,8 +13,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { RunWriter } from "../ingest/run-writer.ts";
 import { findRunKeys } from "../runs/clickhouse.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
@@ -45,11 +45,13 @@ export class FeedbackMirror {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #stopped = false;
-  #failing = false;
+  readonly #failure: RepeatedFailure;
   #sweepTokensAt = 0;
 
   constructor(deps: MirrorDeps) {
     this.#deps = deps;
+    const message = "feedback is not copied to ClickHouse; it will be tried again";
+    this.#failure = new RepeatedFailure({ log: deps.log, message });
   }
 
   start(): void {
@@ -86,12 +88,9 @@ export class FeedbackMirror {
       while (!this.#stopped && (await this.#attach()) === BATCH);
       while (!this.#stopped && (await this.#copy()) === BATCH);
       await this.#sweepTokens();
-      this.#failing = false;
+      this.#failure.succeeded();
     } catch (error) {
-      // said once, not each second
-      const level = this.#failing ? "debug" : isDatabaseAway(error) ? "warn" : "error";
-      this.#deps.log[level]({ err: error }, "feedback is not copied to ClickHouse; it will be tried again");
-      this.#failing = true;
+      this.#failure.failed(error);
     }
   }
 
@@ -122,8 +121,8 @@ export class FeedbackMirror {
   }
 
   async #sweepTokens(): Promise<void> {
-    if (Date.now() < this.#sweepTokensAt) return;
-    this.#sweepTokensAt = Date.now() + TOKEN_SWEEP_MS;
+    if (performance.now() < this.#sweepTokensAt) return;
+    this.#sweepTokensAt = performance.now() + TOKEN_SWEEP_MS;
     while (!this.#stopped) {
       const gone = await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKEN_SWEEP_LIMIT);
       if (gone < TOKEN_SWEEP_LIMIT) return;

@@ -12,7 +12,7 @@ const request = (length: number) => ({ length, compressed: false });
 test("what doesn't fit waits until there is room, in its turn", async () => {
   const gate = new IngestGate(10 * MIB, new Registry());
   const order: number[] = [];
-  const locks = [6, 6, 3].map((size, n) => {
+  const locks = [5, 4, 3, 1].map((size, n) => {
     const lock = deferred<void>();
     const done = gate.admit(request(size * MIB), async () => {
       order.push(n);
@@ -21,11 +21,11 @@ test("what doesn't fit waits until there is room, in its turn", async () => {
     return { lock, done };
   });
   await sleep(10);
-  // the third would fit, but is behind the second
-  expect(order).toEqual([0]);
+  // the fourth would fit, but is behind the third
+  expect(order).toEqual([0, 1]);
   locks[0]!.lock.resolve();
   await sleep(10);
-  expect(order).toEqual([0, 1, 2]);
+  expect(order).toEqual([0, 1, 2, 3]);
   for (const { lock } of locks) lock.resolve();
   await Promise.all(locks.map(({ done }) => done));
 });
@@ -42,7 +42,7 @@ test("one request alone may be larger than the budget, twice it never", async ()
 test("beyond a thousand that wait, requests are refused at once", async () => {
   const gate = new IngestGate(MIB, new Registry());
   const lock = deferred<void>();
-  const all = Array.from({ length: 1001 }, () => gate.admit(request(MIB), () => lock.promise));
+  const all = Array.from({ length: 1002 }, () => gate.admit(request(MIB), () => lock.promise));
   await expect(gate.admit(request(MIB), () => lock.promise)).rejects.toMatchObject({ status: 429 });
   lock.resolve();
   await Promise.all(all);

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 import { AppError } from "../../base/errors.ts";
-import { deferred } from "../../base/deferred.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 
 /** What a request of unknown size is taken for until it has been read. */
 const ASSUMED_BYTES = 1024 * 1024;
@@ -13,18 +13,24 @@ const MAX_WAIT_MS = 10_000;
 /**
  * Bounds the memory that bodies under way take, from the first byte to the durable row. A request reserves what
  * it is likely to need before its body is read; when that doesn't fit it waits unread, so that its sender is held
- * up by the socket; when it has waited too long, or too many wait, it is refused with 429. Bodies that turn out
- * larger than thought may go up to twice the budget in all, then they are refused too. Nothing of a refused
- * request was acknowledged.
+ * up by the socket; when it has waited too long, or too many wait, it is refused with 429. Tenants take turns, and one
+ * of several has half of the budget. Bodies that turn out larger than thought may go up to twice the budget in all,
+ * then they are refused too. Nothing of a refused request was acknowledged.
  */
 export class IngestGate {
   readonly #budget: number;
-  #used = 0;
-  readonly #waiting: { bytes: number; enter: () => void }[] = [];
+  readonly #places: FairQueue;
   readonly #refused: Counter;
 
   constructor(budget: number, registry: Registry) {
     this.#budget = budget;
+    this.#places = new FairQueue({
+      capacity: budget,
+      crowded: budget / 2,
+      waiting: MAX_WAITING,
+      waitMs: MAX_WAIT_MS,
+      refuse: () => this.#overload(),
+    });
     this.#refused = new Counter({
       name: "heddle_ingest_refused_total",
       help: "Ingest requests that were answered with 429 because too many bytes were under way.",
@@ -34,7 +40,7 @@ export class IngestGate {
       name: "heddle_ingest_bytes",
       help: "Bytes of traces that were received and are not yet stored.",
       registers: [registry],
-      collect: () => bytes.set(this.#used),
+      collect: () => bytes.set(this.#places.held),
     });
   }
 
@@ -42,50 +48,21 @@ export class IngestGate {
   async admit<T>(
     request: { length: number | undefined; compressed: boolean },
     work: (held: Held) => Promise<T>,
+    tenantId = "",
   ): Promise<T> {
     const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
-    const bytes = Math.min(guess, this.#budget);
-    if (this.#waiting.length > 0 || !this.#fits(bytes)) await this.#wait(bytes);
-    else this.#used += bytes;
-    const held = new Held(bytes, (more) => this.#grow(more));
+    // no request alone keeps all others out: what has not come yet is a guess
+    const bytes = Math.min(guess, this.#budget / 2);
+    const place = await this.#places.enter(tenantId, bytes);
+    const held = new Held(bytes, (more) => {
+      if (this.#places.held + more > 2 * this.#budget) throw this.#overload();
+      place.add(more);
+    });
+    held.isWanted = () => this.#places.isWaitedFor;
     try {
       return await work(held);
     } finally {
-      this.#used -= held.bytes;
-      this.#serve();
-    }
-  }
-
-  #fits(bytes: number): boolean {
-    return this.#used === 0 || this.#used + bytes <= this.#budget;
-  }
-
-  #grow(bytes: number): void {
-    if (this.#used + bytes > 2 * this.#budget) throw this.#overload();
-    this.#used += bytes;
-  }
-
-  async #wait(bytes: number): Promise<void> {
-    if (this.#waiting.length >= MAX_WAITING) throw this.#overload();
-    const { promise, resolve } = deferred<boolean>();
-    const entry = { bytes, enter: () => resolve(true) };
-    this.#waiting.push(entry);
-    const timer = setTimeout(() => resolve(false), MAX_WAIT_MS);
-    const entered = await promise;
-    clearTimeout(timer);
-    if (entered) return;
-    const at = this.#waiting.indexOf(entry);
-    // it may have been let in at the very moment that it gave up
-    if (at < 0) return;
-    this.#waiting.splice(at, 1);
-    throw this.#overload();
-  }
-
-  #serve(): void {
-    while (this.#waiting.length > 0 && this.#fits(this.#waiting[0]!.bytes)) {
-      const { bytes, enter } = this.#waiting.shift()!;
-      this.#used += bytes;
-      enter();
+      place.leave();
     }
   }
 
@@ -100,6 +77,8 @@ export class IngestGate {
 /** What one request holds of the budget. */
 export class Held {
   bytes: number;
+  /** Whether others wait for room. */
+  isWanted: () => boolean = () => false;
   readonly #more: (bytes: number) => void;
   #used = 0;
 

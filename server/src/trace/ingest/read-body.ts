@@ -22,7 +22,40 @@ async function* readBody(request: Request, maxBytes: number, held: Held): AsyncG
   const unpack = UNPACKERS[encoding];
   if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not known here; there are ${ENCODINGS}.`);
   if (!request.body) return;
-  yield* unpack(request.body as unknown as AsyncIterable<Uint8Array>, count);
+  yield* unpack(atPace(request.body, held), count);
+}
+
+/** Slower bodies give way to those that wait for the room that they hold. */
+const LEAST_PACE = 16 * 1024;
+const GRACE_MS = 3000;
+const LOOK_MS = 500;
+
+/** @throws 408 when the body comes more slowly than `LEAST_PACE` bytes a second while others wait for room */
+async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const began = performance.now();
+  let received = 0;
+  let cut!: (error: Error) => void;
+  const slow = new Promise<never>((_, reject) => (cut = reject));
+  slow.catch(() => {});
+  const timer = setInterval(() => {
+    const seconds = (performance.now() - began - GRACE_MS) / 1000;
+    if (seconds > 0 && held.isWanted() && received < seconds * LEAST_PACE) {
+      cut(new AppError(408, "The request body comes too slowly while other requests wait for memory."));
+    }
+  }, LOOK_MS);
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), slow]);
+      if (done) return;
+      received += value.byteLength;
+      yield value;
+    }
+  } finally {
+    clearInterval(timer);
+    // does not wait for what may never come
+    reader.cancel().catch(() => {});
+  }
 }
 
 /** The same in one piece, as text. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import type { Principal } from "../../base/auth/principal.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
@@ -24,10 +25,15 @@ const shared = {
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
   /** Reads the body within the bounds of size and memory, and hands it on. */
-  const receive = async (request: Request, work: (held: Held) => Promise<void>, message: string): Promise<Response> => {
+  const receive = async (
+    request: Request,
+    { workspaceId }: Pick<Principal, "workspaceId">,
+    work: (held: Held) => Promise<void>,
+    message: string,
+  ): Promise<Response> => {
     const length = request.headers.get("content-length");
     const compressed = request.headers.has("content-encoding");
-    await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work);
+    await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
   const text = (request: Request, held: Held) => readText(request, settings.maxBodyBytes, held);
@@ -42,6 +48,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,
+          principal,
           async (held) => ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, held), "post")])),
           "Run created",
         ),
@@ -56,6 +63,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       handler: ({ c, principal, params }) =>
         receive(
           c.req.raw,
+          principal,
           async (held) => {
             const message = readSingle(await text(c.req.raw, held), "patch", params.run_id);
             await ingestRuns(deps, principal, onlyRuns([message]));
@@ -72,6 +80,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,
+          principal,
           async (held) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, held)))),
           "Runs batch ingested",
         ),
@@ -85,6 +94,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       handler: ({ c, principal }) =>
         receive(
           c.req.raw,
+          principal,
           async (held) => {
             const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
             const parts = readMultipart(c.req.header("content-type") ?? "", body);

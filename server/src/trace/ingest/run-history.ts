@@ -11,6 +11,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { BitSet } from "./bit-set.ts";
 
 /** Longer than any client sends a create again. */
@@ -28,13 +29,13 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 
 export class RunHistory {
   readonly #clickhouse: ClickHouse;
-  readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   #updated = new BitSet();
   #updatedBefore = new BitSet();
   #deleted = new BitSet();
   /** The one that is being read. */
   #nextDeleted: BitSet | undefined;
-  #rotateAt = Date.now() + GENERATION_MS;
+  #rotateAt = performance.now() + GENERATION_MS;
   #isLoaded = false;
   #timer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | undefined;
@@ -42,7 +43,7 @@ export class RunHistory {
 
   constructor({ clickhouse, log }: { clickhouse: ClickHouse; log: Log }) {
     this.#clickhouse = clickhouse;
-    this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "deletions could not be read; it will be tried again" });
   }
 
   start(): void {
@@ -66,8 +67,8 @@ export class RunHistory {
   }
 
   noteUpdated(runId: string): void {
-    if (Date.now() > this.#rotateAt) {
-      this.#rotateAt = Date.now() + GENERATION_MS;
+    if (performance.now() > this.#rotateAt) {
+      this.#rotateAt = performance.now() + GENERATION_MS;
       this.#updatedBefore = this.#updated;
       this.#updated = new BitSet();
     }
@@ -90,10 +91,13 @@ export class RunHistory {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#loading = this.#load().then(
-        () => this.#schedule(RELOAD_MS),
+        () => {
+          this.#failure.succeeded();
+          this.#schedule(RELOAD_MS);
+        },
         (error: unknown) => {
           if (this.#stopped) return;
-          this.#log.warn({ err: coerceError(error) }, "deletions could not be read; it will be tried again");
+          this.#failure.failed(coerceError(error));
           this.#schedule(RETRY_MS);
         },
       );

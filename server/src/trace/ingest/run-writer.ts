@@ -3,7 +3,9 @@ import { Counter, type Registry } from "prom-client";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
 import type { ProjectDirectory } from "../projects/project-directory.ts";
@@ -21,6 +23,8 @@ import { WaitingPieces } from "./waiting-pieces.ts";
 
 /** Pieces that go into one insert. More gain nothing, and all of their rows are in memory at once. */
 const MAX_GROUP = 5000;
+/** Pieces of one tenant that are on their way while others write too, so that theirs do not wait for a large insert. */
+const CROWDED = 100;
 
 interface Call {
   tenantId: string;
@@ -46,11 +50,21 @@ export interface RunWriterDeps {
  */
 export class RunWriter {
   readonly #deps: RunWriterDeps;
+  readonly failure: RepeatedFailure;
   readonly #memory = new RunMemory();
   readonly #history: RunHistory;
   readonly #waiting: WaitingPieces;
   readonly #written: Counter;
   readonly #inserts: Counter;
+  /** A group under way and the one after it. */
+  readonly #turns = new FairQueue({
+    capacity: 2 * MAX_GROUP,
+    crowded: CROWDED,
+    // the gate bounds what waits
+    waiting: Infinity,
+    waitMs: Infinity,
+    refuse: () => new Error("never refused"),
+  });
   #queue: Call[] = [];
   #draining: Promise<void> | undefined;
   /** The group under way; never rejected. */
@@ -58,6 +72,7 @@ export class RunWriter {
 
   constructor(deps: RunWriterDeps) {
     this.#deps = deps;
+    this.failure = new RepeatedFailure({ log: deps.log, message: "traces could not be stored" });
     this.#history = new RunHistory(deps);
     this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     const registers = [deps.registry];
@@ -101,10 +116,12 @@ export class RunWriter {
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
-    const done = deferred<void>();
-    this.#queue.push({ tenantId, pieces, done });
-    this.#draining ??= Promise.resolve().then(() => this.#drain());
-    return done.promise;
+    return this.#turns.run(tenantId, pieces.length, () => {
+      const done = deferred<void>();
+      this.#queue.push({ tenantId, pieces, done });
+      this.#draining ??= Promise.resolve().then(() => this.#drain());
+      return done.promise;
+    });
   }
 
   async #drain(): Promise<void> {
@@ -145,7 +162,11 @@ export class RunWriter {
 
   #store(group: Call[]): Promise<void> {
     const work = this.#write(group);
-    this.#storing = work.catch(() => {});
+    this.#storing = work.then(
+      () => this.failure.succeeded(),
+      // what is wrong with a request says nothing of the stores
+      (error: unknown) => void (isAway(error) && this.failure.failed(error)),
+    );
     return work;
   }
 

@@ -1,21 +1,18 @@
-import { join } from "node:path";
-
 import type { Registry } from "prom-client";
 
-import { FileBlobStore } from "../../base/blob/blob-store.ts";
 import { LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
 import { ModelPrices } from "../prices/model-prices.ts";
 import { IngestGate } from "./ingest-gate.ts";
 import { RunWriter } from "./run-writer.ts";
 
-type Given = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "dataDir" | "settings"> & {
+type Given = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "settings"> & {
   registry: Registry;
 };
-export type IngestParts = Pick<TraceDeps, "prices" | "writer" | "gate" | "blobs" | "links">;
+export type IngestParts = Pick<TraceDeps, "prices" | "writer" | "gate" | "links">;
 
 /** What stands between a request with traces and the stores. The writer is to be stopped before the stores close. */
-export async function startIngest({ dataDir, settings, ...given }: Given): Promise<IngestParts> {
+export async function startIngest({ settings, ...given }: Given): Promise<IngestParts> {
   const prices = new ModelPrices(given.sql, given.clickhouse);
   const writer = new RunWriter({ ...given, prices });
   writer.start();
@@ -23,7 +20,6 @@ export async function startIngest({ dataDir, settings, ...given }: Given): Promi
     prices,
     writer,
     gate: new IngestGate(settings.ingestMemoryMb * 1024 * 1024, given.registry),
-    blobs: new FileBlobStore(join(dataDir, "blobs")),
     links: await LinkSigner.load(given.sql),
   };
 }

@@ -1,4 +1,5 @@
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
+import { shortageIn } from "../../base/shortage.ts";
 
 /** ClickHouse's codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
 const AWAY = new Set([
@@ -22,6 +23,7 @@ const AWAY = new Set([
 /** Errors that say nothing about what was written: the store is away, stopping, or short of memory. */
 export function isAway(error: unknown): boolean {
   if (error instanceof AppError) return error.status === 503;
+  if (shortageIn(error)) return true;
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
 }
@@ -30,7 +32,6 @@ export function isAway(error: unknown): boolean {
 export function translate(error: unknown): Error {
   if (error instanceof AppError) return error;
   if (!isAway(error)) return coerceError(error);
-  const unreachable = unavailable("The trace store can't take this now. Send it again later.", 2);
-  unreachable.cause = error;
-  return unreachable;
+  const reason = shortageIn(error)?.message ?? "The trace store can't take this now.";
+  return unavailable(`${reason} Send it again later.`, 2, error);
 }

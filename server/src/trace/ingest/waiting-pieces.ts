@@ -2,6 +2,7 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { AppError, coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { DEFAULT_PROJECT } from "../projects/project-directory.ts";
 import { findRunKeys } from "../runs/clickhouse.ts";
 import { findPlaces } from "./place-children.ts";
@@ -37,6 +38,7 @@ export class WaitingPieces {
   readonly #sql: Sql;
   readonly #clickhouse: ClickHouse;
   readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   readonly #write: (tenantId: string, pieces: RunPiece[]) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   /** What is under way, one after the other: the order of pieces is that of their arrival. */
@@ -52,6 +54,7 @@ export class WaitingPieces {
     this.#sql = sql;
     this.#clickhouse = clickhouse;
     this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "waiting pieces were not taken up" });
     this.#write = write;
   }
 
@@ -110,7 +113,10 @@ export class WaitingPieces {
   #then(work: () => Promise<void>): void {
     this.#work = this.#work
       .then(() => (this.#stopped ? undefined : work()))
-      .catch((error: unknown) => this.#log.warn({ err: coerceError(error) }, "waiting pieces were not taken up"));
+      .then(
+        () => this.#failure.succeeded(),
+        (error: unknown) => this.#failure.failed(coerceError(error)),
+      );
   }
 
   #schedule(ms: number): void {

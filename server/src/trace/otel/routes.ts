@@ -35,18 +35,22 @@ export function otelRoutes(deps: TraceDeps): Route[] {
         }
         const length = c.req.header("content-length");
         const compressed = c.req.header("content-encoding") !== undefined;
-        await gate.admit({ length: length === undefined ? undefined : Number(length), compressed }, async (held) => {
-          const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
-          const spans = isJson ? decodeJson(body.toString("utf8")) : decodeProtobuf(body);
-          const runs = spans.map((span) => spanToRun(span, c.req.header("langsmith-project")));
-          await ingestRuns(deps, principal, {
-            messages: runs.map(({ message }) => message),
-            attachments: runs.flatMap(({ message, attachments }) =>
-              attachments.map((file) => ({ runId: message.id!, ...file })),
-            ),
-            feedback: [],
-          });
-        });
+        await gate.admit(
+          { length: length === undefined ? undefined : Number(length), compressed },
+          async (held) => {
+            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
+            const spans = isJson ? decodeJson(body.toString("utf8")) : decodeProtobuf(body);
+            const runs = spans.map((span) => spanToRun(span, c.req.header("langsmith-project")));
+            await ingestRuns(deps, principal, {
+              messages: runs.map(({ message }) => message),
+              attachments: runs.flatMap(({ message, attachments }) =>
+                attachments.map((file) => ({ runId: message.id!, ...file })),
+              ),
+              feedback: [],
+            });
+          },
+          principal.workspaceId,
+        );
         if (isJson) return c.json({});
         // an ExportTraceServiceResponse without anything to say has no bytes
         return c.body(null, 200, { "Content-Type": "application/x-protobuf" });

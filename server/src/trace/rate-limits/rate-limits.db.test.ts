@@ -1,10 +1,12 @@
 import { afterAll, expect, test } from "vitest";
 
+import { testClickHouse } from "../../../test/clickhouse.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const db = await testDatabase();
+await testClickHouse();
 const guard = await testGuard(db);
 const { a, b, unknown } = await testTenants(db);
 const started: (() => Promise<void>)[] = [];
@@ -64,13 +66,13 @@ test("keys of any kind that are good have buckets of their own; all others share
 
 test("a refusal can be read by a script of another origin", async () => {
   const { call } = await limited();
-  const refused = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}' };
+  const refused = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}', HEDDLE_CORS_ORIGINS: "https://a.test" };
   expect((await call("GET", "/info")).headers.get("ratelimit-policy")).toBe('"info";q=2000;w=10');
   const narrow = await limited(refused);
   await narrow.call("GET", "/info");
   const answer = await narrow.call("GET", "/info", undefined, { Origin: "https://a.test" });
   expect([answer.status, Object.keys(answer.json as object)]).toEqual([429, ["error"]]);
-  expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  expect(answer.headers.get("access-control-allow-origin")).toBe("https://a.test");
   expect(answer.headers.get("access-control-expose-headers")).toContain("retry-after");
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import { testClickHouse } from "../../../test/clickhouse.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
 import { testRedis } from "../../../test/redis.ts";
@@ -7,6 +8,7 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const redis = await testRedis();
 const db = await testDatabase();
+await testClickHouse();
 const guard = await testGuard(db);
 const { a } = await testTenants(db);
 const replica = (uri = redis.uri) =>

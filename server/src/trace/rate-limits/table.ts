@@ -83,7 +83,10 @@ export const RULES: readonly Rule[] = [
     rows: [row("info", "ip", "High throughput", [2000, 10])],
   },
   {
-    match: [{ kind: "exact", path: "/ok" }],
+    match: [
+      { kind: "exact", path: "/ok" },
+      { kind: "exact", path: "/ready" },
+    ],
     rows: [row("health", "ip", "Health (ours)", [2000, 10])],
   },
   {

@@ -3,7 +3,7 @@
  * deleted runs, and at last the rows on the disk that no query sees any more. One server does it at a time; it can
  * end at any point, and the next sweep goes on.
  */
-import { isDatabaseAway } from "../../base/db/retry.ts";
+import { databaseNow } from "../../base/db/database-now.ts";
 import type { Log } from "../../base/log.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { type DeleteDeps, deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
@@ -43,13 +43,13 @@ export class RetentionSweep {
     await this.#running;
   }
 
-  /** One sweep. Resolves to how many traces' time was over; 0 when another server is at it. */
-  async sweep(now = Date.now()): Promise<number> {
+  /** One sweep, by the database's time if no other is given. Resolves to how many traces' time was over; 0 when another server is at it. */
+  async sweep(now?: number): Promise<number> {
     const { sql, clickhouse } = this.#deps;
     let expired = 0;
     await alone(sql, async () => {
       await this.#finishDeletions();
-      expired = await this.#deleteExpired(now);
+      expired = await this.#deleteExpired(now ?? (await databaseNow(sql)).getTime());
       await deleteOldMarks(clickhouse);
       if (await hasDeletedRows(clickhouse)) await applyDeletions(clickhouse);
     });
@@ -62,8 +62,7 @@ export class RetentionSweep {
       this.#running = this.sweep()
         .then((expired) => expired > 0 && this.#deps.log.info({ expired }, "traces whose time was over were deleted"))
         .catch((error: unknown) => {
-          const level = isDatabaseAway(error) ? "warn" : "error";
-          this.#deps.log[level]({ err: error }, "the retention sweep failed; it will be tried again");
+          this.#deps.log.error({ err: error }, "the retention sweep failed; it will be tried again");
         })
         .finally(() => this.#schedule(this.#deps.settings.retentionSweepMinutes * 60_000));
     }, ms).unref();

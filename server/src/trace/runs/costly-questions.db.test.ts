@@ -1,5 +1,5 @@
 /** What a caller can ask has an end, and beside it traces are still taken. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";
 
@@ -91,4 +91,21 @@ test("traces are taken while forty such queries wait for their turn", async () =
   const statuses = new Set(await Promise.all(asked));
   // those that wait for longer than a caller would are sent away
   expect([...statuses].filter((status) => ![200, 422, 503].includes(status))).toEqual([]);
+});
+
+test("a search of another workspace is answered while one workspace has ten such queries waiting", async () => {
+  const workspaceId = randomUUID();
+  const small = [await platform.deps.projects.ensureProject(workspaceId, "small")];
+  const headers = { "x-test-workspace": workspaceId };
+  const search = () => hurried("POST", "/runs/query", { session: small, filter: 'eq(name, "x")' }, headers);
+  await search();
+  let over = 0;
+  const asked = Array.from({ length: 10 }, async (_, n) => {
+    await hurried("POST", "/runs/stats", { session, filter: searches(100, `terms ${n}`) });
+    over++;
+  });
+  for (let n = 0; n < 3; n++) expect((await search()).status).toBe(200);
+  // it did not wait for the turn of any of them
+  expect(over).toBeLessThan(5);
+  await Promise.all(asked);
 });

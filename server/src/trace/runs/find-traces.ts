@@ -7,7 +7,7 @@ import { fromRuns, type RunSelection } from "./selection.ts";
 /** The traces that have a run of the selection. */
 export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
   const rows = await readRows<{ trace: string }>(
-    clickhouse,
+    clickhouse.askedBy(scope.tenantId),
     "runs.traces",
     ch`select distinct r.trace_id as trace ${fromRuns(scope, selection)}`,
   );

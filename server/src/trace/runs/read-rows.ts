@@ -5,7 +5,7 @@ import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 
 /**
- * The rows of a statement that a caller asks for, in its turn. 422 when it takes too long, because the same would
+ * The rows of a statement that a caller asks for, in its turn among its tenant's (`clickhouse.askedBy`). 422 when it takes too long, because the same would
  * again; 503 when the store is away, has no memory left, or is asked too much.
  */
 export async function readRows<T>(
@@ -14,10 +14,10 @@ export async function readRows<T>(
   statement: Fragment,
   settings: ClickHouseSettings = {},
 ): Promise<T[]> {
-  const { questions } = clickhouse;
+  const { questions, tenantId } = clickhouse;
   const query = { name, ...render(statement), settings: { max_execution_time: questions.seconds, ...settings } };
   try {
-    return await questions.ask(() => clickhouse.rows<T>(query));
+    return await questions.ask(() => clickhouse.rows<T>(query), tenantId);
   } catch (error) {
     throw translate(error, questions.seconds);
   }

@@ -85,7 +85,7 @@ async function findChildren(
 ): Promise<Related["children"]> {
   const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, tracesOf(rows))}
     order by r.dotted_order limit 200000`;
-  const runs = await readRows<Row>(clickhouse, "runs.children", statement);
+  const runs = await readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.children", statement);
   return new Map(
     rows.map((row) => {
       const prefix = `${row.dotted_order ?? ""}.`;
@@ -103,7 +103,7 @@ async function findBounds(
   const statement = ch`select r.trace_id as trace, min(r.start_time) as first, max(r.start_time) as last
     ${fromRuns(scope, tracesOf(rows))} group by r.trace_id`;
   const bounds = await readRows<{ trace: string; first: string; last: string }>(
-    clickhouse,
+    clickhouse.askedBy(scope.tenantId),
     "runs.trace_bounds",
     statement,
   );

@@ -128,7 +128,7 @@ async function startTimeAt(
 ): Promise<MicroTime | undefined> {
   const statement = ch`select r.start_time as bound ${fromPieces(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)} limit 1 offset ${bind("UInt32", offset)}`;
-  const [row] = await readRows<{ bound: MicroTime }>(clickhouse, "runs.bound", statement);
+  const [row] = await readRows<{ bound: MicroTime }>(clickhouse.askedBy(scope.tenantId), "runs.bound", statement);
   return row?.bound;
 }
 
@@ -141,7 +141,7 @@ async function selectRuns(
 ): Promise<Row[]> {
   const statement = ch`select ${list(page.columns)} ${fromRuns(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)}, r.id ${direction(page)} limit ${bind("UInt32", page.limit)}`;
-  return readRows<Row>(clickhouse, "runs.page", statement);
+  return readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.page", statement);
 }
 
 /** These runs with these columns, in the same order. One that was deleted meanwhile is left out. */
@@ -153,7 +153,7 @@ async function readRuns(
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
   const statement = ch`select ${list(columns)} ${fromRuns(scope, keysOf(keys))}`;
-  const rows = await readRows<Row>(clickhouse, "runs.read", statement);
+  const rows = await readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.read", statement);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);
 }

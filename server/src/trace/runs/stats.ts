@@ -74,7 +74,12 @@ export async function computeStats(
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // a set of thousands of traces costs more in the index than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
-  const rows = await readRows<Figures & { group_name: string }>(clickhouse, "runs.stats", statement, settings);
+  const rows = await readRows<Figures & { group_name: string }>(
+    clickhouse.askedBy(scope.tenantId),
+    "runs.stats",
+    statement,
+    settings,
+  );
   return new Map(rows.map(({ group_name, ...figures }) => [group_name, figures]));
 }
 
@@ -184,5 +189,5 @@ export async function computeFeedbackStats(
     ) as m on m.id = f.run_id
     where ${all(conditions)}
     group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
-  return readRows<FeedbackFigures>(clickhouse, "runs.feedback_stats", statement);
+  return readRows<FeedbackFigures>(clickhouse.askedBy(scope.tenantId), "runs.feedback_stats", statement);
 }

@@ -106,9 +106,14 @@ async function readFigures(
           group by group_name, bucket)))
     where place <= ${bind("UInt32", maxGroups)}
     order by place, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
-  const rows = await readRows<FigureRow & { place: number; size: number }>(clickhouse, "runs.timeline", statement, {
-    use_skip_indexes: selection.ids || selection.traces ? 1 : 0,
-  });
+  const rows = await readRows<FigureRow & { place: number; size: number }>(
+    clickhouse.askedBy(scope.tenantId),
+    "runs.timeline",
+    statement,
+    {
+      use_skip_indexes: selection.ids || selection.traces ? 1 : 0,
+    },
+  );
   return rows
     .map(({ place: _place, size: _size, ...row }) => row)
     .reverse()
@@ -147,5 +152,5 @@ function readFeedback(
     ) as m on m.id = f.run_id
     where f.tenant_id = ${tenant}
     group by group_name, key, bucket order by key, group_name, bucket limit ${bind("UInt32", MAX_POINTS)}`;
-  return readRows<FeedbackRow>(clickhouse, "runs.feedback_timeline", statement);
+  return readRows<FeedbackRow>(clickhouse.askedBy(scope.tenantId), "runs.feedback_timeline", statement);
 }

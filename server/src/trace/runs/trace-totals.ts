@@ -53,7 +53,11 @@ export async function readTraceTotals(
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
       multiIf(r.run_type in ('llm', 'embedding'), 'model', r.parent_run_id is null, 'root', 'other') as teller
     ${fromRuns(scope, { projects, traces, since })} group by r.trace_id, teller`;
-  const rows = await readRows<TraceTotals & { teller: Teller }>(clickhouse, "runs.trace_totals", statement);
+  const rows = await readRows<TraceTotals & { teller: Teller }>(
+    clickhouse.askedBy(scope.tenantId),
+    "runs.trace_totals",
+    statement,
+  );
   const told = new Map<string, Partial<Record<Teller, TraceTotals>>>();
   for (const { teller, ...row } of rows) told.set(row.trace, { ...told.get(row.trace), [teller]: row });
   return new Map(Array.from(told, ([trace, tellers]) => [trace, totalsOf(trace, tellers)]));

@@ -5,7 +5,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import * as schema from "./schema.ts";
-import { locateRun, shareTrace } from "./share-trace.ts";
+import { locateRun, shareTrace, unshareTrace } from "./share-trace.ts";
 import { deleteShare, findShares } from "./sql.ts";
 
 const shared = { tag: "Sharing", permission: "runs:share" } as const;
@@ -77,12 +77,12 @@ export function sharingRoutes(deps: TraceDeps): Route[] {
       ...v2("/runs/:run_id/share"),
       errorFamily: "problem",
       method: "DELETE",
-      summary: "Stop sharing a trace; 204 also when it wasn't shared",
+      summary: "Stop sharing a trace, by its id or that of any run of it; 204 also when it wasn't shared",
       params: schema.runParams,
       body: schema.unshareV2Body,
       out: { 204: null },
       async handler({ params, principal, c }) {
-        await deleteShare(sql, principal.workspaceId, params.run_id);
+        await unshareTrace(deps, RunScope.of(principal), params.run_id);
         return c.body(null, 204);
       },
     }),

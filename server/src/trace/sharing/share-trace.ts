@@ -4,7 +4,7 @@ import { conflict, notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findRunKeys, type RunKey } from "../runs/clickhouse.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { findShare, insertShare, type Share } from "./sql.ts";
+import { deleteShare, findShare, insertShare, type Share } from "./sql.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse">;
 
@@ -22,6 +22,12 @@ export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wante
   const token = await insertShare(deps.sql, { share_token, tenant_id: scope.tenantId, project_id, trace_id });
   if (token === undefined) throw conflict("This share token is taken; choose another or none");
   return token;
+}
+
+/** Ends the sharing of the trace that a run belongs to. A trace whose runs are gone is still found by its own id. */
+export async function unshareTrace(deps: Deps, scope: RunScope, runId: string): Promise<void> {
+  const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [runId]);
+  await deleteShare(deps.sql, scope.tenantId, key?.trace_id ?? runId);
 }
 
 /** What a token shows. 404 when it shows nothing. */

@@ -96,6 +96,18 @@ test("sharing by v2", async () => {
   expect((await call("GET", one)).status).toBe(404);
 });
 
+test("unsharing by v2 ends the sharing of the whole trace, whichever of its runs is named, and is 204 always", async () => {
+  const session_id = await platform.deps.projects.ensureProject(TENANT, "shared");
+  const { share_token } = (await call("PUT", `/runs/${child.id}/share`, {})).json;
+  expect((await call("GET", `/public/${share_token}/run`)).status).toBe(200);
+  expect((await call("DELETE", `/api/v2/runs/${child.id}/share`, { session_id }, OTHER)).status).toBe(204);
+  expect((await call("GET", `/public/${share_token}/run`)).status).toBe(200);
+  expect((await call("DELETE", `/api/v2/runs/${child.id}/share`, { session_id })).status).toBe(204);
+  expect((await call("GET", `/public/${share_token}/run`)).status).toBe(404);
+  expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
+  expect((await call("DELETE", `/api/v2/runs/${randomUUID()}/share`, { session_id })).status).toBe(204);
+});
+
 test("what is not there, not ours or not random can't be shared", async () => {
   expect((await call("PUT", `/runs/${randomUUID()}/share`, {})).status).toBe(404);
   for (const [method, body] of [["PUT", {}], ["GET"], ["DELETE"]] as [string, object?][]) {

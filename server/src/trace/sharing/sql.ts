@@ -34,6 +34,7 @@ export async function insertShare(sql: Sql, share: Share): Promise<string | unde
   return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share.trace_id);
 }
 
+/** @returns whether it was shared */
 export async function deleteShare(sql: Sql, tenantId: string, traceId: string): Promise<void> {
   await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
 }

@@ -3,12 +3,13 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { queryFlag } from "../../base/http/fields.ts";
 import { frontRoutes } from "../../base/http/front-routes.ts";
+import { answerUnhealthy, readyRoute, unhealthy } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
 import type { TraceDeps } from "../deps.ts";
 import { GUIDES } from "./guide-routes.ts";
-import { checkHealth } from "./health.ts";
+import { checkStores } from "./health.ts";
 import { API_LEVEL, health, info } from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
@@ -23,12 +24,16 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
       ...v1("/ok"),
       publicBecause: "a probe knows no key",
       method: "GET",
-      summary: "Health; with check_db that of the stores too",
+      summary: "Liveness: fails when a part has failed for longer than the grace period; with check_db asks the stores",
       query: z.object({ check_db: queryFlag }),
-      out: { 200: health },
-      handler: async ({ query, c }) =>
-        c.json(query.check_db ? { ok: true, checks: await checkHealth(deps) } : { ok: true }),
+      out: { 200: health, 503: unhealthy },
+      async handler({ query, c }) {
+        if (query.check_db) return c.json({ ok: true, checks: await checkStores(deps.health) });
+        const alive = deps.health.alive();
+        return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
+      },
     }),
+    readyRoute(deps.health, v1("/ready")),
     route({
       ...shared,
       ...v1("/info/health"),
@@ -36,7 +41,7 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
       method: "GET",
       summary: "Health of the server and of its stores",
       out: { 200: health },
-      handler: async ({ c }) => c.json({ ok: true, checks: await checkHealth(deps) }),
+      handler: async ({ c }) => c.json({ ok: true, checks: await checkStores(deps.health) }),
     }),
     route({
       ...shared,

@@ -70,6 +70,17 @@ test("health tells of the stores when it is asked", async () => {
   expect(Object.keys(json.checks as object)).toEqual(["postgres", "clickhouse"]);
 });
 
+test("readiness names every part, on both of its paths", async () => {
+  for (const path of ["/ready", "/api/v1/ready"]) {
+    const { status, json } = await call("GET", path);
+    expect([status, json.ok, Object.keys(json.checks as object)]).toEqual([
+      200,
+      true,
+      ["postgres", "clickhouse", "blobs", "ingest", "disk"],
+    ]);
+  }
+});
+
 test("the document describes what is mounted, with the content types that ingest reads", async () => {
   const { json } = await call("GET", "/openapi.json");
   expect(json.openapi).toBe("3.1.0");

@@ -60,7 +60,7 @@ export async function selectThreads(
     ${rootsOf(scope, selection)}
     group by thread ${beyond}
     order by last_start desc, thread limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
-  return readRows<ThreadRow>(clickhouse, "threads.select", statement);
+  return readRows<ThreadRow>(clickhouse.askedBy(scope.tenantId), "threads.select", statement);
 }
 
 export async function countThreads(
@@ -69,7 +69,7 @@ export async function countThreads(
   selection: ThreadSelection,
 ): Promise<number> {
   const statement = ch`select uniqExact(r.thread_id) as n ${rootsOf(scope, selection)}`;
-  const [row] = await readRows<{ n: number }>(clickhouse, "threads.count", statement);
+  const [row] = await readRows<{ n: number }>(clickhouse.askedBy(scope.tenantId), "threads.count", statement);
   return row!.n;
 }
 
@@ -115,7 +115,9 @@ export async function readThreadTotals(
       group by r.trace_id
     ) as sums on sums.trace = roots.trace
     group by thread`;
-  const rows = await readRows<ThreadTotals>(clickhouse, "threads.totals", statement, { use_skip_indexes: 0 });
+  const rows = await readRows<ThreadTotals>(clickhouse.askedBy(scope.tenantId), "threads.totals", statement, {
+    use_skip_indexes: 0,
+  });
   return new Map(rows.map((row) => [row.thread, row]));
 }
 
@@ -129,7 +131,7 @@ export async function readTurns(
   const statement = ch`select r.inputs, r.outputs ${rootsOf(scope, selection)}
     order by r.start_time desc limit ${bind("UInt32", limit)}`;
   const rows = await readRows<{ inputs: string | null; outputs: string | null }>(
-    clickhouse,
+    clickhouse.askedBy(scope.tenantId),
     "threads.turns",
     statement,
   );

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 
+import type { Outbound } from "../../../base/outbound/outbound.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
 import { BuildError, type BuildOrder } from "../driver.ts";
+import { checkRegistryAddress } from "./check-registry.ts";
 import type { Engine } from "./engine.ts";
 import { parseReference } from "./image-reference.ts";
 import type { ImageRecord } from "./image-records.ts";
@@ -18,6 +20,7 @@ export interface BringOrder {
   engine: Engine;
   order: BuildOrder;
   images: ImageSource;
+  outbound: Pick<Outbound, "check" | "resolve">;
   settings: BringSettings;
   log: BuildLog;
   signal: AbortSignal;
@@ -52,14 +55,15 @@ async function load(
   return { id: found.Id, pulled: null, digest: stored.digest };
 }
 
-async function pull({ engine, order, images, settings, log, signal }: BringOrder, uri: string): Promise<Brought> {
+async function pull(what: BringOrder, uri: string): Promise<Brought> {
+  const { engine, order, images, outbound, settings, log, signal } = what;
+  // the operator's own registry, by HEDDLE_REGISTRY_URL
+  const isOperators = order.source === "internal_docker" && images.kind === "remote";
   const { id, isNew } = await pullImage(engine, {
     uri,
     always: settings.containerPull === "always",
-    credentials:
-      order.source === "internal_docker" && images.kind === "remote"
-        ? images.credentials
-        : await credentialsFor(order, settings, uri),
+    credentials: isOperators ? images.credentials : await credentialsFor(order, settings, uri),
+    judge: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
     write: (line) => log.write(line),
     signal,
   });

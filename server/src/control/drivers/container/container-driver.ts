@@ -9,6 +9,7 @@
 import { join } from "node:path";
 
 import type { Log } from "../../../base/log.ts";
+import type { Outbound } from "../../../base/outbound/outbound.ts";
 import type { Source } from "../../deployments/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
@@ -30,6 +31,7 @@ export interface ContainerDriverOptions {
   log: Log;
   /** Images of the source internal_docker. */
   images: ImageSource;
+  outbound: Outbound;
   settings: SpecSettings &
     BuildImageSettings &
     BringSettings & { driver: "process" | "container"; containerHostAddress: string | undefined };
@@ -77,11 +79,11 @@ export class ContainerDriver implements Driver {
   }
 
   async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const { settings, images, directory } = this.#options;
+    const { settings, images, outbound, directory } = this.#options;
     const isImage = order.source === "external_docker" || order.source === "internal_docker";
     const what = { engine: this.#engine, order, log, signal };
     const brought = isImage
-      ? await bringImage({ ...what, settings, images })
+      ? await bringImage({ ...what, settings, images, outbound })
       : await buildImage({ ...what, settings, directory });
     // one that another revision has brought goes when the last of them does
     const owner = (await this.#records.all()).find((one) => one.id === brought.id && one.pulled !== null);

@@ -45,8 +45,6 @@ export function containerSpec(
     HOST: isHost ? "127.0.0.1" : "0.0.0.0",
     PORT: String(isHost ? order.port : CONTAINER_PORT),
   };
-  // in a network of its own it has to listen everywhere, and is published on loopback only: as open as there
-  if (!isHost && environment["HEDDLE_AUTH_URL"] === undefined) environment["HEDDLE_AUTH"] = "published";
   const port = `${CONTAINER_PORT}/tcp`;
   return {
     Image: what.image,

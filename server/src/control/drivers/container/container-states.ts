@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Log } from "../../../base/log.ts";
+import { RepeatedFailure } from "../../../base/repeated-failure.ts";
 import { LABELS } from "./container-spec.ts";
 import { type Engine, EngineAwayError } from "./engine.ts";
 
 const LOOK_MS = 500;
+/** While there are none of ours: whether the engine answers. */
+const IDLE_LOOK_MS = 5000;
 
 interface Listed {
   Id: string;
@@ -20,29 +23,32 @@ interface Known {
 }
 
 /**
- * Which containers of ours there are and run: one question for all of them, each half second while there are any.
+ * Which containers of ours there are and run: one question for all of them, each half second while there are any, else
+ * each five seconds.
  * While the engine does not answer they count as they were, because they do not end with it.
  */
 export class ContainerStates {
   readonly #engine: Engine;
   readonly #place: string;
-  readonly #log: Log;
+  readonly #failure: RepeatedFailure;
   readonly #known = new Map<string, Known>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #hasSeen = false;
+  #lookedAt = 0;
   #awaySince: number | undefined;
 
   constructor(engine: Engine, place: string, log: Log) {
     this.#engine = engine;
     this.#place = place;
-    this.#log = log;
+    this.#failure = new RepeatedFailure({ log, message: "the container engine does not answer" });
   }
 
   async start(): Promise<void> {
     await this.look();
     this.#timer = setInterval(() => {
-      if (this.#known.size > 0 || !this.#hasSeen) void this.look();
+      const isDue = performance.now() - this.#lookedAt >= IDLE_LOOK_MS;
+      if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.look();
     }, LOOK_MS).unref();
   }
 
@@ -51,7 +57,7 @@ export class ContainerStates {
     await this.#looking;
   }
 
-  /** Since when the engine has not answered, in ms since 1970; undefined while it does. */
+  /** Since when the engine has not answered, in milliseconds of `performance.now()`; undefined while it does. */
   get awaySince(): number | undefined {
     return this.#awaySince;
   }
@@ -63,6 +69,7 @@ export class ContainerStates {
 
   async #look(): Promise<void> {
     const began = performance.now();
+    this.#lookedAt = began;
     try {
       const found = new Map((await this.list()).map((one) => [one.Id, one]));
       for (const [id, known] of this.#known) {
@@ -77,11 +84,11 @@ export class ContainerStates {
         this.#known.set(id, { instance, isRunning: isRunning(State), since: began });
       }
       this.#hasSeen = true;
-      if (this.#awaySince !== undefined) this.#log.warn("the container engine answers again");
+      this.#failure.succeeded();
       this.#awaySince = undefined;
     } catch (error) {
-      if (this.#awaySince === undefined) this.#log.warn({ err: error }, "containers cannot be looked at");
-      this.#awaySince ??= Date.now();
+      this.#failure.failed(error);
+      this.#awaySince ??= performance.now();
     }
   }
 

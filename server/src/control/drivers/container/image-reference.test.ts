@@ -25,6 +25,8 @@ test.each([
   "a//b",
   "agent:",
   "agent@sha256:12",
+  `sha256:${"a".repeat(64)}`,
+  "sha256:abc123",
   "../agent",
   "agent tag",
   "-v/agent",

@@ -17,7 +17,8 @@ const REFERENCE = new RegExp(
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null;
   const found = REFERENCE.exec(text);
-  if (!found) return null;
+  // engines take what begins so for the id of an image that they have, whosesoever it is
+  if (!found || (found[1] === undefined && found[2] === "sha256")) return null;
   const first = found[1]?.slice(0, -1);
   // a first part without dot, port or "localhost" is a name at docker.io
   const isHost = first !== undefined && /[.:]|^localhost$/.test(first);

@@ -4,6 +4,7 @@
  */
 import type { Readable } from "node:stream";
 
+import { OutboundError } from "../../../base/outbound/outbound-error.ts";
 import { BuildError } from "../driver.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { type ImageReference, parseReference } from "./image-reference.ts";
@@ -32,6 +33,8 @@ export interface PullOrder {
   uri: string;
   always: boolean;
   credentials: RegistryCredentials | null;
+  /** Judges the registry before anything is pulled from it. */
+  judge: (reference: ImageReference) => Promise<void>;
   write: (line: string) => void;
   signal: AbortSignal;
 }
@@ -53,6 +56,11 @@ export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id:
   if (before && (reference.digest !== null || !order.always)) {
     order.write(`The engine has ${name}.`);
     return { id: before.Id, isNew: false };
+  }
+  try {
+    await order.judge(reference);
+  } catch (error) {
+    throw error instanceof OutboundError ? new BuildError(`${name} is not pulled: ${error.message}`) : error;
   }
   order.write(`Pulling ${name}.`);
   try {

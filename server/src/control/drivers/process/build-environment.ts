@@ -1,38 +1,52 @@
-import { mkdir } from "node:fs/promises";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+
+import type { DeploymentPlace } from "./isolation/deployment-places.ts";
+import type { Isolation } from "./isolation/isolation.ts";
+
+/** Names of variables that name a file that package managers read. */
+const FILES = ["NODE_EXTRA_CA_CERTS", "npm_config_userconfig", "npm_config_cafile"];
+
+export interface BuildEnvironment {
+  variables: Record<string, string>;
+  /** Files that the variables name. */
+  readable: string[];
+}
 
 /**
- * What commands of a build find: nothing of this process's environment but what it takes to find programs and
- * packages, a home of its own, and a package cache that all builds share.
+ * Makes the environment of a build's commands: nothing of this process's but what it takes to find programs and packages,
+ * a home of its own, and a package cache that the deployment's builds share.
+ * @param passedOn names of this process's variables that builds get, with commas between
+ * @param temporary as the commands find it
  */
-export async function buildEnvironment(
+export function buildEnvironment(
   passedOn: string,
-  directory: string,
-  home: string,
-): Promise<Record<string, string>> {
-  const cache = join(directory, "cache");
-  const temporary = join(home, "tmp");
-  await mkdir(cache, { recursive: true, mode: 0o700 });
-  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  place: DeploymentPlace,
+  isolation: Isolation,
+  temporary: string,
+): BuildEnvironment {
   // oxlint-disable-next-line node/no-process-env -- which of its names are passed on is a setting
   const own = process.env;
   const names = passedOn
     .split(",")
     .map((name) => name.trim())
     .filter((name) => own[name] !== undefined);
-  return {
-    ...Object.fromEntries(names.map((name) => [name, own[name]!])),
+  const named = Object.fromEntries(names.map((name) => [name, own[name]!]));
+  const userSettings = own["npm_config_userconfig"] ?? own["NPM_CONFIG_USERCONFIG"] ?? join(homedir(), ".npmrc");
+  const variables: Record<string, string> = {
+    // the user's own file may hold credentials: isolated builds get it when the operator names it
+    npm_config_userconfig: isolation.kind === "none" ? userSettings : join(place.directory, "npmrc"),
+    ...named,
     // the Node that runs us, and the npm beside it, before any other
     PATH: [dirname(process.execPath), own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":"),
-    HOME: home,
+    HOME: join(temporary, "home"),
     TMPDIR: temporary,
     LANG: "C.UTF-8",
     CI: "1",
-    npm_config_cache: join(cache, "npm"),
-    npm_config_userconfig: own["npm_config_userconfig"] ?? own["NPM_CONFIG_USERCONFIG"] ?? join(homedir(), ".npmrc"),
+    npm_config_cache: join(place.cache, "npm"),
     npm_config_update_notifier: "false",
-    YARN_CACHE_FOLDER: join(cache, "yarn"),
-    PNPM_HOME: join(cache, "pnpm"),
+    YARN_CACHE_FOLDER: join(place.cache, "yarn"),
+    PNPM_HOME: join(place.cache, "pnpm"),
   };
+  return { variables, readable: FILES.flatMap((name) => variables[name] ?? []) };
 }

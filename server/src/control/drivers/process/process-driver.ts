@@ -1,20 +1,21 @@
 /**
- * Builds and runs deployments on this machine, as child processes: no prerequisite but Node, and no walls between
- * deployments beyond directories, databases and database users. For code that the operator trusts.
+ * Builds and runs deployments on this machine, as child processes that need Node alone and are isolated as
+ * `isolation/isolation.ts` says.
  *
- *     <directory>/builds/<revision>/src        the project, installed and built
+ *     <directory>/builds/<revision>/src        the project, installed and built; its deployment's own
  *     <directory>/builds/<revision>/complete   written last: the build is whole
- *     <directory>/instances/<id>/pid, log      of an agent server
+ *     <directory>/instances/<id>               of an agent server (spawn-instance.ts)
+ *     <directory>/deployments/<id>             of a deployment (isolation/deployment-places.ts)
  *
  * Agent servers outlive a control plane that is killed; its successor adopts them. Builds do not.
  */
-import { existsSync, statSync } from "node:fs";
-import { mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { chmod, mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
 import { installCommand, programIn } from "../../builds/package-manager.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
-import { notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
+import { linkPackages, notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
@@ -27,7 +28,10 @@ import {
   type InstanceUsage,
 } from "../driver.ts";
 import { buildEnvironment } from "./build-environment.ts";
-import { endGroup, groupUsage, isOurs, processLives } from "./process-group.ts";
+import type { DeploymentPlace, DeploymentPlaces } from "./isolation/deployment-places.ts";
+import type { Isolation } from "./isolation/isolation.ts";
+import { endGroup, endProcessesOfUser, groupUsage, isOurs, processLives } from "./process-group.ts";
+import { runProgram } from "./run-program.ts";
 import { abandoned, recoverProcess, spawnInstance } from "./spawn-instance.ts";
 
 const LOG_CHUNK = 256 * 1024;
@@ -44,6 +48,10 @@ export interface ProcessDriverOptions {
     buildEnvironment: string;
     instanceLogMb: number;
   };
+  isolation: Isolation;
+  places: DeploymentPlaces;
+  /** How processes are isolated and why, in one sentence. */
+  explanation: string;
 }
 
 export class ProcessDriver implements Driver {
@@ -57,6 +65,11 @@ export class ProcessDriver implements Driver {
     this.#options = options;
   }
 
+  get isolation(): Driver["isolation"] {
+    const { isolation, explanation } = this.#options;
+    return { kind: isolation.kind, explanation };
+  }
+
   #build(id: string): string {
     return join(this.#options.directory, "builds", id);
   }
@@ -66,11 +79,11 @@ export class ProcessDriver implements Driver {
   }
 
   async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const { settings } = this.#options;
+    const { settings, places } = this.#options;
     const home = this.#build(order.revisionId);
     const root = join(home, "src");
     const began = performance.now();
-    await rm(home, { recursive: true, force: true });
+    await this.#remove(home);
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
       const { archive } = order;
@@ -82,26 +95,54 @@ export class ProcessDriver implements Driver {
       const { entries } = await unpack(archive.file, root, limits, signal);
       log.write(`Unpacked ${entries} files.`);
       await readProjectConfig(root, order.configPath);
-      await this.#runCommands(order, root, home, log, signal);
-      await rm(join(home, "tmp"), { recursive: true, force: true });
+      const place = await places.prepare(order.deploymentId);
+      await mkdir(join(home, "tmp", "home"), { recursive: true, mode: 0o700 });
+      await this.#handOver(place, home, ["src", "tmp"]);
+      await this.#runCommands(order, place, home, log, signal);
+      await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
       await writeFile(join(home, "complete"), "");
       log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     } catch (error) {
-      await rm(home, { recursive: true, force: true });
+      await this.#remove(home);
       throw explain(error);
     }
   }
 
-  async #runCommands(order: BuildOrder, root: string, home: string, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const { settings, directory } = this.#options;
-    const environment = await buildEnvironment(settings.buildEnvironment, directory, home);
+  async #runCommands(
+    order: BuildOrder,
+    place: DeploymentPlace,
+    home: string,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { settings, directory, isolation } = this.#options;
+    const [root, temporary] = [join(home, "src"), join(home, "tmp")];
+    const made = buildEnvironment(settings.buildEnvironment, place, isolation, isolation.temporaryPath(temporary));
+    const { variables: environment, readable } = made;
     const budget = { bytes: settings.buildLogMb * 1024 * 1024 };
     const deadline = performance.now() + settings.buildSeconds * 1000;
-    const limitText = `${settings.buildSeconds} s`;
+    const common = { environment, log, signal, deadline, limitText: `${settings.buildSeconds} s`, budget };
+    const confine = (more: string[]) => (command: string[]) => {
+      const writable = [root, place.cache];
+      return isolation.wrap({
+        place,
+        command,
+        writable,
+        readable: [...readable, ...more],
+        temporary,
+        endsWithParent: true,
+      });
+    };
     const run = (command: string, where: string) => {
       log.write(`$ ${command}`);
-      return runCommand({ command, directory: where, environment, log, signal, deadline, limitText, budget });
+      return runCommand({ ...common, command, directory: where, confine: confine([]) });
+    };
+    // a running instance of the deployment may change what is copied: its user copies, who may do no more than it
+    const copy = (from: string, to: string) => {
+      const [source, target] = [quoteForShell(from), quoteForShell(to)];
+      const command = `cp -a --reflink=auto -- ${source} ${target} && rm -rf -- ${target}/.cache`;
+      return runCommand({ ...common, command, directory: root, confine: confine([from]) });
     };
     const configDirectory = dirname(join(root, order.configPath));
     const chosen = order.config.install_command;
@@ -112,7 +153,9 @@ export class ProcessDriver implements Driver {
     const isPlain = !isChosen && !order.config.build_command;
     const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
     const note = key === null ? null : { deployment: order.deploymentId, key, where: relative(root, where) };
-    const taken = note && (await takePackages(join(directory, "builds"), home, note));
+    const taken =
+      note &&
+      (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
     if (taken !== null) log.write(`The lock file is as it was in revision ${taken}: its packages are taken.`);
     else if (install !== null) await run(install, isChosen ? root : where);
     else log.write("There is no package.json: nothing to install.");
@@ -125,7 +168,38 @@ export class ProcessDriver implements Driver {
   }
 
   async deleteBuild(artifactId: string): Promise<void> {
-    await rm(this.#build(artifactId), { recursive: true, force: true });
+    await this.#remove(this.#build(artifactId));
+  }
+
+  /** Gives directories of a build or an instance, `home`, to the deployment's user. `home` stays the platform's. */
+  async #handOver(place: DeploymentPlace, home: string, names: string[]): Promise<void> {
+    const { uid } = place;
+    if (uid === null) return;
+    const paths = names.map((name) => join(home, name)).filter((path) => lstatSync(path).uid !== uid);
+    if (paths.length > 0) {
+      // closed while files change hands: one of its processes that runs already cannot interfere
+      await chmod(home, 0o700);
+      await runProgram("chown", ["-hR", `${uid}:${uid}`, "--", ...paths]);
+    }
+    await chmod(home, 0o711);
+  }
+
+  /** Removes a tree that a deployment's code has written to, and may be writing to. */
+  async #remove(path: string): Promise<void> {
+    // Node's own follows a directory that becomes a link meanwhile; where a user's processes see the tree, rm does it
+    if (this.#options.isolation.kind === "user") await runProgram("rm", ["-rf", "--", path]);
+    else await rm(path, { recursive: true, force: true });
+  }
+
+  async forget(deploymentId: string): Promise<void> {
+    const { places } = this.#options;
+    const uid = await places.userId(deploymentId);
+    if (uid !== null) await endProcessesOfUser(uid);
+    await places.remove(deploymentId);
+  }
+
+  listPlaces(): Promise<string[]> {
+    return this.#options.places.list();
   }
 
   async listBuilds(): Promise<string[]> {
@@ -133,14 +207,19 @@ export class ProcessDriver implements Driver {
   }
 
   async start(order: InstanceOrder): Promise<InstanceProcess> {
+    const { launcher, isolation, places } = this.#options;
     const directory = this.#instance(order.id);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const root = join(this.#build(order.artifactId), "src");
-    return spawnInstance({ ...order, directory, root, launcher: this.#options.launcher });
+    const home = this.#build(order.artifactId);
+    const place = await places.prepare(order.deploymentId);
+    for (const name of ["data", "tmp"]) await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
+    await this.#handOver(place, directory, ["data", "tmp"]);
+    // one that was built before the deployment had a user
+    await this.#handOver(place, home, ["src"]);
+    return spawnInstance({ ...order, directory, root: join(home, "src"), launcher, isolation, place });
   }
 
   recover(instanceId: string): Promise<InstanceProcess | null> {
-    return recoverProcess(this.#instance(instanceId), instanceId);
+    return recoverProcess(this.#instance(instanceId));
   }
 
   lives(process: InstanceProcess): boolean {
@@ -197,8 +276,8 @@ export class ProcessDriver implements Driver {
   }
 
   async discard(instanceId: string): Promise<void> {
-    await rm(this.#instance(instanceId), { recursive: true, force: true });
-    await rm(abandoned(this.#instance(instanceId)), { recursive: true, force: true });
+    await this.#remove(this.#instance(instanceId));
+    await this.#remove(abandoned(this.#instance(instanceId)));
   }
 
   async listInstances(): Promise<string[]> {
@@ -213,5 +292,7 @@ function explain(error: unknown): unknown {
   if (code !== "ENOSPC" && code !== "EDQUOT") return error;
   return new Error(`There is no room left on the disk for this build: ${message}`, { cause: error });
 }
+
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const round = (n: number): number => Math.round(n * 10) / 10;

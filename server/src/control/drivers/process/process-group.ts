@@ -7,10 +7,10 @@ import type { InstanceProcess } from "../driver.ts";
 export const isOurs = (process: InstanceProcess): boolean => lives(process);
 export const processLives = (process: InstanceProcess): boolean => lives(process);
 
-/** SIGTERM to the leader, which ends what it has started; after `graceMs` SIGKILL to the group. Resolves when it is gone. */
+/** SIGTERM to the server, which ends what it has started; after `graceMs` SIGKILL to the group. Resolves when it is gone. */
 export async function endGroup(leader: InstanceProcess, graceMs: number): Promise<void> {
   if (lives(leader)) {
-    signal(leader.pid, "SIGTERM");
+    signal(findServer(leader.pid), "SIGTERM");
     for (const deadline = performance.now() + graceMs; lives(leader) && performance.now() < deadline;) await sleep(20);
   }
   // what the leader has left, whoever it is: the group bears its number for as long as anybody is in it
@@ -18,11 +18,63 @@ export async function endGroup(leader: InstanceProcess, graceMs: number): Promis
   while (lives(leader)) await sleep(10);
 }
 
+/**
+ * The agent server of a group. In bubblewrap the leader is `bwrap`, which takes all down at once on a signal; its child is
+ * the first process of the sandbox, and the oldest child of that the server.
+ */
+function findServer(leader: number): number {
+  if (readStat(leader)?.name !== "bwrap") return leader;
+  const first = oldestChild(leader);
+  return (first !== null && oldestChild(first)) || leader;
+}
+
+function oldestChild(parent: number): number | null {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const stat = readStat(Number(name));
+      return stat && Number(stat.fields[1]) === parent ? [{ pid: Number(name), started: Number(stat.fields[19]) }] : [];
+    });
+  return children.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]?.pid ?? null;
+}
+
+/** `fields`: of proc_pid_stat(5), from the state on. Null when the process is gone. */
+function readStat(pid: number): { name: string; fields: string[] } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // the name is in parentheses, and may hold some
+    const end = stat.lastIndexOf(")");
+    return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
+  } catch {
+    return null;
+  }
+}
+
 function signal(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name);
   } catch {
     // it is gone
+  }
+}
+
+/** SIGKILL to all processes of a system user, until there are none. */
+export async function endProcessesOfUser(uid: number): Promise<void> {
+  for (const deadline = performance.now() + 10_000; ; await sleep(20)) {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOfUser(Number(name), uid));
+    if (pids.length === 0) return;
+    if (performance.now() > deadline)
+      throw new Error(`processes of the system user ${uid} do not end: ${pids.join(", ")}`);
+    for (const pid of pids) signal(Number(pid), "SIGKILL");
+  }
+}
+
+function isOfUser(pid: number, uid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return !/^State:\s+[ZX]/m.test(status) && new RegExp(`^Uid:\\s+${uid}\\s`, "m").test(status);
+  } catch {
+    return false;
   }
 }
 
@@ -42,15 +94,10 @@ export function groupUsage(group: number): { memoryBytes: number; cpuSeconds: nu
   }
   for (const name of names) {
     if (!/^\d+$/.test(name)) continue;
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (Number(fields[2]) !== group) continue;
-      cpuSeconds += (Number(fields[11]) + Number(fields[12])) / TICKS;
-      memoryBytes += Number(fields[21]) * PAGE;
-    } catch {
-      // it ended while we looked
-    }
+    const fields = readStat(Number(name))?.fields;
+    if (!fields || Number(fields[2]) !== group) continue;
+    cpuSeconds += (Number(fields[11]) + Number(fields[12])) / TICKS;
+    memoryBytes += Number(fields[21]) * PAGE;
   }
   return { memoryBytes, cpuSeconds };
 }

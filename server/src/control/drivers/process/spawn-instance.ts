@@ -2,20 +2,26 @@
  * Starts agent servers so that none is ever lost. A shell writes its process id into the instance's directory and then
  * becomes the server: whoever takes over after a crash reads it there. Where the file is not there yet, the directory
  * is moved away first, and a shell that comes late cannot write, and ends. A pid alone is no proof, because pids are
- * given anew: the process has to bear the instance's id in its environment.
+ * given anew: the process has to name the instance's data directory in its command line.
+ *
+ * That shell, bwrap and setpriv run as the platform and get nothing of the deployment's environment, which may name
+ * libraries and programs. Its variables are in a file without a name, which the shell inside the isolation reads.
+ *
+ *     <directory>/pid, log   the platform's
+ *     <directory>/data, tmp  the instance's own
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { identifyProcess } from "../../../base/db/process-identity.ts";
 import type { InstanceOrder, InstanceProcess } from "../driver.ts";
+import type { DeploymentPlace } from "./isolation/deployment-places.ts";
+import type { Isolation } from "./isolation/isolation.ts";
 
-export const INSTANCE_VARIABLE = "HEDDLE_INSTANCE_ID";
-
-const BECOME =
-  'echo $$ > "$HEDDLE_INSTANCE_DIR/pid.part" && mv "$HEDDLE_INSTANCE_DIR/pid.part" "$HEDDLE_INSTANCE_DIR/pid" && exec "$@"';
+const BECOME = 'echo $$ > "$0/pid.part" && mv "$0/pid.part" "$0/pid" && exec "$@"';
+const ENTER = 'cd -- "$0" && eval "$(cat <&3)" && exec 3<&- && exec "$@"';
 
 /** Of this process's environment; everything else is the platform's own business. */
 const PASSED_ON = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
@@ -30,20 +36,33 @@ interface SpawnOrder extends InstanceOrder {
   directory: string;
   root: string;
   launcher: string;
+  isolation: Isolation;
+  place: DeploymentPlace;
 }
 
 export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess> {
-  const { directory, root, launcher } = order;
+  const { directory, root, launcher, isolation, place } = order;
+  const passed = passedOn();
+  const [data, temporary] = [join(directory, "data"), join(directory, "tmp")];
   const output = openSync(join(directory, "log"), "a", 0o600);
   const server = [process.execPath, launcher, "serve", "--role", "agent", "--config", join(root, order.configPath)];
-  const options = ["--host", "127.0.0.1", "--port", String(order.port), "--data-dir", join(directory, "data")];
-  const child = spawn("/bin/sh", ["-c", BECOME, "sh", ...server, ...options], {
-    cwd: root,
-    env: { ...passedOn(), ...order.environment, [INSTANCE_VARIABLE]: order.id, HEDDLE_INSTANCE_DIR: directory },
+  const options = ["--host", "127.0.0.1", "--port", String(order.port), "--data-dir", data];
+  const command = ["/bin/sh", "-c", ENTER, root, ...server, ...options];
+  const readable = [passed["NODE_EXTRA_CA_CERTS"] ?? ""];
+  const writable = [root, data];
+  const confined = isolation.wrap({ place, command, writable, readable, temporary, endsWithParent: false });
+  const home = isolation.temporaryPath(temporary);
+  const own = isolation.kind === "none" ? passed : { ...passed, TMPDIR: home, HOME: home };
+  const variables = { ...own, ...order.environment };
+  const environment = openVariables(join(directory, "environment"), variables);
+  const child = spawn("/bin/sh", ["-c", BECOME, directory, ...confined], {
+    cwd: "/",
+    env: { PATH: passed["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" },
     detached: true,
-    stdio: ["ignore", output, output],
+    stdio: ["ignore", output, output, environment],
   });
   closeSync(output);
+  closeSync(environment);
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);
@@ -54,11 +73,24 @@ export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess>
   return identity;
 }
 
+/** Variables as a shell reads them, in a file that has no name any more. */
+function openVariables(file: string, variables: Record<string, string>): number {
+  const lines = Object.entries(variables).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  );
+  const descriptor = openSync(file, "w+", 0o600);
+  unlinkSync(file);
+  const text = Buffer.from(lines.join(""));
+  // by positions, so that it is read from its beginning
+  for (let at = 0; at < text.length;) at += writeSync(descriptor, text, at, text.length - at, at);
+  return descriptor;
+}
+
 /** Where an instance's directory is moved to when nobody knows whether it was about to be started. */
 export const abandoned = (directory: string): string => `${directory}.abandoned`;
 
 /** Null: there is none, and there will be none. */
-export async function recoverProcess(directory: string, instanceId: string): Promise<InstanceProcess | null> {
+export async function recoverProcess(directory: string): Promise<InstanceProcess | null> {
   const file = (where: string) => join(where, "pid");
   if (!existsSync(directory)) return null;
   if (!existsSync(file(directory))) {
@@ -70,13 +102,13 @@ export async function recoverProcess(directory: string, instanceId: string): Pro
     renameSync(away, directory);
   }
   const pid = Number(readFileSync(file(directory), "utf8").trim());
-  return isInstance(pid, instanceId) ? identifyProcess(pid) : null;
+  return isInstance(pid, directory) ? identifyProcess(pid) : null;
 }
 
-function isInstance(pid: number, instanceId: string): boolean {
+/** Command lines can be read of every user's processes, environments cannot. */
+function isInstance(pid: number, directory: string): boolean {
   try {
-    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
-    return environment.split("\0").includes(`${INSTANCE_VARIABLE}=${instanceId}`);
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(join(directory, "data"));
   } catch {
     return false;
   }

@@ -1,0 +1,160 @@
+/**
+ * Two sides measured by turns, each on servers of its own, so that what else the machine does meets both alike.
+ * After half of the turns both get new servers: processes that do the same differ by some hundredths from start to
+ * start. Each pair of turns gives a ratio of throughputs; their median has an interval that holds it 95 times of 100.
+ * Other load hardly changes processor time, so that is the second measure.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { AgentClient } from "./client.ts";
+import { processorTimesOf } from "./processes.ts";
+import { removeDirectory, type ServerUnderTest, temporaryDirectory } from "./servers.ts";
+import { median, medianInterval } from "./statistics.ts";
+
+export type Cost = ReturnType<typeof processorTimesOf>;
+
+/** One of the two things that are compared. */
+export interface Side {
+  name: string;
+  start(directory: string): Promise<ServerUnderTest>;
+  /** Sends `runs` requests through all clients and resolves when all are answered. */
+  round(client: AgentClient, threads: string[], runs: number): Promise<void>;
+}
+
+export interface TurnOptions {
+  /** Turns of each side, over all pairs of servers. */
+  rounds: number;
+  runsPerRound: number;
+  /** Pairs of servers; who starts first changes from pair to pair. */
+  pairs: number;
+  /** Before the first counted turn of each server. */
+  warmRuns: number;
+  clients: number;
+  /** No further turn begins after this, in milliseconds over all pairs. */
+  limitMs: number;
+}
+
+export interface Measured {
+  /** Counted runs of each side. */
+  runs: number;
+  seconds: number;
+  /** Per side, the baseline first. */
+  perSecond: [number[], number[]];
+  /** Milliseconds of processor time a run, per side. */
+  cost: [Cost, Cost];
+  /** Throughput of the second side over that of the first: the median of the pairs of turns, and its interval. */
+  ratio: number;
+  interval: [number, number];
+  /** Processor time of the second side over that of the first. */
+  costRatio: number;
+}
+
+interface Running extends Side {
+  client: AgentClient;
+  threads: string[];
+  perSecond: number[];
+  processorTimes(): Cost;
+}
+
+export async function measureByTurns(sides: [Side, Side], options: TurnOptions): Promise<Measured> {
+  const began = performance.now();
+  const perSecond: [number[], number[]] = [[], []];
+  const cost: [Cost, Cost] = [zero(), zero()];
+  for (let pair = 0; pair < options.pairs; pair++) {
+    const measured = await measurePair(sides, pair % 2 === 1, options);
+    for (const n of [0, 1] as const) {
+      perSecond[n].push(...measured[n].perSecond);
+      cost[n] = add(cost[n], measured[n].cost, 1);
+    }
+  }
+  const runs = perSecond[0].length * options.runsPerRound;
+  const ratios = perSecond[0].map((speed, n) => perSecond[1][n]! / speed);
+  for (const n of [0, 1] as const) cost[n] = add(zero(), cost[n], 1 / runs);
+  return {
+    runs,
+    seconds: (performance.now() - began) / 1000,
+    perSecond,
+    cost,
+    ratio: median(ratios),
+    interval: medianInterval(ratios),
+    costRatio: total(cost[1]) / total(cost[0]),
+  };
+}
+
+async function measurePair(
+  sides: [Side, Side],
+  secondStartsFirst: boolean,
+  options: TurnOptions,
+): Promise<[{ perSecond: number[]; cost: Cost }, { perSecond: number[]; cost: Cost }]> {
+  const directories = [await temporaryDirectory(), await temporaryDirectory()];
+  const started: ServerUnderTest[] = [];
+  const running: Running[] = [];
+  try {
+    const order = secondStartsFirst ? sides.toReversed() : sides;
+    for (const [n, side] of order.entries()) {
+      const server = await side.start(directories[n]!);
+      started.push(server);
+      const client = new AgentClient(server.url);
+      const threads = await Promise.all(Array.from({ length: options.clients }, () => client.newThread()));
+      const postmaster = join(directories[n]!, "data/postgres/data/postmaster.pid");
+      const postgres = Number(readFileSync(postmaster, "utf8").split("\n")[0]);
+      const processorTimes = () => processorTimesOf(server.pid!, postgres);
+      running.push({ ...side, client, threads, perSecond: [], processorTimes });
+    }
+    const [first, second] = (secondStartsFirst ? running.toReversed() : running) as [Running, Running];
+    for (const side of [first, second]) await timedRound(side, options.warmRuns);
+    for (const side of [first, second]) side.perSecond = [];
+    const before = [first, second].map((side) => side.processorTimes());
+    const began = performance.now();
+    for (let n = 0; n < options.rounds / options.pairs; n++) {
+      if (performance.now() - began > options.limitMs / options.pairs) break;
+      // who begins changes
+      for (const side of n % 2 === 0 ? [first, second] : [second, first]) await timedRound(side, options.runsPerRound);
+    }
+    const result = [first, second].map((side, n) => ({
+      perSecond: side.perSecond,
+      cost: add(side.processorTimes(), before[n]!, -1),
+    }));
+    return result as [(typeof result)[0], (typeof result)[0]];
+  } finally {
+    await Promise.all(running.map(({ client }) => client.close()));
+    await Promise.all(started.map((server) => server.stop()));
+    await Promise.all(directories.map(removeDirectory));
+  }
+}
+
+async function timedRound(side: Running, runs: number): Promise<void> {
+  const started = performance.now();
+  await side.round(side.client, side.threads, runs);
+  side.perSecond.push((runs * 1000) / (performance.now() - started));
+}
+
+/** Sends `runs` requests, each client one after the other on the thread that it keeps. */
+export async function closedLoop(
+  threads: string[],
+  runs: number,
+  request: (thread: string, n: number) => Promise<void>,
+): Promise<void> {
+  let left = runs;
+  await Promise.all(
+    threads.map(async (thread) => {
+      for (let n = left--; n > 0; n = left--) await request(thread, n);
+    }),
+  );
+}
+
+export function reportSide(name: string, measured: Measured, side: 0 | 1): string {
+  const cost = measured.cost[side];
+  const parts = `server ${cost.server.toFixed(2)}, hosts ${cost.hosts.toFixed(2)}, Postgres ${cost.postgres.toFixed(2)}`;
+  return `${name.padEnd(18)}${median(measured.perSecond[side]).toFixed(0)} runs/s  ${total(cost).toFixed(2)} ms of processor time a run (${parts})`;
+}
+
+const zero = (): Cost => ({ server: 0, hosts: 0, postgres: 0 });
+const total = (cost: Cost): number => cost.server + cost.hosts + cost.postgres;
+/** a + factor * b, part by part. */
+const add = (a: Cost, b: Cost, factor: number): Cost => ({
+  server: a.server + b.server * factor,
+  hosts: a.hosts + b.hosts * factor,
+  postgres: a.postgres + b.postgres * factor,
+});

@@ -1,0 +1,98 @@
+/**
+ * npm run bench -- versions --base REV [--quick]: this checkout beside an earlier revision, by turns, in three kinds of
+ * runs: waited for, streamed, and streamed as resumable (whose frames are kept in the database).
+ *
+ * Ends with 1 when a kind is slower than 0.95 of the base for all of the interval, or takes more than 1 / 0.95 of its
+ * processor time. The base is checked out into a temporary directory and gets its own packages.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import type { AgentClient } from "./client.ts";
+import { removeDirectory, startHeddle } from "./servers.ts";
+import { closedLoop, measureByTurns, reportSide, type Side } from "./turns.ts";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const LEAST = 0.95;
+const RUNS = 100;
+
+const { values: options } = parseArgs({
+  args: process.argv.slice(3),
+  options: { base: { type: "string" }, quick: { type: "boolean", default: false }, only: { type: "string" } },
+});
+if (options.base === undefined) {
+  console.error("Name the revision to compare with: npm run bench -- versions --base REV");
+  process.exit(2);
+}
+
+const wait = (client: AgentClient, threads: string[], runs: number) =>
+  closedLoop(threads, runs, (thread) => client.echo(thread));
+
+const stream = (extra: object) => (client: AgentClient, threads: string[], runs: number) =>
+  closedLoop(threads, runs, async (thread) => {
+    let values = 0;
+    const body = { assistant_id: "echo", input: { text: "hello" }, stream_mode: ["values"], ...extra };
+    await client.stream(thread, body, ({ event }) => {
+      if (event === "values") values += 1;
+    });
+    if (values === 0) throw new Error("a stream of the echo graph brought no values");
+  });
+
+const KINDS: Record<string, Side["round"]> = {
+  waited: wait,
+  streamed: stream({}),
+  resumable: stream({ stream_resumable: true }),
+};
+
+/** A checkout of the revision with packages of its own, hard-linked where the lock file is the same. */
+function checkOut(revision: string): string {
+  const directory = join(mkdtempSync(join(tmpdir(), "heddle-base-")), "checkout");
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: repository, stdio: ["ignore", "pipe", "inherit"] });
+  git("worktree", "add", "--detach", "--force", directory, revision);
+  const lock = (root: string) => readFileSync(join(root, "package-lock.json"), "utf8");
+  if (lock(directory) === lock(repository)) {
+    for (const folder of ["node_modules", "conformance/node_modules", "console/node_modules"]) {
+      cpSync(join(repository, folder), join(directory, folder), { recursive: true, verbatimSymlinks: true });
+    }
+  } else execFileSync("npm", ["ci"], { cwd: directory, stdio: ["ignore", "ignore", "inherit"] });
+  return directory;
+}
+
+const base = checkOut(options.base);
+try {
+  for (const [kind, round] of Object.entries(KINDS)) {
+    if (options.only !== undefined && options.only !== kind) continue;
+    const sides: [Side, Side] = [
+      { name: "base", start: (directory) => startHeddle(directory, base), round },
+      { name: "this", start: (directory) => startHeddle(directory), round },
+    ];
+    const measured = await measureByTurns(sides, {
+      rounds: options.quick ? 20 : 60,
+      runsPerRound: RUNS,
+      pairs: 2,
+      warmRuns: 500,
+      clients: 16,
+      limitMs: 120_000,
+    });
+    const { runs, seconds, ratio, interval, costRatio } = measured;
+    const [low, high] = interval;
+    console.log(
+      `${kind}: ${runs} runs each in ${seconds.toFixed(0)} s, by turns of ${RUNS}; load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
+    );
+    for (const n of [0, 1] as const) console.log(`  ${reportSide(sides[n].name, measured, n)}`);
+    const passed = high >= LEAST && costRatio <= 1 / LEAST;
+    console.log(
+      `  throughput ${ratio.toFixed(3)} of the base (${low.toFixed(3)} to ${high.toFixed(3)}; >= ${LEAST}), ` +
+        `processor time ${costRatio.toFixed(3)} (<= ${(1 / LEAST).toFixed(3)}): ${passed ? "PASS" : "FAIL"}`,
+    );
+    if (!passed) process.exitCode = 1;
+  }
+} finally {
+  execFileSync("git", ["worktree", "remove", "--force", base], { cwd: repository, stdio: "inherit" });
+  await removeDirectory(join(base, ".."));
+}

@@ -1,0 +1,25 @@
+import { createRequire } from "node:module";
+
+import { expect, test } from "vitest";
+
+import { CheckpointClock } from "./checkpoint-clock.ts";
+import { installCheckpointIds, makesOurIds } from "./checkpoint-ids.ts";
+
+test("a LangGraph whose id module was not replaced is noticed", () => {
+  installCheckpointIds(() => undefined);
+  expect(makesOurIds()).toBe(false);
+});
+
+test("a CommonJS copy takes its ids from the clock of the current work, else from the process's", () => {
+  let clock: CheckpointClock | undefined;
+  installCheckpointIds(() => clock);
+  const { emptyCheckpoint } = createRequire(import.meta.url)(
+    "@langchain/langgraph-checkpoint",
+  ) as typeof import("@langchain/langgraph-checkpoint");
+  clock = new CheckpointClock(undefined, () => Date.parse("3000-01-01T00:00:00Z"));
+  const future = emptyCheckpoint().id;
+  expect(future > clock.nextId(0)).toBe(false);
+  expect(clock.nextId(0) > future).toBe(true);
+  clock = undefined;
+  expect(emptyCheckpoint().id < future).toBe(true);
+});

@@ -1,0 +1,57 @@
+/**
+ * Results for tool calls that were stopped. A run that is cancelled, fails or is left for good while its tools work leaves
+ * an AI message whose tool calls have no result, and model providers refuse such a conversation. New input then brings a
+ * result for each call, ahead of its own messages and through the graph's own reducer. A run that continues, with a
+ * resume or with no input, runs the tools instead.
+ */
+import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { Graph } from "../graphs/graph.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The input with results for the open tool calls of `head`, a checkpoint that nodes would have followed. */
+export async function answerToolCalls(graph: Graph, head: CheckpointTuple, input: Fields): Promise<Fields> {
+  // with its id, so that nothing is shown as written that the input will discard
+  const { values } = await graph.getState(head.config);
+  const answered = { ...input };
+  for (const [key, messages] of Object.entries((values ?? {}) as Fields)) {
+    const given = [input[key] ?? []].flat() as unknown[];
+    const calls = openCalls(messages).filter(({ id }) => !given.some((message) => isResult(message, id)));
+    if (calls.length === 0) continue;
+    const finished = (head.pendingWrites ?? []).flatMap(([, channel, value]) => (channel === key ? value : []));
+    const results = calls.map((call) => finished.find((message) => isResult(message, call.id)) ?? stopped(call));
+    answered[key] = [...results, ...given];
+  }
+  return answered;
+}
+
+interface Call {
+  id: string;
+  name: string;
+}
+
+/** Tool calls of the last AI message that have no result; none where other messages follow it. */
+function openCalls(messages: unknown): Call[] {
+  if (!Array.isArray(messages)) return [];
+  const done = new Set<string>();
+  for (const message of (messages as unknown[]).toReversed()) {
+    if (!isBaseMessage(message)) return [];
+    if (ToolMessage.isInstance(message)) done.add(message.tool_call_id);
+    else return callsOf(message).filter(({ id }) => !done.has(id));
+  }
+  return [];
+}
+
+function callsOf(message: BaseMessage): Call[] {
+  if (!AIMessage.isInstance(message)) return [];
+  return (message.tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]));
+}
+
+const isResult = (message: unknown, id: string): boolean =>
+  typeof message === "object" && message !== null && (message as Fields)["tool_call_id"] === id;
+
+function stopped({ id, name }: Call): ToolMessage {
+  const content = `No result: the call of "${name}" was stopped before it returned.`;
+  return new ToolMessage({ content, tool_call_id: id, name, status: "error" });
+}

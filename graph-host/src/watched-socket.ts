@@ -1,0 +1,100 @@
+/**
+ * The sockets of a pool. postgres.js waits for an answer for as long as the socket is open, and it forgets a statement
+ * that is sent between a socket's `error` and its `close`. So a socket of this class
+ *
+ * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
+ *   take a quarter of an hour to find that out,
+ * - reports a loss by `close` alone once the session is established, so that all statements under way fail,
+ * - reports a loss during the start of the session as an error, because postgres.js would try again at once, for ever.
+ */
+import { Socket } from "node:net";
+
+const READY_FOR_QUERY = 0x5a;
+const READY_BYTES = 6;
+const GRACE_MS = 101;
+
+interface SocketAddress {
+  /** Of a Unix socket; takes the place of host and port. */
+  path: string | undefined;
+  host: string;
+  port: number;
+}
+
+class WatchedSocket extends Socket {
+  #established = false;
+  #failed = false;
+  readonly #silenceMs: number;
+  /** How many bytes had come when the last write was made. */
+  #readAtWrite = -1;
+  #timer: NodeJS.Timeout | undefined;
+  #silentSince = 0;
+
+  /** @param silenceMs 0: it may stay silent for ever */
+  constructor(silenceMs: number) {
+    super();
+    this.#silenceMs = silenceMs;
+    // the first listener: a session is established before postgres.js sends its first statement
+    const watchStart = (chunk: Buffer) => {
+      if (chunk.at(-READY_BYTES) !== READY_FOR_QUERY) return;
+      this.#established = true;
+      this.off("data", watchStart);
+    };
+    this.on("data", watchStart);
+    this.once("close", () => clearTimeout(this.#timer));
+  }
+
+  /** Takes the place of `connect`, which takes an overridden `write` away. */
+  open({ path, host, port }: SocketAddress): this {
+    if (path) this.connect(path);
+    else this.connect(port, host);
+    const write = this.write.bind(this) as (...given: unknown[]) => boolean;
+    this.write = (...given: unknown[]) => {
+      if (this.#silenceMs > 0) {
+        this.#readAtWrite = this.bytesRead;
+        this.#silentSince = performance.now();
+        this.#timer ??= this.#watch(this.#silenceMs);
+      }
+      return write(...given);
+    };
+    return this;
+  }
+
+  override emit(event: string | symbol, ...given: unknown[]): boolean {
+    if (event === "error") {
+      if (this.#established) return true;
+      this.#failed = true;
+    } else if (event === "close" && this.#established) return super.emit("close", false);
+    else if (event === "close" && !this.#failed && this.listenerCount("error") > 0) {
+      super.emit("error", lost("ECONNRESET", "The connection was closed before its session was established"));
+      return super.emit("close", true);
+    }
+    return super.emit(event, ...given);
+  }
+
+  #watch(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined;
+      if (this.bytesRead !== this.#readAtWrite) return;
+      const silent = performance.now() - this.#silentSince;
+      if (silent < this.#silenceMs) this.#timer = this.#watch(this.#silenceMs - silent);
+      // an answer that came while this process was frozen or busy is read first
+      else if (ms !== GRACE_MS) this.#timer = this.#watch(GRACE_MS);
+      else this.destroy(lost("ETIMEDOUT", `The database did not answer for ${Math.round(silent)} ms`));
+    }, ms).unref();
+  }
+}
+
+/** The `socket` option of postgres.js, which its types leave out. Several hosts are tried in turn. */
+export function watchedSocket(silenceMs: number) {
+  let opened = 0;
+  return {
+    socket({ path, host, port }: { path?: string; host: string[]; port: number[] }): Socket {
+      const at = opened++ % host.length;
+      const address = { path, host: host[at]!, port: port[at]! };
+      // postgres.js verifies the certificate for this name
+      return Object.assign(new WatchedSocket(silenceMs).open(address), { host: address.host });
+    },
+  };
+}
+
+const lost = (code: string, message: string): Error => Object.assign(new Error(message), { code });

@@ -1,0 +1,175 @@
+-- Interrupts that a thread's graph waits on, and the runs that answer or discard them. The truth is in checkpoint_writes:
+-- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
+-- A second interrupt of the same task has the same id. What tells them apart is the task's list of resume values.
+
+-- The pending interrupts of a thread as {id: fingerprint}; the fingerprint changes when the task asks its next question.
+-- Interrupts without an id (LangGraph before 0.4) go by their task's id. _checkpoint: null for the newest one.
+create or replace function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb language plpgsql stable as $$
+declare
+  _thread text := _thread_id::text;
+  _head text := _checkpoint;
+  _tasks text[];
+  _found jsonb;
+begin
+  if _head is null then
+    select c.checkpoint_id into _head from checkpoints c
+    where c.thread_id = _thread and c.checkpoint_ns = '' order by c.checkpoint_id desc limit 1;
+  end if;
+  -- negative indexes are LangGraph's own: errors, interrupts, resume values
+  select array_agg(w.task_id) into _tasks from checkpoint_writes w
+  where w.thread_id = _thread and w.checkpoint_ns = '' and w.checkpoint_id = _head and w.channel = '__interrupt__'
+    and not exists (
+      select 1 from checkpoint_writes d
+      where d.thread_id = _thread and d.checkpoint_ns = '' and d.checkpoint_id = _head and d.task_id = w.task_id and d.idx >= 0);
+  if _tasks is null then return '{}'; end if;
+  -- a subgraph's namespace names the tasks above it; the root's row keeps the last of several interrupts only
+  with places as (
+    select '' as ns, _head as id
+    union all
+    select c.checkpoint_ns, max(c.checkpoint_id) from checkpoints c
+    where c.thread_id = _thread and c.checkpoint_ns > ''
+      and exists (select 1 from unnest(_tasks) k where position(k in c.checkpoint_ns) > 0)
+    group by c.checkpoint_ns
+  ), asked as (
+    select p.ns, p.id, w.task_id,
+           coalesce(case when w.type = 'json' then convert_from(w.blob, 'UTF8')::json ->> 'id' end, w.task_id) as interrupt,
+           (select md5(r.blob) from checkpoint_writes r
+            where r.thread_id = _thread and r.checkpoint_ns = p.ns and r.checkpoint_id = p.id and r.task_id = w.task_id
+              and r.channel = '__resume__') as answers
+    from places p join checkpoint_writes w
+      on w.thread_id = _thread and w.checkpoint_ns = p.ns and w.checkpoint_id = p.id and w.channel = '__interrupt__'
+    where (p.ns > '' or w.task_id = any (_tasks))
+      and (p.ns = '' or not exists (
+        select 1 from checkpoint_writes d
+        where d.thread_id = _thread and d.checkpoint_ns = p.ns and d.checkpoint_id = p.id and d.task_id = w.task_id and d.idx >= 0))
+  ), each as (
+    select interrupt, md5(string_agg(concat_ws(' ', ns, id, task_id, answers), ',' order by ns, task_id)) as fingerprint
+    from asked group by interrupt
+  )
+  select coalesce(jsonb_object_agg(interrupt, fingerprint), '{}') into _found from each;
+  return _found;
+end $$;
+
+-- The interrupts that a thread with unfinished runs was left with by the run before them, as {id: ''}.
+create or replace function settled_interrupts(_thread_id uuid) returns jsonb language sql stable as $$
+  select coalesce(jsonb_object_agg(i ->> 'id', ''), '{}')
+  from threads t, jsonb_each(t.interrupts) e, jsonb_array_elements(e.value) i
+  where t.thread_id = _thread_id and i ? 'id'
+    and exists (select 1 from runs r where r.thread_id = _thread_id and r.status in ('pending', 'running'))
+$$;
+
+-- The ids that a resume value names; null for a plain value. The same test as LangGraph's.
+create or replace function named_interrupts(_resume jsonb) returns text[] language sql immutable as $$
+  select case when jsonb_typeof(_resume) = 'object' and _resume <> '{}'
+                   and not exists (select 1 from jsonb_object_keys(_resume) k where k !~ '^[0-9a-f]{32}$')
+              then array(select jsonb_object_keys(_resume)) end
+$$;
+
+create or replace function interrupts_text(_ids text[]) returns text language sql immutable as $$
+  select case cardinality(_ids) when 0 then 'none' else array_to_string(array(select unnest(_ids) order by 1), ', ') end
+$$;
+
+-- Checks what a resume names or, with strict_resume, a plain value against the pending interrupts. Null: it may run.
+create or replace function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text language sql immutable as $$
+  select case
+    when _named is not null and not _pending ?& _named then
+      format('Interrupts not pending on this thread: %s. Pending: %s.',
+             interrupts_text(array(select n from unnest(_named) n where not _pending ? n)),
+             interrupts_text(array(select jsonb_object_keys(_pending))))
+    when _named is null and _strict and _pending = '{}' then
+      'strict_resume: no interrupt is pending on this thread.'
+    when _named is null and _strict and (select count(*) from jsonb_object_keys(_pending)) > 1 then
+      format('strict_resume: several interrupts are pending. Name the interrupts to answer: %s.',
+             interrupts_text(array(select jsonb_object_keys(_pending))))
+  end
+$$;
+
+-- Binds a resume to the questions that are pending when it is accepted. The caller holds the thread's lock.
+-- {"refused": reason} | {"checkpoint", "strict", "named", "bound": {id: fingerprint}, "open": [ids], "begun"}.
+-- _busy: other runs of the thread come first. What they ask meanwhile may be what the resume is for.
+-- _asked: the pending interrupts when the request came, before it waited for the thread's lock.
+create or replace function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb language plpgsql as $$
+declare
+  _named text[] := named_interrupts(_kwargs -> 'command' -> 'resume');
+  _strict boolean := coalesce((_kwargs ->> 'strict_resume')::boolean, false);
+  _checkpoint text := _kwargs -> 'config' -> 'configurable' ->> 'checkpoint_id';
+  _pending jsonb;
+  _refused text;
+  _bound jsonb;
+begin
+  _pending := pending_interrupts(_thread_id, _checkpoint);
+  -- LangGraph would repeat the task with the answer that it has
+  if _checkpoint is not null and _pending = '{}' and exists (
+    select 1 from checkpoint_writes w
+    where w.thread_id = _thread_id::text and w.checkpoint_ns = '' and w.checkpoint_id = _checkpoint and w.channel = '__interrupt__'
+  ) then
+    return jsonb_build_object('refused', format('The interrupts of checkpoint %s are not pending: they are answered.', _checkpoint));
+  end if;
+  if _asked <> '{}' and _busy then
+    _pending := _asked;
+  elsif _asked <> '{}' and _asked <> _pending then
+    -- those that were asked then and are pending still
+    select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
+    where coalesce(_asked -> p.key, case when p.key = any (_named) then p.value end) = p.value;
+    if _named is null and _pending = '{}' then
+      return jsonb_build_object('refused', format('The interrupts that this resume answers are not pending any more: %s.',
+                                                  interrupts_text(array(select jsonb_object_keys(_asked)))));
+    end if;
+  end if;
+  if not _busy then
+    _refused := resume_refusal(_named, _strict, _pending);
+    if _refused is not null then return jsonb_build_object('refused', _refused); end if;
+  elsif _checkpoint is null and _pending = '{}' then
+    -- the question that the caller has seen may be gone already
+    _pending := settled_interrupts(_thread_id);
+  end if;
+  select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _bound from jsonb_each(_pending) p
+  where _named is null or p.key = any (_named);
+  return jsonb_build_object('checkpoint', _checkpoint, 'strict', _strict, 'named', _named, 'bound', _bound, 'begun', not _busy,
+                            'open', case when _busy then '[]' else to_jsonb(array(select jsonb_object_keys(_bound))) end);
+end $$;
+
+-- The questions of a run that is being claimed, with its thread. A resume meets the questions that it was bound to, or
+-- is refused; "open" are those that it still has to answer, fewer when an earlier attempt has answered some.
+create or replace function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb language plpgsql as $$
+declare
+  _named text[];
+  _pending jsonb;
+  _open text[];
+  _refused text;
+begin
+  if _questions is null then return discarded_questions(_thread_id, _kwargs, _settled); end if;
+  if not _questions ? 'bound' then return _questions; end if;
+  _pending := pending_interrupts(_thread_id, _questions ->> 'checkpoint');
+  _named := case when jsonb_typeof(_questions -> 'named') = 'array' then array(select jsonb_array_elements_text(_questions -> 'named')) end;
+  if (_questions ->> 'begun')::boolean then
+    _open := array(select b.key from jsonb_each_text(_questions -> 'bound') b where _pending ->> b.key = b.value);
+    return _questions || jsonb_build_object('open', to_jsonb(_open));
+  end if;
+  if _questions -> 'bound' = '{}' then
+    _refused := resume_refusal(_named, (_questions ->> 'strict')::boolean, _pending);
+    select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
+    where _named is null or p.key = any (_named);
+    _questions := _questions || jsonb_build_object('bound', _pending);
+  else
+    -- a question with the same id and another fingerprint is the task's next one
+    select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
+    where coalesce(_questions -> 'bound' -> p.key, case when p.key = any (_named) then p.value end) = p.value;
+    _refused := case
+      when _named is not null then resume_refusal(_named, true, _pending)
+      when _pending = '{}' then format('The interrupts that this resume answers are not pending any more: %s.',
+                                       interrupts_text(array(select jsonb_object_keys(_questions -> 'bound')))) end;
+    _questions := _questions || jsonb_build_object('bound', _pending);
+  end if;
+  if _refused is not null then return jsonb_build_object('refused', _refused); end if;
+  return _questions || jsonb_build_object('begun', true, 'open', to_jsonb(array(select jsonb_object_keys(_pending))));
+end $$;
+
+-- The questions that new input discards: LangGraph drops the tasks that ask them. Null for other runs.
+create or replace function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb language sql stable as $$
+  select case
+    when _settled = 'interrupted' and jsonb_typeof(coalesce(_kwargs -> 'input', 'null')) <> 'null' and not _kwargs ? 'command'
+    then (select jsonb_build_object('discarded', array(select jsonb_object_keys(p)))
+          from pending_interrupts(_thread_id, null) p where p <> '{}')
+  end
+$$;

@@ -1,0 +1,83 @@
+import { hostname } from "node:os";
+
+import { bucketPlace, blobDirectory } from "../base/blob/open-blobs.ts";
+import { directoryPlace, selectPlace, selectUser, updatePlace } from "../base/blob/blob-place.ts";
+import { type Moved, moveBlobs } from "../base/blob/move-blobs.ts";
+import { S3BlobStore } from "../base/blob/s3-blob-store.ts";
+import { blobOptions, readBucket } from "../base/blob/settings.ts";
+import { readOptions } from "../base/config/options.ts";
+import { createFaultPoint } from "../base/fault-point.ts";
+import { recordCommand } from "./record-command.ts";
+import { type DataPlace, withDatabase } from "./with-database.ts";
+
+type Environment = Record<string, string | undefined>;
+
+export interface BlobsStatus {
+  /** Null before the first trace process. */
+  shown: string | null;
+  inUse: boolean;
+  isAlive: boolean;
+}
+
+export const blobsStatus = (place: DataPlace): Promise<BlobsStatus> =>
+  withDatabase(place, async ({ sql }) => {
+    const known = await selectPlace(sql);
+    const isAlive = (await selectUser(sql)) !== undefined;
+    return { shown: known?.shown ?? null, inUse: known?.in_use ?? false, isAlive };
+  });
+
+/** Brings the blobs of the directory into the bucket of the settings. @returns with the bucket's address */
+export async function moveToBucket(
+  place: DataPlace,
+  env: Environment,
+  onProgress: (moved: Moved) => void,
+): Promise<Moved & { to: string; from: string }> {
+  const settings = readOptions(blobOptions, env);
+  // the directory is where they come from, and may be named beside the bucket here
+  const bucket = readBucket({ ...settings, blobDirectory: undefined });
+  if (!bucket) throw new Error("HEDDLE_BLOB_BUCKET is not set: name the bucket that attachments are moved to.");
+  const store = await S3BlobStore.open(bucket);
+  const from = blobDirectory(settings, place.dataDir);
+  try {
+    return await withDatabase(place, async ({ sql, log }) => {
+      const faultPoint = createFaultPoint(env["HEDDLE_FAULT_POINTS"]);
+      const moved = await moveBlobs({ sql, directory: from, store, onProgress, faultPoint });
+      const target = { from, to: store.address, copied: String(moved.copied) };
+      await recordCommand(sql, log, "heddle blobs move", target, { place });
+      return { ...moved, from, to: store.address };
+    });
+  } finally {
+    store.close();
+  }
+}
+
+/** Records the place of the settings, whatever is recorded. @returns the place before, and now */
+export async function adoptPlace(place: DataPlace, env: Environment): Promise<{ before: string | null; now: string }> {
+  const settings = readOptions(blobOptions, env);
+  const bucket = readBucket(settings);
+  const directory = blobDirectory(settings, place.dataDir);
+  const store = bucket && (await S3BlobStore.open(bucket));
+  try {
+    await store?.probe();
+    return await withDatabase(place, async ({ sql, log }) => {
+      const now = store
+        ? { ...bucketPlace(store.address), in_use: true }
+        : await directoryPlace(directory, `${directory} on ${hostname()}`);
+      const before = await sql.begin(async (tx) => {
+        await tx`select 1 from blob_place for update`;
+        const known = await selectPlace(tx);
+        if ((await selectUser(tx)) !== undefined) {
+          throw new Error(
+            `A trace process is using ${known?.shown ?? "a place"}. Stop all of them and run this again.`,
+          );
+        }
+        await updatePlace(tx, now);
+        return known?.shown ?? null;
+      });
+      await recordCommand(sql, log, "heddle blobs adopt", { before: before ?? "", now: now.shown }, { place });
+      return { before, now: now.shown };
+    });
+  } finally {
+    store?.close();
+  }
+}

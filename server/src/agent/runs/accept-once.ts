@@ -1,0 +1,40 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { databaseAway, isDatabaseAway, isUnsent, whileAway } from "../../base/db/retry.ts";
+import { type CreatedRun, type NewRun, selectRun } from "./sql.ts";
+
+/**
+ * Repeats a run's creation while the database is away. A creation whose answer was lost finds its run by the id, unless
+ * the run was temporary and is gone with its end: repeated, it would run twice. That may be so where other servers
+ * could begin it, which is from the start without a claim here, and after half a lease with one.
+ * @throws 503 when such a run is not there, and nothing tells whether it was
+ */
+export async function acceptOnce(
+  { sql, leaseMs }: { sql: Sql; leaseMs: number },
+  run: NewRun,
+  create: () => Promise<CreatedRun>,
+): Promise<CreatedRun> {
+  const began = performance.now();
+  const mayBeGone = (): boolean => run.temporary && (!run.claim || performance.now() - began > leaseMs / 2);
+  let lost: unknown;
+  const created = await whileAway(() =>
+    create().catch((error: unknown) => {
+      if (!isDatabaseAway(error) || isUnsent(error) || !mayBeGone()) throw error;
+      lost = error;
+      return undefined;
+    }),
+  );
+  if (created !== undefined) return created;
+  const wire = await whileAway(() => selectRun(sql, run.threadId, run.runId));
+  if (wire === undefined) throw databaseAway(lost);
+  return { ...EXISTING, run: wire };
+}
+
+const EXISTING = {
+  outcome: "exists",
+  graph_id: "",
+  claimed: false,
+  kwargs: "",
+  fresh_thread: false,
+  head: null,
+  cancelled: [] as string[],
+} as const;

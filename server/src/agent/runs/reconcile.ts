@@ -1,0 +1,116 @@
+/**
+ * Compares the runs that are running under this server, as their rows say, with those that it executes. They differ
+ * where an answer of the database was lost, a notification was, or a local step failed:
+ *
+ * - a row without a run here goes back into the queue without blame,
+ * - a run here whose row belongs to others, or is gone, is lost,
+ * - a run here that no host executes goes back into the queue,
+ * - a cancellation that has not reached the run's host is carried there.
+ *
+ * Statements under way make both sides differ for a moment, so what is seen must be seen by two beats, and no claim or
+ * creation that began before the first of them may still be under way.
+ */
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import type { Sql } from "../../base/db/connect.ts";
+import type { RunningRow } from "../servers/sql.ts";
+import type { ActiveRun } from "./active-run.ts";
+import { selectRunState } from "./sql.ts";
+
+export interface ReconcilerOptions {
+  sql: Sql;
+  log: Log;
+  serverId: string;
+  active: ReadonlyMap<string, ActiveRun>;
+  /** Whether a claim that began before this time, or the creation of this run, is under way. */
+  isExplained(runId: string, before: number): boolean;
+  /** Whether a host has the run. */
+  isExecuted(run: ActiveRun): boolean;
+  carryCancel(runId: string): void;
+  /** The row runs under this server, and nothing here stands for it. */
+  handBack(runId: string, attempt: number): Promise<void>;
+  /** The run is executed by nothing here. */
+  release(run: ActiveRun): void;
+  /** The run belongs to others. */
+  lose(run: ActiveRun): void;
+}
+
+export class Reconciler {
+  readonly #o: ReconcilerOptions;
+  /** When a row was first seen that no run here stands for, by run and attempt. */
+  #strangers = new Map<string, number>();
+  /** Runs that differed from their rows at the beat before. */
+  #suspects = new Set<ActiveRun>();
+  #busy = new Set<string>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#o = options;
+  }
+
+  /** @param asked when the rows were asked for, by `performance.now()` */
+  compare(rows: RunningRow[], asked: number): void {
+    const mine = new Map(rows.map((row) => [row.run_id, row]));
+    this.#compareRows(rows);
+    this.#compareRuns(mine, asked);
+  }
+
+  #compareRows(rows: RunningRow[]): void {
+    const now = performance.now();
+    const strangers = new Map<string, number>();
+    for (const { run_id: runId, attempt, cancel_action: action } of rows) {
+      if (this.#o.active.get(runId)?.attempt === attempt) {
+        if (action !== null) this.#o.carryCancel(runId);
+        continue;
+      }
+      const key = `${runId} ${attempt}`;
+      const first = this.#strangers.get(key);
+      strangers.set(key, first ?? now);
+      if (first !== undefined && !this.#o.isExplained(runId, first)) this.#handBack(key, runId, attempt);
+    }
+    this.#strangers = strangers;
+  }
+
+  #handBack(key: string, runId: string, attempt: number): void {
+    if (this.#busy.has(key)) return;
+    this.#busy.add(key);
+    this.#o.log.warn(
+      { run_id: runId, attempt },
+      "a run that was claimed here has not begun; it goes back into the queue",
+    );
+    void this.#o
+      .handBack(runId, attempt)
+      .catch((error: unknown) => this.#failed(error, runId))
+      .finally(() => this.#busy.delete(key));
+  }
+
+  #compareRuns(mine: ReadonlyMap<string, RunningRow>, asked: number): void {
+    const suspects = new Set<ActiveRun>();
+    for (const run of this.#o.active.values()) {
+      if (run.phase === "ending" || run.claimedAt > asked) continue;
+      const idle = run.phase === "executing" && !this.#o.isExecuted(run);
+      const foreign = mine.get(run.runId)?.attempt !== run.attempt;
+      if (!idle && !foreign) continue;
+      suspects.add(run);
+      if (!this.#suspects.has(run)) continue;
+      if (foreign) void this.#check(run).catch((error: unknown) => this.#failed(error, run.runId));
+      else this.#o.release(run);
+    }
+    this.#suspects = suspects;
+  }
+
+  /** A final row is left to the run's host, which has written it and is about to tell. */
+  async #check(run: ActiveRun): Promise<void> {
+    const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
+    if (this.#o.active.get(run.runId) !== run || run.phase === "ending") return;
+    const own = row?.status === "running" && row.server_id === this.#o.serverId && row.attempt === run.attempt;
+    const final = row !== undefined && row.status !== "pending" && row.status !== "running";
+    if (own || (final && this.#o.isExecuted(run))) return;
+    this.#o.log.warn({ run_id: run.runId, attempt: run.attempt }, "a run is no longer this server's");
+    this.#o.lose(run);
+  }
+
+  #failed(error: unknown, runId: string): void {
+    // the next beat comes
+    if (!isDatabaseAway(error)) this.#o.log.error({ err: error, run_id: runId }, "a run could not be reconciled");
+  }
+}

@@ -1,0 +1,42 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { whileAway } from "../../base/db/retry.ts";
+import { splitFrames } from "../../base/events/sse.ts";
+import { SpillSpace, spillLimit } from "../../base/events/spill-space.ts";
+import type { Log } from "../../base/log.ts";
+import type { StreamBacking } from "./run-streams.ts";
+import { flagIncompleteStream, selectSegmentsAround } from "./stream-sql.ts";
+
+/** Where the streams of a server go that do not fit into memory, and who learns that one lacks frames. */
+export async function streamBacking(
+  sql: Sql,
+  log: Log,
+  dataDir: string,
+  diskMb: number,
+): Promise<Required<StreamBacking>> {
+  return {
+    space: new SpillSpace(await spillLimit(dataDir, diskMb * 1024 * 1024)),
+    readKept: (runId, from, count) => readKept(sql, runId, from, count),
+    async flagIncomplete(runId, reason) {
+      log.warn({ run_id: runId, reason }, "the stream of a run lacks frames");
+      await whileAway(() => flagIncompleteStream(sql, runId, reason)).catch((error: unknown) =>
+        log.error({ err: error, run_id: runId }, "a run could not be told that its stream lacks frames"),
+      );
+    },
+  };
+}
+
+/** Fewer than asked for when the kept stream has no more. */
+export async function readKept(sql: Sql, runId: string, from: number, count: number): Promise<Buffer[]> {
+  const found: Buffer[] = [];
+  while (found.length < count) {
+    const at = from + found.length;
+    const before = found.length;
+    for (const segment of await selectSegmentsAround(sql, runId, at)) {
+      const frames = splitFrames(Buffer.from(segment.frames)).map(({ frame }) => frame);
+      const skip = from + found.length - segment.first;
+      if (skip >= 0 && skip < frames.length) found.push(...frames.slice(skip, skip + count - found.length));
+    }
+    if (found.length === before) break;
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+/** How servers judge each other, and themselves: leases without clocks. Real rows, no hosts. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+import { faultProxy } from "../../../test/fault-proxy.ts";
+import { queueRows } from "../../../test/queue-rows.ts";
+import { connect, type Sql } from "../../base/db/connect.ts";
+import { EmbeddedPostgres } from "../../base/db/embedded-postgres.ts";
+import { migrate } from "../../base/db/migrate.ts";
+import { createLog } from "../../base/log.ts";
+import { ServerLease } from "./server-lease.ts";
+
+const { sql, assistantId, newThread, create, status } = await queueRows();
+// the rows' own server does not beat
+await sql`delete from servers`;
+
+const started: ServerLease[] = [];
+afterEach(async () => {
+  for (const lease of started.splice(0)) await lease.stop();
+  await sql`delete from runs`;
+  await sql`delete from servers`;
+});
+
+async function lease(on: Sql, leaseMs: number) {
+  const seen = { lost: 0, released: 0, serverId: randomUUID() };
+  const made = new ServerLease({
+    sql: on,
+    leaseSql: on,
+    log: createLog("silent"),
+    serverId: seen.serverId,
+    leaseMs,
+    maxFailures: 3,
+    internalUrl: "http://127.0.0.1:1",
+    graphs: () => ["echo"],
+    onLost: () => (seen.lost += 1),
+    onReleased: () => (seen.released += 1),
+    onBeat: () => {},
+    onLostTrace: () => {},
+  });
+  started.push(made);
+  await made.start();
+  return seen;
+}
+
+const serverIds = async (on = sql) =>
+  (await on<{ server_id: string }[]>`select server_id from servers`).map((row) => row.server_id);
+
+const insertServer = async (server: { id: string; host?: string; process?: string; beat?: string }) =>
+  sql`insert into servers (server_id, host_name, process, heartbeat_at)
+    values (${server.id}, ${server.host ?? "elsewhere"}, ${server.process ?? "null"}, now() + ${server.beat ?? "0"}::interval)`;
+
+test("a server whose heartbeat stands still for a lease is gone, and its runs go back into the queue", async () => {
+  const other = randomUUID();
+  await insertServer({ id: other });
+  const run = await create(await newThread(), { claim: true, serverId: other });
+  const me = await lease(sql, 1000);
+  await sleep(500);
+  expect(await serverIds()).toContain(other);
+  await expect.poll(() => status(run.runId), { timeout: 3000 }).toBe("pending");
+  expect(await serverIds()).toEqual([me.serverId]);
+  expect(me.released).toBe(1);
+});
+
+test("a server whose heartbeats are hours old or ahead lives as long as they change", async () => {
+  const [slow, fast] = [randomUUID(), randomUUID()];
+  await insertServer({ id: slow, beat: "-3 hours" });
+  await insertServer({ id: fast, beat: "3 hours" });
+  await lease(sql, 1000);
+  const until = performance.now() + 2500;
+  while (performance.now() < until) {
+    await sql`update servers set heartbeat_at = heartbeat_at - interval '1 ms' where server_id in (${slow}, ${fast})`;
+    await sleep(200);
+  }
+  expect((await serverIds()).toSorted()).toEqual(expect.arrayContaining([slow, fast]));
+});
+
+test("a process of another boot on a machine of the same name is not taken for dead", async () => {
+  const other = randomUUID();
+  const process = JSON.stringify({ pid: 1, started: `${randomUUID()}/1` });
+  await insertServer({ id: other, host: hostname(), process });
+  await lease(sql, 60_000);
+  await sleep(1500);
+  expect(await serverIds()).toContain(other);
+});
+
+test("a server that lost its lease hands back what runs under its id before it registers again", async () => {
+  const me = await lease(sql, 5000);
+  const run = await create(await newThread(), { claim: true, serverId: me.serverId });
+  await sql`delete from servers`;
+  await expect.poll(() => serverIds(), { timeout: 3000 }).toEqual([me.serverId]);
+  expect(me.lost).toBe(1);
+  expect(await status(run.runId)).toBe("pending");
+});
+
+const dataDir = mkdtempSync(join(tmpdir(), "heddle-lease-"));
+const own = new EmbeddedPostgres({ dataDir, log: () => {} });
+const address = await own.start();
+afterAll(async () => {
+  await own.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The postmaster and all processes that it has. */
+function postgresPids(postmaster: number): number[] {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === postmaster;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+  return [postmaster, ...children];
+}
+
+test("a Postgres that is frozen for longer than the lease takes no lease away", async () => {
+  // the second server's beats arrive a little after the thaw
+  const proxy = await faultProxy(address.uri);
+  const slow = { uri: proxy.uri, socket: null };
+  const pools = [address, slow].map((at) => connect(at, { max: 2, silenceMs: 1250 }));
+  const [mine] = pools as [Sql, Sql];
+  await migrate(mine);
+  const servers = await Promise.all(pools.map((pool) => lease(pool, 2500)));
+  for (const { serverId } of servers) {
+    const [threadId, runId] = [randomUUID(), randomUUID()];
+    await mine`insert into threads (thread_id, running_run_id) values (${threadId}, ${runId})`;
+    await mine`insert into runs (run_id, thread_id, assistant_id, status, attempt, server_id)
+      values (${runId}, ${threadId}, ${assistantId}, 'running', 1, ${serverId})`;
+  }
+  const postmaster = Number(readFileSync(join(dataDir, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
+  const pids = postgresPids(postmaster);
+  proxy.delay(10_000);
+  await sleep(100);
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+  await sleep(4000);
+  for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT");
+  await sleep(700);
+  proxy.delay(0);
+  await sleep(3000);
+  expect(servers.map(({ lost }) => lost)).toEqual([0, 0]);
+  expect(await mine`select distinct status, attempt from runs`).toEqual([{ status: "running", attempt: 1 }]);
+  for (const made of started.splice(0)) await made.stop();
+  await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
+  await proxy.close();
+});

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+
+import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+import { testDatabase } from "../../../test/db.ts";
+
+const lines: { level: number; msg: string; failures?: number }[] = [];
+const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const logged = (msg: string) => lines.filter((line) => line.msg === msg).map(({ level }) => level);
+
+const db = await testDatabase();
+/** A connection beside it. */
+const beside = await testDatabase();
+const early = await testAgentServer({ HEDDLE_HEALTH_GRACE_SECS: "4" }, undefined, { db, log });
+const { call } = early;
+
+const ready = async (server: Pick<TestAgentServer, "call"> = early) => {
+  const { status, json } = await server.call("GET", "/ready");
+  return { status, ...json };
+};
+
+test("a server whose graphs are loading lives and is not ready yet", async () => {
+  expect(await ready()).toMatchObject({ status: 503, detail: "hosts: the graphs are loading" });
+  expect((await call("GET", "/ok")).status).toBe(200);
+  await expect.poll(async () => (await ready()).status).toBe(200);
+  expect((await ready()).checks).toMatchObject({
+    database: { ok: true, ms: expect.any(Number) },
+    hosts: { ok: true, ready: expect.any(Number) },
+    claims: { ok: true },
+    lease: { ok: true },
+    disk: { ok: true, free_mb: expect.any(Number) },
+  });
+});
+
+test("without its database a server is not ready at once, and not alive after the grace period", async () => {
+  const name = new URL(db.uri).pathname.slice(1);
+  const permit = (allow: boolean) => beside.sql.unsafe(`alter database ${name} allow_connections ${allow}`);
+  try {
+    await permit(false);
+    await beside.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    await expect.poll(async () => (await ready()).detail).toMatch(/^database: it does not answer \(\w+\)/);
+    expect((await call("GET", "/ok")).json).toEqual({ ok: true });
+    const deep = await call("GET", "/ok?check_db=1");
+    expect([deep.status, deep.json.ok, deep.json.detail]).toEqual([
+      500,
+      false,
+      expect.stringContaining("The database does not answer"),
+    ]);
+    // what its control plane looks at is there all the same
+    expect(deep.json.checks).toMatchObject({ graphs: { trail: true }, graph_hosts: { ok: true } });
+
+    await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);
+    const dead = await call("GET", "/ok");
+    expect(dead.headers.get("retry-after")).toBe("2");
+    expect(dead.json).toMatchObject({ ok: false, detail: expect.stringMatching(/database: .*/) });
+    await expect.poll(async () => (await ready()).detail).toMatch(/claims: runs could not be claimed, for \d+ s/);
+  } finally {
+    await permit(true);
+  }
+  await expect.poll(async () => (await ready()).status).toBe(200);
+  expect((await call("GET", "/ok")).status).toBe(200);
+  // one line at once, none for each of the polls since, and one at the end
+  for (const work of ["runs could not be claimed", "the heartbeat failed", "webhooks could not be claimed"]) {
+    await expect.poll(() => logged(`over: ${work}`)).toEqual([40]);
+    expect([work, logged(work)]).toEqual([work, [50]]);
+  }
+});
+
+test("a full disk of the database is a 503 with its reason, and over when a write succeeds again", async () => {
+  await db.sql`create function no_room() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100'; end $$`;
+  await db.sql`create trigger no_room before insert on threads execute function no_room()`;
+  const refused = await call("POST", "/threads", {});
+  expect([refused.status, refused.text]).toEqual([503, "The database's disk is full."]);
+  expect(refused.headers.get("retry-after")).toBe("5");
+  const body = { jsonrpc: "2.0", id: 1, method: "message/send", params: message };
+  const { json: assistants } = await call("POST", "/assistants/search", { graph_id: "trail" });
+  const rpc = await call("POST", `/a2a/${assistants[0].assistant_id}`, body);
+  expect(rpc.json.error.message).toBe("The database's disk is full.");
+  await db.sql`drop trigger no_room on threads`;
+  expect((await call("POST", "/threads", {})).status).toBe(200);
+  await expect.poll(async () => (await ready()).status).toBe(200);
+  expect(await db.sql`select to_regclass('heddle_space_probe') as left`).toEqual([{ left: null }]);
+});
+
+const message = {
+  message: { role: "user", messageId: "m", kind: "message", parts: [{ kind: "data", data: { topic: "x" } }] },
+};
+
+test("a project none of whose graphs loads, and a data directory without room, are not ready", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "heddle-broken-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, "graph.ts"), "throw new Error('broken');");
+  writeFileSync(join(directory, "langgraph.json"), JSON.stringify({ graphs: { only: "./graph.ts:graph" } }));
+  const quiet = pino({ level: "silent" });
+  const env = { HEDDLE_MIN_FREE_DISK_MB: "1000000000" };
+  const server = await testAgentServer(env, join(directory, "langgraph.json"), { log: quiet });
+  await expect.poll(async () => (await ready(server)).detail).toContain("hosts: no graph loads");
+  expect((await ready(server)).detail).toMatch(
+    /disk: disk full: the data directory has \d+ of at least 1000000000 MiB/,
+  );
+});

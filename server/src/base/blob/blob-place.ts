@@ -1,0 +1,139 @@
+/**
+ * Which directory or bucket holds the blobs of a database. The first process records it; one that is configured with
+ * another is refused, because files that it stored would be missing elsewhere. A recorded place gives way only while
+ * no file was ever stored there and no process uses it: so a data directory that is lost at each restart is no
+ * obstacle to an installation without attachments.
+ */
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Sql, Transaction } from "../db/connect.ts";
+
+export interface BlobPlace {
+  kind: "directory" | "bucket";
+  id: string;
+  /** For messages. */
+  shown: string;
+  /** Whether it is known to hold blobs already. */
+  in_use: boolean;
+}
+
+/** Not a blob's name, because of the dot. */
+export const ID_FILE = "place.id";
+/** A process that was seen longer ago is taken for gone. */
+export const USER_SECONDS = 20;
+
+/** The id in a directory, which goes along when it is moved or restored. Undefined where there is none. */
+export async function readPlaceId(directory: string): Promise<string | undefined> {
+  try {
+    return (await readFile(join(directory, ID_FILE), "utf8")).trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Describes a directory, which gets an id when it has none. */
+export async function directoryPlace(directory: string, shown: string): Promise<BlobPlace> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  let id = await readPlaceId(directory);
+  if (id === undefined) {
+    id = randomUUID();
+    const aside = join(directory, `${ID_FILE}.${randomUUID()}.tmp`);
+    const file = await open(aside, "w", 0o600);
+    try {
+      await file.writeFile(`${id}\n`);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    // unlike a rename it leaves the id of another process's first start, which was a moment earlier
+    await link(aside, join(directory, ID_FILE)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    await rm(aside, { force: true });
+    id = (await readPlaceId(directory))!;
+  }
+  return { kind: "directory", id, shown, in_use: await holdsBlobs(directory) };
+}
+
+export async function holdsBlobs(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).some((name) => !name.startsWith(ID_FILE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+export async function selectPlace(sql: Sql | Transaction): Promise<BlobPlace | undefined> {
+  const [row] = await sql<BlobPlace[]>`select kind, id, shown, in_use from blob_place`;
+  return row;
+}
+
+/** Seconds since the last heartbeat of another process; undefined when none is alive. */
+export async function selectUser(sql: Sql | Transaction, but: string | null = null): Promise<number | undefined> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from now() - max(seen_at))::float8 as seconds from blob_place_users
+    where seen_at > now() - make_interval(secs => ${USER_SECONDS}) and process_id is distinct from ${but}
+    having count(*) > 0`;
+  return row?.seconds;
+}
+
+/**
+ * Records the place and this process as its user.
+ *
+ * @returns the place that is recorded instead, with whether a process uses it; null when it is ours now
+ */
+export function claimPlace(
+  sql: Sql,
+  place: BlobPlace,
+  processId: string,
+): Promise<{ place: BlobPlace; isAlive: boolean } | null> {
+  return sql.begin(async (tx) => {
+    await tx`
+      insert into blob_place (kind, id, shown, in_use)
+      values (${place.kind}, ${place.id}, ${place.shown}, ${place.in_use}) on conflict do nothing`;
+    const [known] = await tx<BlobPlace[]>`select kind, id, shown, in_use from blob_place for update`;
+    if (known!.kind !== place.kind || known!.id !== place.id) {
+      const isAlive = (await selectUser(tx, processId)) !== undefined;
+      if (isAlive || known!.in_use) return { place: known!, isAlive };
+    }
+    await updatePlace(tx, place);
+    await beat(tx, place, processId);
+    return null;
+  });
+}
+
+/** Makes it the place, whatever was recorded. */
+export const updatePlace = (tx: Transaction, { kind, id, shown, in_use }: BlobPlace) => tx`
+  insert into blob_place (kind, id, shown, in_use) values (${kind}, ${id}, ${shown}, ${in_use})
+  on conflict (only_row) do update set
+    -- also a place that was seen empty may have been used meanwhile by another process
+    in_use = excluded.in_use or (blob_place.in_use and blob_place.kind = excluded.kind and blob_place.id = excluded.id),
+    recorded_at = case when blob_place.id = excluded.id then blob_place.recorded_at else now() end,
+    kind = excluded.kind, id = excluded.id, shown = excluded.shown`;
+
+/** Renews a process's use. @returns false when the place is another one by now */
+export async function beat(sql: Sql | Transaction, { kind, id }: BlobPlace, processId: string): Promise<boolean> {
+  const rows = await sql`
+    with gone as (
+      delete from blob_place_users where seen_at < now() - make_interval(secs => ${USER_SECONDS})
+        and process_id <> ${processId}
+    )
+    insert into blob_place_users (process_id)
+    select ${processId}::uuid from blob_place where kind = ${kind} and id = ${id}
+    on conflict (process_id) do update set seen_at = now()
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** Notes that blobs are stored there. @returns false when the place is another one by now */
+export async function noteUse(sql: Sql, { kind, id }: BlobPlace): Promise<boolean> {
+  const { count } = await sql`update blob_place set in_use = true where kind = ${kind} and id = ${id}`;
+  return count > 0;
+}
+
+export const deleteUser = (sql: Sql, processId: string) => sql`
+  delete from blob_place_users where process_id = ${processId}`;

@@ -1,0 +1,93 @@
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { Sql } from "../db/connect.ts";
+import type { FaultPoint } from "../fault-point.ts";
+import { bucketPlace } from "./open-blobs.ts";
+import { type BlobPlace, readPlaceId, selectPlace, selectUser, updatePlace } from "./blob-place.ts";
+import { BLOB_NAME } from "./blob-store.ts";
+import type { S3BlobStore } from "./s3-blob-store.ts";
+
+export interface Moved {
+  copied: number;
+  /** Of a move that was broken off before. */
+  there: number;
+  bytes: number;
+}
+
+interface MoveOrder {
+  sql: Sql;
+  directory: string;
+  store: S3BlobStore;
+  onProgress: (moved: Moved) => void;
+  faultPoint: FaultPoint;
+}
+
+/**
+ * Copies the blobs of a directory into a bucket and records the bucket as their place. May be repeated: what is there
+ * with the same size is not copied again. The directory stays as it is.
+ *
+ * @throws Error while a trace process uses the place; what was copied stays copied
+ */
+export async function moveBlobs({ sql, directory, store, onProgress, faultPoint }: MoveOrder): Promise<Moved> {
+  const target = bucketPlace(store.address);
+  const known = await selectPlace(sql);
+  if (known?.kind === "bucket") {
+    if (known.id === target.id) return { copied: 0, there: 0, bytes: 0 };
+    throw new Error(`Attachments are kept in ${known.shown} already, and this moves those of a directory.`);
+  }
+  if (known?.in_use && known.id !== (await readPlaceId(directory))) {
+    throw new Error(
+      `Attachments are kept in ${known.shown}; ${directory} is another directory. Name it with HEDDLE_BLOB_DIRECTORY ` +
+        "or --data-dir, and run this where it is.",
+    );
+  }
+  await store.probe();
+  const moved: Moved = { copied: 0, there: 0, bytes: 0 };
+  const done = new Set<string>();
+  const copy = async () => {
+    for await (const name of listBlobs(directory)) {
+      if (done.has(name)) continue;
+      const { size } = await lstat(join(directory, name));
+      if ((await store.size(name)) === size) moved.there += 1;
+      else {
+        await store.put(name, await readFile(join(directory, name)));
+        if ((await store.size(name)) !== size) throw new Error(`The bucket does not have ${name} as it was sent.`);
+        moved.copied += 1;
+        moved.bytes += size;
+        faultPoint("blob-copied");
+      }
+      done.add(name);
+      if (done.size % 100 === 0) onProgress(moved);
+    }
+  };
+  await copy();
+  await sql.begin(async (tx) => {
+    // a process that starts now waits for this lock, and is refused behind it
+    const [row] = await tx<BlobPlace[]>`select * from blob_place for update`;
+    if (row && row.id !== known?.id) throw new Error("Another place was recorded meanwhile. Run this again.");
+    const seen = await selectUser(tx);
+    if (seen !== undefined) {
+      throw new Error(
+        `${moved.copied} files were copied, but a trace process is using the directory (seen ${Math.round(seen)} s ` +
+          "ago). Stop it and run this again: only what is new will be copied.",
+      );
+    }
+    await copy();
+    await updatePlace(tx, { ...target, in_use: true });
+  });
+  return moved;
+}
+
+/** Names of the blobs below a directory, without what a crash left half-written. */
+async function* listBlobs(directory: string, folder = ""): AsyncGenerator<string> {
+  const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) yield* listBlobs(directory, name);
+    else if (entry.isFile() && BLOB_NAME.test(name)) yield name;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Readable } from "node:stream";
+
+import type { Sql } from "../db/connect.ts";
+import { unavailable } from "../errors.ts";
+import type { CheckResult } from "../health.ts";
+import type { Log } from "../log.ts";
+import { RepeatedFailure } from "../repeated-failure.ts";
+import { beat, type BlobPlace, deleteUser, noteUse } from "./blob-place.ts";
+import type { BlobStore } from "./blob-store.ts";
+
+const BEAT_MS = 5_000;
+/** A bucket that works is asked again after so long. */
+const PROBE_MS = 10_000;
+
+export interface PlacedBlobsOptions {
+  sql: Sql;
+  log: Log;
+  store: BlobStore;
+  place: BlobPlace;
+  processId: string;
+  /** Throws when the place cannot be used. */
+  probe: () => Promise<void>;
+}
+
+/** A store of blobs that this process holds as the recorded place. Writes nothing when another one was recorded. */
+export class PlacedBlobs implements BlobStore {
+  readonly #options: PlacedBlobsOptions;
+  readonly #failure: RepeatedFailure;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | undefined;
+  #isNoted: boolean;
+  #isLost = false;
+  #probedAt = -Infinity;
+
+  constructor(options: PlacedBlobsOptions) {
+    this.#options = options;
+    this.#isNoted = options.place.in_use;
+    this.#failure = new RepeatedFailure({ log: options.log, message: "the use of the blobs' place was not renewed" });
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => (this.#beating ??= this.#beat()), BEAT_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#beating;
+    const { sql, processId } = this.#options;
+    await deleteUser(sql, processId).catch(() => {});
+  }
+
+  async put(name: string, content: Buffer): Promise<void> {
+    const { sql, store, place } = this.#options;
+    if (!this.#isNoted) {
+      this.#isLost ||= !(await noteUse(sql, place));
+      this.#isNoted = !this.#isLost;
+    }
+    if (this.#isLost) throw unavailable(this.#lost, 5);
+    await store.put(name, content).catch((error: unknown) => {
+      // readiness asks at once
+      this.#probedAt = -Infinity;
+      throw error;
+    });
+  }
+
+  read(name: string): Promise<{ size: number; content: Readable } | undefined> {
+    return this.#options.store.read(name);
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    if (this.#isLost) throw unavailable(this.#lost, 5);
+    await this.#options.store.delete(names);
+  }
+
+  /** For readiness; liveness does without, because traces without attachments are taken all the same. */
+  async check(): Promise<CheckResult> {
+    if (this.#isLost) return { ok: false, partial: true, reason: this.#lost };
+    if (performance.now() - this.#probedAt < PROBE_MS) return { ok: true };
+    try {
+      await this.#options.probe();
+    } catch (error) {
+      this.#probedAt = -Infinity;
+      return { ok: false, partial: true, reason: (error as Error).message };
+    }
+    this.#probedAt = performance.now();
+    return { ok: true };
+  }
+
+  get #lost(): string {
+    return `Attachments are not kept in ${this.#options.place.shown} any more: start this process with the new place.`;
+  }
+
+  async #beat(): Promise<void> {
+    const { sql, place, processId } = this.#options;
+    try {
+      this.#isLost = !(await beat(sql, place, processId));
+      this.#failure.succeeded();
+    } catch (error) {
+      this.#failure.failed(error);
+    } finally {
+      this.#beating = undefined;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { Readable } from "node:stream";
+
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { unavailable } from "../errors.ts";
+import { BLOB_NAME, type BlobStore } from "./blob-store.ts";
+import type { Bucket } from "./bucket.ts";
+import { openS3Bucket } from "./s3-bucket.ts";
+import type { S3Place } from "./s3-client.ts";
+import { StorageError } from "./s3-error.ts";
+
+export type BlobBucket = S3Place & { bucket: string; prefix: string };
+
+/** An attempt that gets no answer is repeated on another connection. */
+const LIMITS = { connectMs: 5_000, silenceMs: 20_000, requestMs: 60_000, attempts: 4 };
+/** Of a probe's request: health checks wait for 3 s. */
+const PROBE_LIMITS = { connectMs: 2_000, silenceMs: 2_500, requestMs: 2_500, attempts: 1 };
+const DELETIONS_AT_ONCE = 16;
+/** An object that says what the others are, and that the bucket works. */
+const MARKER = "place.id";
+
+/**
+ * Blobs as objects of a bucket. The operator names the bucket, not a tenant, so its address is not judged by the
+ * outbound guard. Failures are 503 with the bucket's name and the store's own code.
+ */
+export class S3BlobStore implements BlobStore {
+  readonly #place: BlobBucket;
+  readonly #bucket: Bucket;
+  readonly #prober: Bucket;
+  readonly #close: () => void;
+  #isMarked = false;
+
+  private constructor(place: BlobBucket, bucket: Bucket, prober: Bucket, close: () => void) {
+    this.#place = place;
+    this.#bucket = bucket;
+    this.#prober = prober;
+    this.#close = close;
+  }
+
+  static async open(place: BlobBucket): Promise<S3BlobStore> {
+    const agents = {
+      httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 64 }),
+      httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
+    };
+    const [bucket, prober] = [
+      await openS3Bucket(place, agents, LIMITS),
+      await openS3Bucket(place, agents, PROBE_LIMITS),
+    ];
+    return new S3BlobStore(place, bucket, prober, () => {
+      bucket.close();
+      prober.close();
+      agents.httpAgent.destroy();
+      agents.httpsAgent.destroy();
+    });
+  }
+
+  /** `s3://bucket/prefix`. */
+  get address(): string {
+    return `s3://${[this.#place.bucket, this.#place.prefix].filter((part) => part !== "").join("/")}`;
+  }
+
+  async put(name: string, content: Buffer): Promise<void> {
+    const key = this.#key(name);
+    await this.#named(this.#bucket.put(key, content));
+  }
+
+  async read(name: string): Promise<{ size: number; content: Readable } | undefined> {
+    return this.#named(this.#bucket.get(this.#key(name)));
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    const places = new ConcurrencyLimit(DELETIONS_AT_ONCE);
+    const ended = await Promise.allSettled(names.map((name) => places.run(() => this.#bucket.delete(this.#key(name)))));
+    const failed = ended.find((one) => one.status === "rejected");
+    if (failed) await this.#named(Promise.reject(failed.reason as Error));
+  }
+
+  /** Size of a blob; undefined where there is none. */
+  async size(name: string): Promise<number | undefined> {
+    return (await this.#named(this.#bucket.head(this.#key(name))))?.size;
+  }
+
+  /** Proves that the bucket is there and can be written to and read. @throws AppError 503 */
+  async probe(): Promise<void> {
+    const key = this.#key(MARKER, false);
+    if (this.#isMarked && (await this.#named(this.#prober.head(key)))) return;
+    this.#isMarked = false;
+    await this.#named(this.#prober.put(key, Buffer.from("Attachments of Heddle are kept here.\n")));
+    this.#isMarked = true;
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  #key(name: string, isBlob = true): string {
+    if (isBlob && !BLOB_NAME.test(name)) throw new Error(`not a blob's name: ${name}`);
+    return this.#place.prefix === "" ? name : `${this.#place.prefix}/${name}`;
+  }
+
+  /** The store's failure as ours. */
+  async #named<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      const { bucket } = this.#place;
+      throw unavailable(`The bucket "${bucket}" of attachments cannot be used (${error.code}).`, 5, error);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** Connections that are cut, fall silent, or are lost within a transaction. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { faultProxy } from "../../../test/fault-proxy.ts";
+import { connect } from "./connect.ts";
+import { isDatabaseAway } from "./retry.ts";
+
+const db = await testDatabase();
+const proxy = await faultProxy(db.uri);
+afterAll(() => proxy.close());
+const pool = (max: number, silenceMs?: number) =>
+  connect({ uri: proxy.uri, socket: null }, { max, ...(silenceMs && { silenceMs }) });
+await db.sql`create table marks (mark text)`;
+
+const marks = async () => (await db.sql<{ mark: string }[]>`select mark from marks`).map(({ mark }) => mark);
+
+test("a statement on a connection that fell silent fails as lost, and the pool goes on", async () => {
+  const sql = pool(1, 400);
+  await sql`select 1`;
+  proxy.blackHole();
+  const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
+  expect(isDatabaseAway(error)).toBe(true);
+  expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
+  await sql.end({ timeout: 1 });
+});
+
+test("a connection that is idle for longer than the limit stays", async () => {
+  const sql = pool(1, 200);
+  const pid = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
+  const first = await pid();
+  await sleep(700);
+  expect(await pid()).toBe(first);
+  await sql.end({ timeout: 1 });
+});
+
+test("a transaction that lost its connection sends nothing more", async () => {
+  const sql = pool(1);
+  const work = sql.begin(async (tx) => {
+    await tx`insert into marks values ('before')`;
+    await sleep(300);
+    await tx`insert into marks values ('after')`;
+  });
+  const rejected = work.catch((error: unknown) => error);
+  await sleep(100);
+  proxy.cut();
+  expect(await rejected).toMatchObject({ code: "CONNECTION_CLOSED" });
+  await sql`insert into marks values ('next')`;
+  await sleep(400);
+  expect(await marks()).toEqual(["next"]);
+  await sql.end({ timeout: 1 });
+});
+
+test.each(["fails", "ends"])(
+  "a transaction whose work %s after its connection was lost sends nothing more",
+  async (how) => {
+    const sql = pool(1);
+    const work = sql.begin(async (tx) => {
+      await tx`insert into marks values (${how})`;
+      await sleep(300);
+      if (how === "fails") throw new Error("of the work itself");
+    });
+    const rejected = work.catch((error: unknown) => error);
+    await sleep(100);
+    proxy.cut();
+    expect(await rejected).toMatchObject({ code: "CONNECTION_CLOSED" });
+    // an error out of a timer would fail the file
+    await sleep(400);
+    expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
+    expect(await marks()).not.toContain(how);
+    await sql.end({ timeout: 1 });
+  },
+);
+
+test("a connection that is cut in the middle of a transaction's statement leaves the pool whole", async () => {
+  const sql = pool(1);
+  const first = sql.begin((tx) => tx`select pg_sleep(1)`).catch(() => {});
+  await sleep(100);
+  proxy.cut();
+  const second = await sql.begin(async (tx) => {
+    await tx`delete from marks`;
+    await sleep(50);
+    return tx`select 1 as n`;
+  });
+  expect(second).toEqual([{ n: 1 }]);
+  await first;
+  await expect(sql.begin(() => Promise.reject(new Error("mine")))).rejects.toThrow("mine");
+  expect(await sql`select 4 as n`).toEqual([{ n: 4 }]);
+  await sql.end({ timeout: 1 });
+});
+
+test("a statement fails while connections are refused, and not again and again without a pause", async () => {
+  const sql = pool(1);
+  await sql`select 1`;
+  proxy.down();
+  await sleep(50);
+  const error: unknown = await sql`select 2`.catch((thrown: unknown) => thrown);
+  expect(isDatabaseAway(error)).toBe(true);
+  proxy.up();
+  await expect.poll(() => sql`select 5 as n`.catch(() => [])).toEqual([{ n: 5 }]);
+  await sql.end({ timeout: 1 });
+});

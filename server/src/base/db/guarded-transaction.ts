@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type postgres from "postgres";
+
+type Sql = postgres.Sql<Record<string, never>>;
+type Transaction = postgres.TransactionSql<Record<string, never>>;
+
+/** What postgres.js rejects with when the connection itself is lost. */
+const LOST = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED"]);
+/** How long the loss of a connection may come after the error of a statement that it took along. */
+const LOSS_MS = 1000;
+const LOSS_TICK_MS = 5;
+
+/**
+ * Makes `sql.begin` safe against a connection that is lost during the transaction. postgres.js rejects it, but goes on to
+ * send what the transaction's function asks for, and its ROLLBACK, on the same connection object: statements are then
+ * committed alone on the connection that was opened in its place, or take part in another caller's transaction.
+ */
+export function guardTransactions(sql: Sql): Sql {
+  const begin = sql.begin.bind(sql) as (options: string, work: (tx: Transaction) => unknown) => Promise<unknown>;
+  const guarded = async (...given: [string, Work] | [Work]): Promise<unknown> => {
+    const [options, work] = given.length === 1 ? ["", given[0]] : given;
+    let over = false;
+    try {
+      return await begin(options, async (tx) => {
+        try {
+          const result = await work(refuseWhen(() => over, tx));
+          // no COMMIT on the connection that took the place of the lost one
+          return over ? await new Promise(() => {}) : result;
+        } catch (error) {
+          // nor a ROLLBACK, for which postgres.js may have no socket and throw out of a timer
+          if (over) return await new Promise(() => {});
+          if (!LOST.has(String((error as { code?: unknown } | null)?.code))) throw error;
+          const until = performance.now() + LOSS_MS;
+          while (!over && performance.now() < until) await sleep(LOSS_TICK_MS);
+          // the loss has been reported already; nothing more must be sent
+          if (over) return await new Promise(() => {});
+          throw error;
+        }
+      });
+    } finally {
+      over = true;
+    }
+  };
+  return Object.assign(sql, { begin: guarded });
+}
+
+type Work = (tx: Transaction) => unknown;
+
+/** The transaction's statements; each fails once the transaction is over. */
+function refuseWhen(over: () => boolean, tx: Transaction): Transaction {
+  const check = () => {
+    if (over()) {
+      throw Object.assign(new Error("The connection of this transaction was lost"), { code: "CONNECTION_CLOSED" });
+    }
+  };
+  return new Proxy(tx, {
+    apply(target, self, given) {
+      check();
+      return Reflect.apply(target, self, given) as unknown;
+    },
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver);
+      if (name !== "unsafe" && name !== "savepoint" && name !== "file") return value;
+      return (...given: unknown[]) => {
+        check();
+        return (value as (...all: unknown[]) => unknown)(...given);
+      };
+    },
+  });
+}

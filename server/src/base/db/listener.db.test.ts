@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { faultProxy } from "../../../test/fault-proxy.ts";
+import { createLog } from "../log.ts";
+import { Listener } from "./listener.ts";
+
+const db = await testDatabase();
+const proxy = await faultProxy(db.uri);
+const heard: string[] = [];
+let gaps = 0;
+const listener = new Listener(
+  { uri: proxy.uri, socket: null },
+  { log: createLog("silent"), channels: { heddle_test: (payload) => heard.push(payload) }, onGap: () => (gaps += 1) },
+);
+await listener.start();
+afterAll(async () => {
+  await listener.stop();
+  await proxy.close();
+});
+
+const tell = (payload: string) => db.sql`select pg_notify('heddle_test', ${payload})`;
+
+test("hears notifications, and again after its connection was cut", async () => {
+  await tell("one");
+  await expect.poll(() => heard).toEqual(["one"]);
+  proxy.cut();
+  await expect.poll(() => gaps, { timeout: 2000 }).toBe(1);
+  await tell("two");
+  await expect.poll(() => heard).toEqual(["one", "two"]);
+});
+
+test("notices within seconds that nothing passes on its connection any more", async () => {
+  const before = gaps;
+  proxy.blackHole();
+  await tell("lost");
+  await expect.poll(() => gaps, { timeout: 6000 }).toBe(before + 1);
+  await tell("three");
+  await expect.poll(() => heard.at(-1)).toBe("three");
+  expect(heard).not.toContain("lost");
+  await sleep(1500);
+  expect(gaps).toBe(before + 1);
+});

@@ -1,0 +1,79 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../test/db.ts";
+import { hashFunctions, nextVersion } from "./functions-version.ts";
+import { MIGRATIONS, migrate } from "./migrate.ts";
+
+const { sql } = await testDatabase();
+const directory = mkdtempSync(join(tmpdir(), "heddle-builds-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** The migrations of a build whose function `build_name` returns `name`. */
+async function build(name: string, version: number): Promise<string> {
+  const place = mkdtempSync(join(directory, "build-"));
+  cpSync(MIGRATIONS, place, { recursive: true });
+  const functions = join(place, "functions");
+  writeFileSync(
+    join(functions, "build.sql"),
+    `create or replace function build_name() returns text language sql as $$ select '${name}' $$;`,
+  );
+  writeFileSync(join(functions, "VERSION"), `${version} ${await hashFunctions(functions)}\n`);
+  return place;
+}
+
+const buildName = async () => (await sql<{ build_name: string }[]>`select build_name()`)[0]!.build_name;
+
+test("an old build that starts again leaves the functions of a newer one", async () => {
+  const [old, newer] = [await build("old", 1_001), await build("newer", 1_002)];
+  expect((await migrate(sql, old)).applied).toEqual(["functions"]);
+  expect((await migrate(sql, newer)).applied).toEqual(["functions"]);
+  expect((await migrate(sql, old)).applied).toEqual([]);
+  expect(await buildName()).toBe("newer");
+});
+
+test("a newer build that returns to an older text installs it, and the build between does not undo that", async () => {
+  const [first, second, third] = [await build("a", 2_001), await build("b", 2_002), await build("a", 2_003)];
+  for (const place of [first, second, third]) await migrate(sql, place);
+  expect(await buildName()).toBe("a");
+  expect((await migrate(sql, second)).applied).toEqual([]);
+  expect(await buildName()).toBe("a");
+});
+
+test("of texts under development with one version the last start wins", async () => {
+  const [mine, other] = [await build("mine", 3_001), await build("other", 3_001)];
+  for (const [place, name] of [
+    [mine, "mine"],
+    [other, "other"],
+    [mine, "mine"],
+  ] as const) {
+    await migrate(sql, place);
+    expect(await buildName()).toBe(name);
+  }
+});
+
+test("a text that became a version without a change counts as that version", async () => {
+  await migrate(sql, await build("draft", 4_001));
+  expect((await migrate(sql, await build("draft", 4_002))).applied).toEqual([]);
+  expect((await migrate(sql, await build("other draft", 4_001))).applied).toEqual([]);
+  expect(await buildName()).toBe("draft");
+});
+
+test("functions that a build without versions installed are replaced", async () => {
+  await sql`alter table heddle_functions drop column version`;
+  expect((await migrate(sql, await build("with a version", 1))).applied).toEqual(["functions"]);
+  expect(await buildName()).toBe("with a version");
+});
+
+test("the committed version is that of the committed functions, and grows with a change and with a conflict", async () => {
+  const hash = await hashFunctions(join(MIGRATIONS, "functions"));
+  const committed = readFileSync(join(MIGRATIONS, "functions", "VERSION"), "utf8");
+  expect(nextVersion(committed, hash)).toBe(committed);
+  const [a, b, c] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
+  expect(nextVersion("", a)).toBe(`1 ${a}\n`);
+  expect(nextVersion(`7 ${a}\n`, b)).toBe(`8 ${b}\n`);
+  expect(nextVersion(`<<<<<<< ours\n8 ${a}\n=======\n11 ${b}\n>>>>>>> theirs\n`, c)).toBe(`12 ${c}\n`);
+});

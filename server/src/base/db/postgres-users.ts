@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  acquireFileLock,
+  describeHolder,
+  type FileLock,
+  isFileOfOldVersion,
+  isLocked,
+  LockedError,
+  type LockHolder,
+  readHolder,
+} from "./file-lock.ts";
+import { clearOrphans, findPostmaster, postmasterAnswers } from "./postmaster.ts";
+import { isElsewhere, processLives } from "./process-identity.ts";
+
+/**
+ * The processes that use an embedded Postgres: one file each in `<dir>/users`, locked for as long as the process
+ * lives. Callers hold `<dir>/lock`.
+ */
+export interface Registration {
+  path: string;
+  lock: FileLock;
+}
+
+/** Locked by Postgres itself: by its postmaster and each process of it. */
+export const clusterLock = (dir: string): string => join(dir, "cluster.lock");
+
+/** Locked by a process that waits for Postgres to end in another container. */
+const wantedLock = (dir: string): string => join(dir, "wanted.lock");
+
+/** The data directory belongs to processes of another container. */
+export class DataDirectoryError extends Error {
+  override name = "DataDirectoryError";
+}
+
+/**
+ * Registers this process, when no other container uses this Postgres. Waits `waitMs` for its end; without `<dir>/lock`,
+ * which the other container's processes need for ending.
+ */
+export async function registerWhenFree(
+  dir: string,
+  waitMs: number,
+  log: (message: string) => void,
+  locked: (work: () => Promise<Registration | string>) => Promise<Registration | string>,
+): Promise<Registration> {
+  const deadline = performance.now() + waitMs;
+  let wanted: FileLock | null = null;
+  try {
+    for (let waits = false; ; waits = true) {
+      const outcome = await locked(async () => (await findUseElsewhere(dir)) ?? (await registerUser(dir)));
+      if (typeof outcome !== "string") return outcome;
+      if (performance.now() > deadline) {
+        throw new DataDirectoryError(
+          `${dir} is used by ${outcome}. One container at a time may open a data directory. Stop the other one, ` +
+            "give this one a data directory of its own, or set DATABASE_URI in both.",
+        );
+      }
+      if (!waits) log(`${dir} is used by ${outcome}; waiting ${waitMs / 1000} s for its end`);
+      wanted ??= await acquireUnlessHeld(wantedLock(dir));
+      await sleep(250);
+    }
+  } finally {
+    wanted?.release();
+  }
+}
+
+async function acquireUnlessHeld(path: string): Promise<FileLock | null> {
+  try {
+    return await acquireFileLock(path, { waitMs: 0 });
+  } catch (error) {
+    if (error instanceof LockedError) return null;
+    throw error;
+  }
+}
+
+async function registerUser(dir: string): Promise<Registration> {
+  const path = join(dir, "users", `${process.pid}-${randomBytes(4).toString("hex")}`);
+  return { path, lock: await acquireFileLock(path, { waitMs: 1_000 }) };
+}
+
+export function unregisterUser({ path, lock }: Registration): void {
+  unlinkSync(path);
+  lock.release();
+}
+
+/** The live processes that are registered. Forgets the dead ones. */
+export async function liveUsers(dir: string): Promise<LockHolder[]> {
+  const live: LockHolder[] = [];
+  for (const name of readdirSync(join(dir, "users"))) {
+    const path = join(dir, "users", name);
+    const user = readHolder(path);
+    if (user && ((await isLocked(path)) || (isFileOfOldVersion(user) && processLives(user)))) live.push(user);
+    else unlinkSync(path);
+  }
+  return live;
+}
+
+/**
+ * The use of this Postgres by another container, in words; null when there is none. Its processes can be neither
+ * signalled nor asked from here, and its loopback address is another one.
+ */
+async function findUseElsewhere(dir: string): Promise<string | null> {
+  const user = (await liveUsers(dir)).find(isElsewhere);
+  if (user) return describeHolder(user);
+  const cluster = join(dir, "data");
+  if (!existsSync(cluster) || findPostmaster(cluster)) return null;
+  await clearOrphans(cluster);
+  const lives = (await isLocked(clusterLock(dir))) || (await postmasterAnswers(cluster));
+  return lives ? `a Postgres that was started by ${describeHolder(readHolder(clusterLock(dir)))}` : null;
+}

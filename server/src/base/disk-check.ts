@@ -1,0 +1,56 @@
+import { checkFreeSpace, probeDirectory } from "./disk-space.ts";
+import type { CheckResult } from "./health.ts";
+import { errorWord } from "./repeated-failure.ts";
+import { type Shortage, shortageIn } from "./shortage.ts";
+
+type DiskKind = Extract<Shortage["kind"], "server-disk" | "database-disk">;
+
+export interface DiskCheckOptions {
+  /** The data directory. */
+  directory: string;
+  /** Free space of its file system below which the server is not ready, in MiB. */
+  limitMb: number;
+  /** Writes to the database's disk and takes it back; throws while that is full. */
+  probeDatabase: () => Promise<void>;
+}
+
+/**
+ * Watches the disks that a server writes to. The free space of the data directory is a figure of the system; a full
+ * disk of the database, and a quota, are known only by a write that failed (`note`). From then on a small write at
+ * every look finds out whether it is over.
+ */
+export class DiskCheck {
+  readonly #options: DiskCheckOptions;
+  readonly #suspected = new Map<DiskKind, string>();
+
+  constructor(options: DiskCheckOptions) {
+    this.#options = options;
+  }
+
+  /** A write failed for want of something; other shortages than those of disks are left to the caller. */
+  note({ kind, message }: Shortage): void {
+    if (kind === "server-disk" || kind === "database-disk") this.#suspected.set(kind, message);
+  }
+
+  async check(): Promise<CheckResult> {
+    const { directory, limitMb } = this.#options;
+    const space = await checkFreeSpace(directory, limitMb);
+    for (const kind of [...this.#suspected.keys()]) {
+      const reason = await this.#stillFull(kind);
+      if (reason !== undefined && space.ok) return { ...space, ok: false, reason };
+    }
+    return space;
+  }
+
+  async #stillFull(kind: DiskKind): Promise<string | undefined> {
+    try {
+      if (kind === "server-disk") await probeDirectory(this.#options.directory);
+      else await this.#options.probeDatabase();
+      this.#suspected.delete(kind);
+      return undefined;
+    } catch (error) {
+      const shortage = shortageIn(error);
+      return shortage ? `disk full: ${shortage.message}` : `disk full: not known (${errorWord(error)})`;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+import { FrameLog, type FrameLogOptions, type KeptElsewhere } from "./frame-log.ts";
+import { SpillSpace, spillLimit } from "./spill-space.ts";
+import { sseBody } from "./sse.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "heddle-full-"));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const MEMORY = 256 * 1024;
+const frame = (i: number): Buffer => Buffer.from(`${i}:${"x".repeat(10_000)}\n`);
+
+/** Appends until the log says that it is full, or for so many frames. */
+async function fill(options: Partial<FrameLogOptions>, most = 300) {
+  let reason: string | undefined;
+  const onFull = (text: string) => (reason = text);
+  const log = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "spill"), onFull, ...options });
+  for (let i = 0; i < most && reason === undefined; i++) {
+    log.append("x", frame(i));
+    if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return { log, reason };
+}
+
+async function readAll(log: FrameLog): Promise<number> {
+  for (let at = 0; ;) {
+    const { bytes, next } = await log.read(at);
+    if (next === at) return at;
+    const numbers = bytes!.toString().match(/\d+(?=:)/g)!;
+    expect(numbers.map(Number)).toEqual(Array.from({ length: next - at }, (_, i) => at + i));
+    at = next;
+  }
+}
+
+test("a full disk ends a log at what it holds in memory, with the reason", async () => {
+  const file = join(dir, "full");
+  await symlink("/dev/full", file);
+  const { log, reason } = await fill({ file });
+  expect(reason).toMatch(/ENOSPC/);
+  expect(log.memory).toBeLessThan(2 * MEMORY);
+  expect(await readAll(log)).toBe(log.appended);
+  await log.dispose();
+});
+
+test("logs share the disk that they may use, and give it back", async () => {
+  const space = new SpillSpace(1024 * 1024);
+  const { log, reason } = await fill({ space });
+  expect(reason).toBe("The streams of this server need more than 1 MB of disk.");
+  expect(await readAll(log)).toBe(log.appended);
+  const other = await fill({ space, file: join(dir, "other") });
+  expect(other.reason).toBeDefined();
+  await Promise.all([log.dispose(), other.log.dispose()]);
+  expect(space.used).toBe(0);
+});
+
+test("frames that are kept elsewhere are read back from there when the disk is full", async () => {
+  await symlink("/dev/full", join(dir, "full"));
+  const read = vi.fn<KeptElsewhere["read"]>((from: number, count: number) =>
+    Promise.resolve(Array.from({ length: count }, (_, i) => frame(from + i))),
+  );
+  const { log, reason } = await fill({
+    file: join(dir, "full"),
+    elsewhere: { count: () => 300, isGrowing: () => false, read },
+  });
+  expect(reason).toBeUndefined();
+  expect(log.memory).toBeLessThan(2 * MEMORY);
+  expect(await readAll(log)).toBe(300);
+  expect(read).toHaveBeenCalled();
+});
+
+test("frames on their way elsewhere may wait in memory, within bounds", async () => {
+  const elsewhere = { count: () => 0, isGrowing: () => true, read: () => Promise.resolve([]) };
+  const few = await fill({ space: new SpillSpace(0), elsewhere }, 150);
+  expect(few.reason).toBeUndefined();
+  expect(await readAll(few.log)).toBe(150);
+  const { log, reason } = await fill({ space: new SpillSpace(0), elsewhere });
+  expect(reason).toBeDefined();
+  expect(log.memory).toBeLessThan(9 * MEMORY);
+});
+
+test("a reader of a log that is disposed of before its end is cut off instead of coming to a clean end", async () => {
+  const open = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "open") });
+  open.append("x", frame(0));
+  const reading = new Response(sseBody(open, { from: 0 })).text();
+  await open.dispose();
+  await expect(reading).rejects.toThrow("disposed");
+  const stalled = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "stalled") });
+  stalled.append("x", frame(0));
+  const reader = sseBody(stalled, { from: 0, heartbeatMs: 5, stallMs: 20 }).getReader();
+  stalled.append("x", frame(1));
+  await new Promise((resolve) => setTimeout(resolve, 80));
+  await expect(reader.read()).rejects.toThrow("took nothing");
+});
+
+test("the limit is no more than half of what the disk has left", async () => {
+  expect(await spillLimit(join(dir, "not", "there"), 1024)).toBe(1024);
+  expect(await spillLimit(dir, Number.MAX_SAFE_INTEGER)).toBeLessThan(Number.MAX_SAFE_INTEGER);
+});

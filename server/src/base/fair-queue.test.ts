@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+
+import { deferred } from "./deferred.ts";
+import { FairQueue, type FairQueueOptions } from "./fair-queue.ts";
+
+const refused = new Error("refused");
+const queueOf = (options: Partial<FairQueueOptions> = {}) =>
+  new FairQueue({ capacity: 2, crowded: 1, waiting: 100, waitMs: 10_000, refuse: () => refused, ...options });
+
+/** Work that notes its start and ends when it is told to. */
+function worker(queue: FairQueue) {
+  const begun: string[] = [];
+  const start = (tenant: string, name: string, units = 1) => {
+    const end = deferred<void>();
+    const done = queue.run(tenant, units, () => {
+      begun.push(name);
+      return end.promise;
+    });
+    done.catch(() => {});
+    return { done, end: () => (end.resolve(), done) };
+  };
+  return { begun, start };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test("tenants take turns, however much one of them has waiting", async () => {
+  const { begun, start } = worker(queueOf({ capacity: 1 }));
+  const flood = Array.from({ length: 20 }, (_, n) => start("a", `a${n}`));
+  const others = [start("b", "b0"), start("b", "b1"), start("c", "c0")];
+  await settle();
+  expect(begun).toEqual(["a0"]);
+  await flood[0]!.end();
+  await others[0]!.end();
+  await others[2]!.end();
+  await settle();
+  expect(begun.slice(0, 4)).toEqual(["a0", "b0", "c0", "a1"]);
+  await flood[1]!.end();
+  await settle();
+  expect(begun.at(-1)).toBe("b1");
+});
+
+test("a tenant that is alone gets everything, and a part of it while others are active", async () => {
+  const { begun, start } = worker(queueOf());
+  const [first, second] = [start("a", "a0"), start("a", "a1")];
+  await settle();
+  expect(begun).toEqual(["a0", "a1"]);
+  const other = start("b", "b0");
+  start("a", "a2");
+  await first.end();
+  await other.end();
+  await settle();
+  // slow work of the first tenant leaves room for the other's next
+  expect(begun).toEqual(["a0", "a1", "b0"]);
+  start("b", "b1");
+  await settle();
+  expect(begun.at(-1)).toBe("b1");
+  await second.end();
+  await settle();
+  expect(begun.at(-1)).toBe("a2");
+});
+
+test("a full queue refuses the tenant that has most in it", async () => {
+  const { begun, start } = worker(queueOf({ capacity: 1, waiting: 3 }));
+  const first = start("a", "a0");
+  const flood = [start("a", "a1"), start("a", "a2"), start("a", "a3")];
+  const other = start("b", "b0");
+  await expect(flood[2]!.done).rejects.toBe(refused);
+  await expect(start("a", "a4").done).rejects.toBe(refused);
+  await first.end();
+  await other.end();
+  expect(begun).toEqual(["a0", "b0"]);
+});
+
+test("work that has waited too long is refused and starts nothing; room that failed work held is free", async () => {
+  const queue = queueOf({ capacity: 1, waitMs: 20 });
+  const { begun, start } = worker(queue);
+  const first = start("a", "a0");
+  await expect(start("a", "a1").done).rejects.toBe(refused);
+  await first.end();
+  await expect(queue.run("a", 1, () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
+  expect([queue.held, begun]).toEqual([0, ["a0"]]);
+  await expect(queue.run("a", 5, () => Promise.resolve("larger than the capacity"))).resolves.toContain("larger");
+});

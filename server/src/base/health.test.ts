@@ -1,0 +1,73 @@
+import { expect, test, vi } from "vitest";
+
+import { type Check, Health } from "./health.ts";
+
+const quiet = { error: () => {}, warn: () => {}, debug: () => {} };
+
+function healthOf(checks: Record<string, Check>) {
+  let now = 0;
+  const health = new Health({ checks, log: quiet, graceMs: 30_000, now: () => now });
+  return { health, wait: (ms: number) => (now += ms) };
+}
+
+test("readiness fails at once, naming each failed part; liveness only after the grace period", async () => {
+  let isUp = false;
+  const { health, wait } = healthOf({
+    database: () =>
+      isUp ? { ok: true } : Promise.reject(Object.assign(new Error("secret"), { code: "ECONNREFUSED" })),
+    disk: () => ({ ok: true, free_mb: 7 }),
+  });
+  expect(await health.ready()).toEqual({
+    ok: false,
+    detail: "database: it does not answer (ECONNREFUSED)",
+    checks: { database: { ok: false, reason: "it does not answer (ECONNREFUSED)" }, disk: { ok: true, free_mb: 7 } },
+  });
+  expect(health.alive().ok).toBe(true);
+  wait(30_001);
+  expect(health.alive()).toMatchObject({ ok: false, detail: "database: it does not answer (ECONNREFUSED)" });
+  isUp = true;
+  expect((await health.ready()).ok).toBe(true);
+  expect(health.alive().ok).toBe(true);
+});
+
+test("a part that starts, or that much works without, is not ready, and no reason to end the server", async () => {
+  const { health, wait } = healthOf({
+    hosts: () => ({ ok: false, reason: "loading", starting: true }),
+    engine: () => ({ ok: false, reason: "away", partial: true }),
+  });
+  expect((await health.ready()).detail).toBe("hosts: loading; engine: away");
+  wait(1_000_000);
+  await health.ready();
+  expect(health.alive().ok).toBe(true);
+});
+
+test("probes of a second share one look", async () => {
+  const check = vi.fn<Check>(() => ({ ok: true }));
+  const { health, wait } = healthOf({ database: check });
+  await Promise.all(Array.from({ length: 50 }, () => health.ready()));
+  wait(900);
+  await health.ready();
+  expect(check).toHaveBeenCalledTimes(1);
+  wait(200);
+  await health.ready();
+  expect(check).toHaveBeenCalledTimes(2);
+});
+
+test("a check that does not answer is not asked again until its connection is given up", async () => {
+  const check = vi.fn<Check>(() => new Promise(() => {}));
+  const { health, wait } = healthOf({ database: check });
+  vi.useFakeTimers();
+  const ask = async (): Promise<string | undefined> => {
+    const asked = health.ready();
+    await vi.advanceTimersByTimeAsync(3001);
+    return (await asked).detail;
+  };
+  expect(await ask()).toBe("database: no answer within 3 s");
+  wait(3000);
+  await ask();
+  expect(check).toHaveBeenCalledTimes(1);
+  wait(9000);
+  await ask();
+  expect(check).toHaveBeenCalledTimes(2);
+  vi.useRealTimers();
+});

@@ -1,0 +1,162 @@
+/**
+ * Whether a server can do its work. Every part that it depends on is a check. A monitor looks at all of them each two
+ * seconds, so that a probe costs no query of its own: `/ready` shares a look of the last second, `/ok` reads memory.
+ *
+ * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without a break for the grace period,
+ * because orchestrators end a server whose liveness probe fails, and a restart of Postgres must not cost its runs.
+ */
+import { errorWord, RepeatedFailure, type RepeatedFailureOptions } from "./repeated-failure.ts";
+
+export interface CheckResult {
+  ok: boolean;
+  /** Why not, fit for callers without a key. */
+  reason?: string;
+  /** Not ready because it has just begun: no reason to end the server, however long it takes. */
+  starting?: true;
+  /** Much works without it, and a restart of the server would cost that: readiness fails, liveness does not. */
+  partial?: true;
+  [figure: string]: unknown;
+}
+
+export type Check = () => CheckResult | Promise<CheckResult>;
+
+export interface HealthReport {
+  ok: boolean;
+  /** Names each failed part; absent when there is none. */
+  detail?: string;
+  checks: Record<string, CheckResult>;
+}
+
+export interface HealthOptions {
+  checks: Record<string, Check>;
+  log: RepeatedFailureOptions["log"];
+  graceMs: number;
+  now?: () => number;
+}
+
+const LOOK_MS = 2000;
+/** A look is shared by those who ask within so many milliseconds. */
+const SHARED_MS = 1000;
+const PATIENCE_MS = 3000;
+/** An answer that is overdue for so long does not come: its connection is dead, another one may be not. */
+const ABANDON_MS = 10_000;
+
+interface Part {
+  name: string;
+  check: Check;
+  result: CheckResult;
+  failingSince: number | undefined;
+  /** Looks in a row. */
+  failures: number;
+  failure: RepeatedFailure;
+  pending: { since: number; answer: Promise<CheckResult> } | undefined;
+}
+
+export class Health {
+  readonly #parts: Part[];
+  readonly #graceMs: number;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #lookedAt = -Infinity;
+
+  constructor({ checks, log, graceMs, now = () => performance.now() }: HealthOptions) {
+    this.#graceMs = graceMs;
+    this.#now = now;
+    this.#parts = Object.entries(checks).map(([name, check]) => ({
+      name,
+      check,
+      result: { ok: false, reason: "not looked at yet", starting: true },
+      failingSince: undefined,
+      failures: 0,
+      failure: new RepeatedFailure({ log, message: `not ready: ${name}`, now }),
+      pending: undefined,
+    }));
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
+    void this.#look();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Looks at all parts, or shares the look of less than a second ago. */
+  async ready(): Promise<HealthReport> {
+    if (this.#now() - this.#lookedAt > SHARED_MS) await this.#look();
+    return report(this.#parts, ({ result }) => !result.ok);
+  }
+
+  /** Tells from memory whether a part has failed for longer than the grace period. */
+  alive(): HealthReport {
+    const now = this.#now();
+    return report(this.#parts, ({ failingSince }) => failingSince !== undefined && now - failingSince > this.#graceMs);
+  }
+
+  #look(): Promise<void> {
+    return (this.#looking ??= Promise.all(this.#parts.map((part) => this.#ask(part))).then(() => {
+      this.#looking = undefined;
+      this.#lookedAt = this.#now();
+    }));
+  }
+
+  async #ask(part: Part): Promise<void> {
+    const result = await this.#answer(part);
+    part.result = result;
+    if (result.ok || result.starting || result.partial) part.failingSince = undefined;
+    else part.failingSince ??= this.#now();
+    part.failures = result.ok || result.starting ? 0 : part.failures + 1;
+    if (result.ok) part.failure.succeeded();
+    // a blip is for the probe that has seen it, not for the log
+    else if (part.failures > 1) part.failure.failed(result.reason ?? "it fails");
+  }
+
+  async #answer(part: Part): Promise<CheckResult> {
+    if (part.pending && this.#now() - part.pending.since > ABANDON_MS) part.pending = undefined;
+    if (!part.pending) {
+      const answer = settled(part.check);
+      const pending = { since: this.#now(), answer };
+      part.pending = pending;
+      void answer.then(() => {
+        if (part.pending === pending) part.pending = undefined;
+      });
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<CheckResult>((resolve) => {
+      const giveUp = () => resolve({ ok: false, reason: `no answer within ${PATIENCE_MS / 1000} s` });
+      // after a stall of this process timers come before the answers that have arrived meanwhile
+      timer = setTimeout(() => setImmediate(giveUp), PATIENCE_MS);
+    });
+    return Promise.race([part.pending.answer, late]).finally(() => clearTimeout(timer));
+  }
+}
+
+async function settled(check: Check): Promise<CheckResult> {
+  try {
+    return await check();
+  } catch (error) {
+    return { ok: false, reason: `it does not answer (${errorWord(error)})` };
+  }
+}
+
+function report(parts: readonly Part[], fails: (part: Part) => boolean): HealthReport {
+  const failed = parts.filter((part) => fails(part));
+  const checks = Object.fromEntries(parts.map(({ name, result }) => [name, result]));
+  if (failed.length === 0) return { ok: true, checks };
+  const detail = failed.map(({ name, result }) => `${name}: ${result.reason ?? "fails"}`).join("; ");
+  return { ok: false, detail, checks };
+}
+
+/** Checks that a part of the work has not failed for longer than `ms`. */
+export const notFailing =
+  (failures: () => Iterable<Pick<RepeatedFailure, "failingFor">>, ms: number): Check =>
+  () => {
+    for (const failure of failures()) {
+      const reason = failure.failingFor(ms);
+      if (reason !== undefined) return { ok: false, reason };
+    }
+    return { ok: true };
+  };

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { expect, test, vi } from "vitest";
+
+import type { AppError } from "../errors.ts";
+import { BodyGate } from "./body-gate.ts";
+
+const MIB = 1024 * 1024;
+const gateOf = (mib: number) => new BodyGate({ bodyMemoryMb: mib, maxBodyBytes: 1024 });
+const ignore = () => {};
+
+test("bodies take bytes as they arrive; what does not fit waits until another one has ended", async () => {
+  const gate = gateOf(2);
+  const [first, second] = [gate.hold(ignore), gate.hold(ignore)];
+  await first.use(1.5 * MIB);
+  let entered = false;
+  const waiting = second.use(MIB).then(() => (entered = true));
+  await sleep(20);
+  expect(entered).toBe(false);
+  first.end();
+  await waiting;
+  second.end();
+  expect(gate.used).toBe(0);
+});
+
+test("a body that gets no room within some seconds is refused with 503 and Retry-After", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
+  try {
+    const gate = gateOf(1);
+    const holder = gate.hold(ignore);
+    await holder.use(MIB);
+    holder.arrived();
+    const refused = gate
+      .hold(ignore)
+      .use(MIB)
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await refused).toMatchObject({ status: 503, headers: { "Retry-After": "2" } });
+    holder.end();
+    expect(gate.used).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("bodies that arrive slowly make way for one that waits, fast ones don't", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
+  try {
+    const gate = gateOf(1);
+    const cut: string[] = [];
+    const slow = [1, 2, 3].map(() => {
+      const body = gate.hold(() => (cut.push("slow"), body.end()));
+      return body;
+    });
+    const fast = gate.hold(() => cut.push("fast"));
+    for (const body of slow) await body.use(50 * 1024);
+    await fast.use(MIB - 150 * 1024);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(cut).toEqual([]);
+    await gate.hold(ignore).use(100 * 1024);
+    expect(cut).toEqual(["slow", "slow", "slow"]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a public body takes the place of the one that has been arriving for longest", async () => {
+  const gate = gateOf(256);
+  const errors: AppError[] = [];
+  const half = Array.from({ length: 200 }, () => gate.holdPublic((error) => errors.push(error)));
+  for (const body of half) await body.use(60_000);
+  expect(gate.used).toBeLessThanOrEqual(4 * MIB);
+  expect(errors.length).toBeGreaterThan(100);
+  expect(errors[0]).toMatchObject({ status: 503 });
+  const late = gate.holdPublic(ignore);
+  await late.use(64 * 1024);
+  late.arrived();
+  late.end();
+  for (const body of half) body.end();
+  expect(gate.used).toBe(0);
+});
+
+test("a public body that does not arrive within 15 s is cut off", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  try {
+    const refuse = vi.fn<(error: AppError) => void>();
+    const body = gateOf(1).holdPublic(refuse);
+    await body.use(10);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(refuse).toHaveBeenCalledWith(expect.objectContaining({ status: 400 }));
+  } finally {
+    vi.useRealTimers();
+  }
+});

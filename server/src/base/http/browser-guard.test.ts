@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+
+import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
+
+const keyless: BrowserPolicy = {
+  keyless: true,
+  hosts: new Set(["devbox.example"]),
+  allows: (origin) => origin === "https://app.example",
+  isOpen: (path) => path === "/open",
+};
+const keyed: BrowserPolicy = { ...keyless, keyless: false };
+
+const sent = (headers: Record<string, string | undefined>, policy = keyless, method = "POST", url = "/threads") =>
+  refusePage({ method, url, headers: { host: "localhost:2024", ...headers } }, policy);
+
+test("programs pass: they send neither an origin nor fetch metadata of another site", () => {
+  expect(sent({})).toBeUndefined();
+  // Node's fetch says how, never from where
+  expect(sent({ "sec-fetch-mode": "cors" })).toBeUndefined();
+  expect(sent({ "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }, keyless, "GET")).toBeUndefined();
+});
+
+test("pages of the server itself and of allowed origins pass", () => {
+  expect(sent({ origin: "http://localhost:2024", "sec-fetch-site": "same-origin" })).toBeUndefined();
+  expect(sent({ origin: "https://app.example", "sec-fetch-site": "cross-site" })).toBeUndefined();
+});
+
+test.each([
+  ["a request of another origin", { origin: "https://evil.example" }],
+  ["another port of this machine", { origin: "http://localhost:9999", "sec-fetch-site": "same-site" }],
+  ["a sandboxed page", { origin: "null" }],
+  ["an image or script without an origin", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
+  ["a frame", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }],
+  ["a script whose page is known", { "sec-fetch-site": "cross-site", referer: "https://evil.example/x" }],
+])("%s is refused, with and without keys, by name of the setting", (_, headers) => {
+  for (const policy of [keyless, keyed]) {
+    expect(sent(headers, policy, "GET")).toContain("HEDDLE_CORS_ORIGINS");
+  }
+});
+
+test("a script of an allowed page passes by its referrer", () => {
+  expect(sent({ "sec-fetch-site": "cross-site", referer: "https://app.example/" }, keyless, "GET")).toBeUndefined();
+});
+
+test("a link from another site opens a page, a form does not post one", () => {
+  const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+  expect(sent(link, keyless, "GET")).toBeUndefined();
+  expect(sent(link, keyless, "POST")).toBeDefined();
+});
+
+test("paths that are their own credential are open to every page", () => {
+  expect(sent({ origin: "https://evil.example" }, keyed, "POST", "/open?score=1")).toBeUndefined();
+});
+
+test("a keyless server answers only by names of this machine", () => {
+  for (const host of [
+    "localhost",
+    "localhost:2024",
+    "a.localhost:2024",
+    "127.0.0.1:2024",
+    "[::1]:2024",
+    "[::ffff:127.0.0.1]:2024",
+    "DevBox.example:80",
+  ]) {
+    expect([host, sent({ host })]).toEqual([host, undefined]);
+  }
+  // a forwarder (a tunnel, a published port) has brought it, unless others are meant to reach the server
+  for (const host of ["203.0.113.9", "10.0.0.7:2024", "[2001:4860::8888]"]) {
+    expect([host, sent({ host })]).toEqual([host, expect.stringContaining("HEDDLE_ALLOWED_HOSTS")]);
+    expect([host, sent({ host }, { ...keyless, anyAddress: true })]).toEqual([host, undefined]);
+  }
+  for (const host of ["evil.example", "localhost.evil.example:2024", "127.0.0.1.evil.example", ""]) {
+    expect([host, sent({ host })]).toEqual([host, expect.stringContaining("HEDDLE_ALLOWED_HOSTS")]);
+    expect([host, sent({ host }, keyed)]).toEqual([host, undefined]);
+  }
+});
+
+test("a keyless server refuses what a proxy forwards from another machine", () => {
+  for (const headers of [
+    { "x-forwarded-for": "203.0.113.9" },
+    { "x-forwarded-for": "127.0.0.1, 203.0.113.9" },
+    { "x-real-ip": "203.0.113.9" },
+    { forwarded: 'for="[2001:db8::1]:4711";proto=https' },
+    { "x-forwarded-for": "unknown" },
+    { forwarded: "proto=https;host=heddle.example" },
+    { "x-forwarded-host": "heddle.example" },
+    { "x-forwarded-host": "localhost:2026, heddle.example" },
+    { "fly-client-ip": "203.0.113.9" },
+    { "x-client-ip": "203.0.113.9" },
+  ]) {
+    expect([headers, sent(headers)]).toEqual([headers, expect.stringContaining("HEDDLE_AUTH=required")]);
+    expect(sent(headers, keyed)).toBeUndefined();
+  }
+  for (const headers of [
+    { "x-forwarded-for": "127.0.0.1, ::1" },
+    { "x-forwarded-for": "::ffff:127.0.0.1" },
+    { forwarded: "for=127.0.0.1:99" },
+    { "x-forwarded-host": "localhost:2026", "x-forwarded-for": "127.0.0.1" },
+  ]) {
+    expect([headers, sent(headers)]).toEqual([headers, undefined]);
+  }
+});
+
+test("requests that another server judges pass, but not by a foreign name", () => {
+  const policy = { ...keyless, isPassedOn: () => true };
+  expect(sent({ origin: "https://evil.example" }, policy)).toBeUndefined();
+  expect(sent({ host: "evil.example" }, policy)).toBeDefined();
+});

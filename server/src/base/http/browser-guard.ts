@@ -1,0 +1,156 @@
+/**
+ * Decides which web pages may reach a server. A browser attaches what a page cannot forge: `Origin`, `Sec-Fetch-Site`
+ * (Fetch standard, W3C Fetch Metadata) and, for requests without either, `Referer`. Programs send none of them and
+ * pass. The guard runs before routing, on every port, for requests and WebSocket upgrades alike.
+ *
+ * On a server that needs no key two more things are refused, because there the address alone is the credential: a
+ * `Host` that is a foreign name (DNS rebinding makes another site's page look like ours), and forwarding headers that
+ * name a client on another machine (a proxy has made the server reachable).
+ */
+import { isIP } from "node:net";
+
+import { normalizeAddress } from "./client-ip.ts";
+
+export interface BrowserPolicy {
+  /** Whether requests without a key are served. */
+  keyless: boolean;
+  /** Names beside loopback by which a keyless server may be reached, in lower case. */
+  hosts: ReadonlySet<string>;
+  /** Whether every address counts as its name: of a server that other machines reach on purpose. */
+  anyAddress?: boolean;
+  /** Origins whose pages may call, besides the server's own. Read at each request: a project may be reloaded. */
+  allows: (origin: string) => boolean;
+  /** Paths that are their own credential and open to every page. */
+  isOpen?: (path: string) => boolean;
+  /** Requests that another server judges, which gets them with their headers. Their `Host` is judged here. */
+  isPassedOn?: (request: BrowserFacts) => boolean;
+}
+
+/** The parts of a request that the decision depends on; header names in lower case. */
+export interface BrowserFacts {
+  method?: string | undefined;
+  url?: string | undefined;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** Returns why the request is refused, as a message for its sender; undefined where it may pass. */
+export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
+  const host = header(request, "host") ?? "";
+  if (policy.keyless) {
+    if (!isOwnName(host, policy)) {
+      return (
+        `This server needs no key, so it answers only by the names of this machine, not by "${host}". Name it in ` +
+        "HEDDLE_ALLOWED_HOSTS, or set HEDDLE_AUTH=required."
+      );
+    }
+    const forwarded = forwardedFromElsewhere(request, policy);
+    if (forwarded !== undefined) {
+      return (
+        `This server needs no key because only this machine reaches it, but a proxy has forwarded this request ` +
+        `(${forwarded}). Set HEDDLE_AUTH=required and HEDDLE_TRUSTED_PROXIES.`
+      );
+    }
+  }
+  if (policy.isPassedOn?.(request)) return undefined;
+  const page = foreignPage(request, host);
+  if (page === undefined) return undefined;
+  if (policy.isOpen?.(pathOf(request))) return undefined;
+  if (page !== UNNAMED && policy.allows(page)) return undefined;
+  const name = page === UNNAMED ? "another origin, which the browser does not name," : page;
+  return `Pages of ${name} may not call this server. Name the origin in HEDDLE_CORS_ORIGINS or in http.cors of langgraph.json.`;
+}
+
+const UNNAMED = "null";
+
+/** Returns the origin of the page that sent the request; undefined for programs, pages of ours, and opening a page. */
+function foreignPage(request: BrowserFacts, host: string): string | undefined {
+  const origin = header(request, "origin");
+  if (origin !== undefined) return isSameOrigin(origin, host) ? undefined : origin;
+  const site = header(request, "sec-fetch-site");
+  if (site !== "cross-site" && site !== "same-site") return undefined;
+  // following a link shows the answer to its reader, and to no script of the page that held the link
+  const opensPage =
+    header(request, "sec-fetch-mode") === "navigate" && header(request, "sec-fetch-dest") === "document";
+  if (opensPage && (request.method === "GET" || request.method === "HEAD")) return undefined;
+  const referrer = header(request, "referer");
+  return referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).origin : UNNAMED;
+}
+
+function isSameOrigin(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase().replace(/:(80|443)$/, "");
+}
+
+/**
+ * Whether a `Host` header names this machine. DNS cannot make localhost or an address lead elsewhere. An address of a
+ * network is no name of a server on loopback: a forwarder (a tunnel, a published port) has brought the request.
+ */
+function isOwnName(host: string, { hosts, anyAddress }: Pick<BrowserPolicy, "hosts" | "anyAddress">): boolean {
+  const name = host
+    .replace(/:\d+$/, "")
+    .replace(/^\[|\]$/g, "")
+    .toLowerCase();
+  if (isIP(name) !== 0 && (anyAddress || isLoopbackAddress(normalizeAddress(name) ?? name))) return true;
+  return isLoopbackName(name) || (name !== "" && hosts.has(name));
+}
+
+const isLoopbackName = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");
+
+/** Whether an origin is a page that this machine serves to its own user. */
+export function isLoopbackOrigin(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return (
+    /^https?:$/.test(protocol) && (isLoopbackName(hostname) || isLoopbackAddress(hostname.replace(/^\[|\]$/g, "")))
+  );
+}
+
+const isLoopbackAddress = (address: string): boolean =>
+  isIP(address) !== 0 && (address.startsWith("127.") || address === "::1");
+
+/** Headers in which proxies name the client. */
+const CLIENT_HEADERS = [
+  "x-forwarded-for",
+  "x-real-ip",
+  "forwarded",
+  "cf-connecting-ip",
+  "true-client-ip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-original-forwarded-for",
+  "x-envoy-external-address",
+  "fly-client-ip",
+  "fastly-client-ip",
+  "x-azure-clientip",
+  "x-appengine-user-ip",
+  "x-vercel-forwarded-for",
+];
+
+/** Returns the header that names a client, or a name, of another machine. Proxies on this one (a dev server) name loopback. */
+function forwardedFromElsewhere(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
+  const shown = header(request, "x-forwarded-host");
+  if (shown !== undefined && !shown.split(",").every((name) => isOwnName(name.trim(), policy))) {
+    return `x-forwarded-host: ${shown}`;
+  }
+  for (const name of CLIENT_HEADERS) {
+    const value = header(request, name);
+    if (value === undefined) continue;
+    const hops =
+      name === "forwarded" ? [...value.matchAll(/\bfor\s*=\s*"?([^",;\s]+)/gi)].map((m) => m[1]!) : value.split(",");
+    if (hops.length === 0 || !hops.every(isLoopbackHop)) return `${name}: ${value}`;
+  }
+  return undefined;
+}
+
+function isLoopbackHop(hop: string): boolean {
+  const text = hop.trim();
+  const bare = /^\[(.*)\](:\d+)?$/.exec(text)?.[1] ?? text.replace(/^([^:]+):\d+$/, "$1");
+  const address = normalizeAddress(bare);
+  return address !== undefined && isLoopbackAddress(address);
+}
+
+const header = ({ headers }: BrowserFacts, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+};
+
+const pathOf = ({ url = "/" }: BrowserFacts): string => url.split("?", 1)[0]!;

@@ -1,0 +1,38 @@
+import type { Context } from "hono";
+import { z } from "zod";
+
+import type { Health, HealthReport } from "../health.ts";
+import { route, type Route } from "./route.ts";
+
+const check = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
+
+/** Of a server that cannot do its work: `detail` names each failed part. */
+export const unhealthy = z.object({
+  ok: z.literal(false),
+  detail: z.string(),
+  checks: z.record(z.string(), check).optional(),
+});
+
+const readiness = z.object({ ok: z.literal(true), checks: z.record(z.string(), check) });
+
+export const RETRY_HEALTH = { "Retry-After": "2" };
+
+/** 503 with the failed parts. */
+export const answerUnhealthy = (c: Context, { detail = "", checks }: HealthReport): Response =>
+  c.json({ ok: false, detail, checks }, 503, RETRY_HEALTH);
+
+/** Whether requests are to be sent here: for load balancers, and for whoever starts a server and waits for it. */
+export const readyRoute = (health: Health, at: { path: string; aliases?: string[] }): Route =>
+  route({
+    ...at,
+    tag: "System",
+    permission: "public",
+    publicBecause: "a probe knows no key; names of parts and figures only",
+    method: "GET",
+    summary: "Readiness: whether everything that it needs works",
+    out: { 200: readiness, 503: unhealthy },
+    async handler({ c }) {
+      const report = await health.ready();
+      return report.ok ? c.json({ ok: true, checks: report.checks }) : answerUnhealthy(c, report);
+    },
+  });

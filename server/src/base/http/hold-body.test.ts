@@ -1,0 +1,121 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { z } from "zod";
+
+import { openGuard } from "../../../test/principal.ts";
+import { unauthorized } from "../errors.ts";
+import { createLog } from "../log.ts";
+import { BodyGate } from "./body-gate.ts";
+import { errorHandler } from "./errors.ts";
+import { mountRoutes, route } from "./route.ts";
+
+const gate = new BodyGate({ bodyMemoryMb: 1, maxBodyBytes: 1000 });
+const app = new Hono();
+app.onError(errorHandler("text", createLog("silent")));
+const shared = { method: "POST", summary: "", tag: "", out: {}, audit: "none" } as const;
+const publicBecause = "a test";
+/** Bytes of the budget that are held while the last handler runs. */
+let heldInside = 0;
+const handler = async ({ c }: { c: { req: { text(): Promise<string> }; text(text: string): Response } }) => {
+  const { length } = await c.req.text();
+  heldInside = gate.used;
+  return c.text(String(length));
+};
+const routes = [
+  route({ ...shared, path: "/", permission: "runs:create", handler }),
+  route({ ...shared, path: "/public", permission: "public", publicBecause, handler }),
+  route({ ...shared, path: "/tiny", permission: "public", publicBecause, maxBodyBytes: 10, handler }),
+  route({
+    ...shared,
+    path: "/json",
+    permission: "public",
+    publicBecause,
+    body: z.looseObject({}),
+    handler: ({ c }) => c.json({}),
+  }),
+];
+let allowed = true;
+const authenticator = {
+  ...openGuard.authenticator,
+  authenticate: (...given: Parameters<typeof openGuard.authenticator.authenticate>) => {
+    if (!allowed) throw unauthorized("no");
+    return openGuard.authenticator.authenticate(...given);
+  },
+};
+mountRoutes(app, routes, { ...openGuard, authenticator }, { maxBytes: 100_000, gate });
+const server = createServer(getRequestListener(app.fetch));
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+async function post(path: string, body: BodyInit, duplex?: "half"): Promise<[number, string]> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url + path, { method: "POST", body, headers, ...(duplex && { duplex }) } as RequestInit);
+  return [response.status, await response.text()];
+}
+
+const streamed = (bytes: number) => new Blob(["x".repeat(bytes)]).stream();
+
+test("a body within the limit passes, one beyond it gets 413, whether it tells its length or comes in chunks", async () => {
+  for (const [path, limit] of [
+    ["/", 100_000],
+    ["/public", 65_536],
+    ["/tiny", 10],
+  ] as const) {
+    expect(await post(path, "x".repeat(limit))).toEqual([200, String(limit)]);
+    expect(await post(path, "x".repeat(limit + 1))).toEqual([413, `The request body is larger than ${limit} bytes.`]);
+    expect(await post(path, streamed(limit), "half")).toEqual([200, String(limit)]);
+    expect((await post(path, streamed(limit + 100_000), "half"))[0]).toBe(413);
+  }
+  expect(gate.used).toBe(0);
+});
+
+test("a public route that reads JSON refuses what is larger than 64 KiB", async () => {
+  expect((await post("/json", JSON.stringify({ a: "x".repeat(60_000) })))[0]).toBe(200);
+  expect((await post("/json", JSON.stringify({ a: "x".repeat(70_000) })))[0]).toBe(413);
+  expect((await post("/json", new Blob([JSON.stringify({ a: "x".repeat(70_000) })]).stream(), "half"))[0]).toBe(413);
+});
+
+test("a body is counted until its handler has ended", async () => {
+  for (const size of [100, 50_000]) {
+    await post("/", "x".repeat(size));
+    expect(heldInside).toBe(size);
+    await post("/public", "x".repeat(size));
+    expect(heldInside).toBe(size);
+    expect(gate.used).toBe(0);
+  }
+});
+
+test("a body of a caller who is refused is not read", async () => {
+  allowed = false;
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  try {
+    let answer = "";
+    socket.on("data", (data) => (answer += data.toString()));
+    // it promises a body and sends none
+    socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n");
+    await vi.waitUntil(() => answer !== "", { timeout: 5_000 });
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(gate.used).toBe(0);
+  } finally {
+    allowed = true;
+    socket.destroy();
+  }
+});
+
+test("a caller who hangs up in the middle of a body gives back what it held", async () => {
+  for (const path of ["/", "/public"]) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n${"x".repeat(20_000)}`);
+    await vi.waitUntil(() => gate.used > 0, { timeout: 5_000, interval: 5 });
+    socket.destroy();
+    await expect.poll(() => gate.used, { timeout: 5_000, interval: 5 }).toBe(0);
+  }
+});

@@ -1,0 +1,119 @@
+import type { Context, MiddlewareHandler } from "hono";
+
+import { AppError } from "../errors.ts";
+import type { BodyGate, HeldBody } from "./body-gate.ts";
+
+/** Largest body of a route that asks nobody who they are. */
+export const PUBLIC_BODY_BYTES = 64 * 1024;
+
+/** A body that tells that it is no longer is counted at once, and read the fast way. Connections bound how many. */
+const SMALL_BYTES = 16 * 1024;
+
+/** What bodies of a space may take. */
+export interface BodyLimits {
+  /** Of one body; a larger one gets 413. */
+  maxBytes: number;
+  gate: BodyGate;
+}
+
+interface Limit {
+  maxBytes: number;
+  isPublic: boolean;
+}
+
+const HELD = "heddle.bodyHeld";
+
+/**
+ * Counts a request's body, from here until the returned function is called, and limits it: one that tells its length
+ * is judged by that, others while they are read. Nothing is read here.
+ * @returns undefined when there is no body. @throws 413 for one that is too large, 503 when there is no room
+ */
+export function holdBody(
+  c: Context,
+  gate: BodyGate,
+  { maxBytes, isPublic }: Limit,
+): (() => void) | Promise<() => void> | undefined {
+  if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
+  const told = c.req.header("content-length");
+  const length = Number(told ?? 0);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (c.get(HELD) === true || !hasBody(c, told)) return undefined;
+  c.set(HELD, true);
+  if (!isPublic && told !== undefined && length <= SMALL_BYTES) {
+    const release = () => gate.budget.give(length);
+    return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
+  }
+  let refuse = (_: AppError): void => {};
+  const held = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  const { raw } = c.req;
+  const { body, fail } = counted(() => raw.body!, maxBytes, held);
+  refuse = fail;
+  c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
+  return () => held.end();
+}
+
+/** The same for everything behind it. */
+export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
+  return async (c, next) => {
+    const release = await holdBody(c, gate, { maxBytes, isPublic: false });
+    try {
+      await next();
+    } finally {
+      release?.();
+    }
+  };
+}
+
+/** A request that came over no socket may have a body and not tell of it. */
+function hasBody(c: Context, told: string | undefined): boolean {
+  if (told !== undefined) return Number(told) > 0;
+  if (c.req.header("transfer-encoding") !== undefined) return true;
+  const isFromSocket = (c.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
+  return !isFromSocket && c.req.raw.body !== null;
+}
+
+const tooLarge = (maxBytes: number) => new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
+
+/** `fail`: ends it with an error, whatever has arrived. */
+function counted(
+  open: () => ReadableStream<Uint8Array>,
+  maxBytes: number,
+  held: HeldBody,
+): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  let total = 0;
+  let failed = false;
+  const fail = (error: unknown) => {
+    if (failed) return;
+    failed = true;
+    controller.error(error);
+    reader?.cancel(error).catch(() => {});
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (given) => void (controller = given),
+      async pull() {
+        reader ??= open().getReader();
+        const { done, value } = await reader.read();
+        if (failed) return;
+        if (done) {
+          held.arrived();
+          return controller.close();
+        }
+        total += value.byteLength;
+        if (total > maxBytes) return fail(tooLarge(maxBytes));
+        try {
+          await held.use(value.byteLength);
+        } catch (error) {
+          return fail(error);
+        }
+        if (!failed) controller.enqueue(value);
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    },
+    // nothing is read before it is wanted
+    { highWaterMark: 0 },
+  );
+  return { body, fail };
+}

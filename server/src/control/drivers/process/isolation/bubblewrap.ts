@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { asUser } from "./system-user.ts";
+import type { ConfinedCommand, Isolation } from "./isolation.ts";
+import { visiblePaths, type VisiblePaths } from "./visible-paths.ts";
+
+export interface BubblewrapOptions {
+  /** Path of bin/heddle.js. */
+  launcher: string;
+  /** The platform's data directory: none of it is visible but what a command is given. */
+  dataDir: string;
+  /** Paths that the operator adds. */
+  readable: readonly string[];
+  /** Whether this process is root, and deployments have system users. */
+  hasUsers: boolean;
+}
+
+/** Runs commands in namespaces of their own, by Debian's `bwrap`. */
+export class Bubblewrap implements Isolation {
+  readonly kind = "bubblewrap";
+  readonly hasUsers: boolean;
+  readonly #options: BubblewrapOptions;
+  readonly #visible: VisiblePaths;
+
+  constructor(options: BubblewrapOptions) {
+    this.#options = options;
+    this.hasUsers = options.hasUsers;
+    this.#visible = visiblePaths(options.launcher);
+  }
+
+  temporaryPath(): string {
+    return "/tmp";
+  }
+
+  wrap({ place, command, writable, readable = [], temporary, endsWithParent }: ConfinedCommand): string[] {
+    const { dataDir, hasUsers } = this.#options;
+    const visible = [...this.#options.readable, ...readable].filter((path) => existsSync(path));
+    // root keeps what it takes to become the deployment's user, which then holds nothing
+    const privileges = hasUsers
+      ? ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((name) => ["--cap-add", name])
+      : [];
+    return [
+      "bwrap",
+      ...(hasUsers ? [] : ["--unshare-user"]),
+      ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+      ...(endsWithParent ? ["--die-with-parent"] : []),
+      ...["--bind", temporary, "/tmp", "--symlink", "/tmp", "/var/tmp"],
+      ...["--proc", "/proc", "--dev", "/dev"],
+      ...withParents([
+        ...this.#visible.paths.map((one) =>
+          "from" in one ? readOnly(one.path, one.from) : link(one.path, one.linksTo),
+        ),
+        readOnly("/etc/passwd", join(place.directory, "passwd")),
+        readOnly("/etc/group", join(place.directory, "group")),
+        ...[...this.#visible.hidden, dataDir].map((path) => ({ path, args: ["--tmpfs", path] })),
+        ...visible.map((path) => readOnly(path)),
+        ...writable.map((path) => ({ path, args: ["--bind", path, path] })),
+      ]),
+      ...[...this.#visible.hidden, dataDir, "/"].flatMap((path) => ["--remount-ro", path]),
+      ...["--cap-drop", "ALL", ...privileges, "--chdir", "/", "--"],
+      ...(place.uid === null ? command : asUser(place.uid, command)),
+    ];
+  }
+}
+
+interface Mount {
+  path: string;
+  args: string[];
+}
+
+const readOnly = (path: string, from = path): Mount => ({ path, args: ["--ro-bind", from, path] });
+const link = (path: string, target: string): Mount => ({ path, args: ["--symlink", target, path] });
+
+/** Mounts in their order, each after the directories above it: those that bwrap makes by itself are closed to other users. */
+function withParents(mounts: Mount[]): string[] {
+  const made = new Set(["/"]);
+  return mounts.flatMap(({ path, args }) => {
+    const parents = [];
+    for (let above = dirname(path); !made.has(above); above = dirname(above)) {
+      made.add(above);
+      parents.unshift("--dir", above);
+    }
+    made.add(path);
+    return [...parents, ...args];
+  });
+}

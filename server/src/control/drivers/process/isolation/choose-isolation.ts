@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { chmod, chown, mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+
+import { ConfigError } from "../../../../base/config/options.ts";
+import { Bubblewrap } from "./bubblewrap.ts";
+import { DeploymentPlaces } from "./deployment-places.ts";
+import { type Isolation, type IsolationKind, noIsolation } from "./isolation.ts";
+import { openPassages, SystemUser } from "./system-user.ts";
+import { readIdRange } from "./user-ids.ts";
+
+export interface IsolationOptions {
+  /** Of the control plane, in the data directory. */
+  directory: string;
+  /** Path of bin/heddle.js. */
+  launcher: string;
+  settings: { processIsolation: "auto" | IsolationKind; processReadable: string };
+}
+
+export interface ChosenIsolation {
+  isolation: Isolation;
+  places: DeploymentPlaces;
+  /** How deployments are isolated and why, in one sentence. */
+  explanation: string;
+}
+
+/**
+ * Finds the isolation that is asked for, or the safest that works. Each is tried by running a command in it.
+ * @throws ConfigError when the one that is asked for does not work
+ */
+export async function chooseIsolation(options: IsolationOptions): Promise<ChosenIsolation> {
+  const { processIsolation: wanted } = options.settings;
+  const none = { isolation: noIsolation, places: new DeploymentPlaces(options.directory, null) };
+  const open = "Deployments run as this server's own user: they can read its files, environment and secrets";
+  if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION is none).` };
+  const problems: string[] = [];
+  for (const kind of wanted === "auto" ? (["bubblewrap", "user"] as const) : [wanted]) {
+    const made = await tryIsolation(kind, options);
+    if ("isolation" in made) return made;
+    problems.push(`${kind}: ${made.problem}`);
+  }
+  if (wanted === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
+  throw new ConfigError(
+    `HEDDLE_PROCESS_ISOLATION is ${wanted}, which does not work here. ${problems.join("; ")}. Name another, or auto for the ` +
+      "safest that works.",
+  );
+}
+
+const EXPLANATIONS = {
+  bubblewrap: "Deployments run in bubblewrap: each sees its own files and processes only",
+  user: "Deployments run as system users of their own: files and processes of others are closed to them",
+};
+
+/** What an isolation is made of, or why it does not work on this machine. */
+export async function tryIsolation(
+  kind: "bubblewrap" | "user",
+  options: IsolationOptions,
+): Promise<ChosenIsolation | { problem: string }> {
+  if (process.platform !== "linux") return { problem: "it needs Linux" };
+  const { directory, launcher, settings } = options;
+  const isRoot = process.getuid?.() === 0;
+  const ids = isRoot ? readIdRange() : null;
+  if (kind === "user" && !isRoot) return { problem: "it needs root" };
+  if (isRoot && ids === null) return { problem: "this container has no ids for users of deployments" };
+  const readable = settings.processReadable.split(":").filter((path) => path !== "");
+  const relative = readable.find((path) => !isAbsolute(path));
+  if (relative !== undefined)
+    throw new ConfigError(`HEDDLE_PROCESS_READABLE names ${relative}: paths must be absolute.`);
+  try {
+    const isolation =
+      kind === "user"
+        ? new SystemUser()
+        : new Bubblewrap({ launcher, dataDir: dirname(directory), readable, hasUsers: isRoot });
+    if (kind === "user") openPassages(directory);
+    const places = new DeploymentPlaces(directory, ids);
+    const problem = await probe(isolation, places, options);
+    if (problem !== null) return { problem };
+    const explanation = `${EXPLANATIONS[kind]}${kind === "bubblewrap" && isRoot ? ", and is a system user of its own" : ""}.`;
+    return { isolation, places, explanation };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** No deployment's id. */
+const PROBE = "probe";
+const PROBE_MS = 20_000;
+
+/** Writes where it may, reads Heddle, and must not read a file of the platform. */
+const SCRIPT = `const fs = require("fs"), [own, launcher, closed] = process.argv.slice(1);
+fs.writeFileSync(own + "/written", "");
+fs.accessSync(launcher, fs.constants.R_OK);
+let isOpen = true;
+try { fs.readFileSync(closed); } catch { isOpen = false; }
+console.log(isOpen ? "open" : "closed");`;
+
+async function probe(
+  isolation: Isolation,
+  places: DeploymentPlaces,
+  options: IsolationOptions,
+): Promise<string | null> {
+  const { directory, launcher } = options;
+  const home = join(directory, "instances", PROBE);
+  const own = join(home, "data");
+  const closed = join(directory, "probe.closed");
+  try {
+    const place = await places.prepare(PROBE);
+    await mkdir(own, { recursive: true, mode: 0o700 });
+    if (isolation.kind === "user") await chmod(home, 0o711);
+    if (place.uid !== null) await chown(own, place.uid, place.uid);
+    await writeFile(closed, "closed", { mode: 0o600 });
+    const command = [process.execPath, "-e", SCRIPT, own, await realpath(launcher), closed];
+    const [program, ...args] = isolation.wrap({
+      place,
+      command,
+      writable: [own],
+      temporary: own,
+      endsWithParent: true,
+    });
+    return await runProbe(program!, args);
+  } finally {
+    for (const path of [home, closed]) await rm(path, { recursive: true, force: true });
+    await places.remove(PROBE);
+  }
+}
+
+function runProbe(program: string, args: string[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    // oxlint-disable-next-line node/no-process-env -- programs are found as in this process
+    const env = { PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" };
+    const child = spawn(program, args, { cwd: "/", env, stdio: ["ignore", "pipe", "pipe"], timeout: PROBE_MS });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
+    child.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(error.code === "ENOENT" ? `${program} is not installed` : error.message),
+    );
+    child.once("close", (code, signal) => {
+      const answer = output.stdout.trim();
+      if (code === 0 && answer === "closed") return resolve(null);
+      if (code === 0) return resolve("a file of the platform can be read in it");
+      resolve(reason(output.stderr) || `it ended with ${signal ?? `exit code ${code}`}`);
+    });
+  });
+}
+
+/** The line that tells why; the others of a Node error are its stack. */
+function reason(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return (lines.find((line) => /^\w*Error:|^(bwrap|setpriv):/.test(line)) ?? lines[0] ?? "").trim().slice(0, 300);
+}

@@ -1,0 +1,136 @@
+/** Isolation as this machine has it, tried with real commands. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, onTestFinished, test } from "vitest";
+
+import { chooseIsolation, tryIsolation } from "./choose-isolation.ts";
+import { DeploymentPlaces } from "./deployment-places.ts";
+import type { IsolationKind } from "./isolation.ts";
+import { readIdRange } from "./user-ids.ts";
+
+const launcher = fileURLToPath(new URL("../../../../../../cli/bin/heddle.js", import.meta.url));
+
+function controlDirectory(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), "heddle-isolation-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const directory = join(dataDir, "control");
+  mkdirSync(directory, { mode: 0o700 });
+  return directory;
+}
+
+const optionsOf = (directory: string, processIsolation: "auto" | IsolationKind) => ({
+  directory,
+  launcher,
+  settings: { processIsolation, processReadable: "" },
+});
+
+/** With a PATH that lacks what isolation needs. */
+async function withoutPrograms<T>(work: () => Promise<T>): Promise<T> {
+  const path = process.env["PATH"];
+  process.env["PATH"] = "/nonexistent";
+  return work().finally(() => (process.env["PATH"] = path));
+}
+
+test("a named isolation that does not work refuses the start with the reason", async () => {
+  const directory = controlDirectory();
+  for (const kind of ["bubblewrap", "user"] as const) {
+    const starting = withoutPrograms(() => chooseIsolation(optionsOf(directory, kind)));
+    await expect(starting).rejects.toThrow(
+      new RegExp(
+        `HEDDLE_PROCESS_ISOLATION is ${kind}, which does not work here. ${kind}: (\\w+ is not installed|it needs)`,
+      ),
+    );
+  }
+});
+
+test("auto takes no isolation where none works, and says what that means and why", async () => {
+  const { isolation, explanation } = await withoutPrograms(() =>
+    chooseIsolation(optionsOf(controlDirectory(), "auto")),
+  );
+  expect(isolation.kind).toBe("none");
+  expect(explanation).toMatch(
+    /can read its files, environment and secrets\. Tried bubblewrap: bwrap is not installed; user: /,
+  );
+});
+
+const isRoot = process.getuid?.() === 0;
+const worksHere = async (kind: "bubblewrap" | "user") => {
+  const dataDir = mkdtempSync(join(tmpdir(), "heddle-isolation-"));
+  mkdirSync(join(dataDir, "control"));
+  const tried = await tryIsolation(kind, optionsOf(join(dataDir, "control"), kind));
+  rmSync(dataDir, { recursive: true });
+  return !("problem" in tried);
+};
+
+for (const kind of ["bubblewrap", "user"] as const) {
+  test.skipIf(!(await worksHere(kind)))(`${kind}: a command has its own files, and no capability`, async () => {
+    const directory = controlDirectory();
+    const { isolation, places } = await chooseIsolation(optionsOf(directory, kind));
+    expect(isolation.kind).toBe(kind);
+    const place = await places.prepare("d");
+    const own = join(directory, "builds", "b", "src");
+    mkdirSync(own, { recursive: true });
+    for (let path = own; path !== dirname(directory); path = dirname(path)) chmodSync(path, 0o711);
+    if (place.uid !== null) spawnSync("chown", [`${place.uid}`, own]);
+    const script = 'cd "$0" && echo text > written && id -u && grep CapEff /proc/self/status && cat "$1"';
+    writeFileSync(join(directory, "secret"), "secret", { mode: 0o600 });
+    const command = ["/bin/sh", "-c", script, own, join(directory, "secret")];
+    const [program, ...args] = isolation.wrap({
+      place,
+      command,
+      writable: [own],
+      temporary: own,
+      endsWithParent: true,
+    });
+    const { stdout, stderr } = spawnSync(program!, args, { encoding: "utf8" });
+    const uid = place.uid ?? process.getuid!();
+    expect(stdout).toBe(`${uid}\nCapEff:\t0000000000000000\n`);
+    expect(stderr).toMatch(/secret: (No such file|Permission denied)/);
+    expect(statSync(join(own, "written")).uid).toBe(uid);
+  });
+}
+
+test.skipIf(!isRoot)("the user isolation closes files of the data directory that were open", async () => {
+  const directory = controlDirectory();
+  const file = join(dirname(directory), "old.log");
+  writeFileSync(file, "", { mode: 0o644 });
+  if ("problem" in (await tryIsolation("user", optionsOf(directory, "user")))) return;
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test.skipIf(!isRoot)("a deployment keeps its system user, and no two have the same", async () => {
+  const directory = controlDirectory();
+  const places = new DeploymentPlaces(directory, [30_000, 30_002]);
+  const made = await Promise.all(["a", "b", "c", "a"].map((id) => places.prepare(id)));
+  expect(new Set(made.map(({ uid }) => uid)).size).toBe(3);
+  expect(made[3]).toEqual(made[0]);
+  expect((await new DeploymentPlaces(directory, [30_000, 30_002]).prepare("b")).uid).toBe(made[1]!.uid);
+});
+
+test("ids of users come from what the container maps", () => {
+  const maps = (line: string) => () => line;
+  expect(readIdRange(maps("         0          0 4294967295\n"))?.[0]).toBe(1_879_048_192);
+  expect(readIdRange(maps("0 100000 65536\n"))).toEqual([20_000, 59_999]);
+  expect(readIdRange(maps("0 1000 1\n"))).toBeNull();
+});
+
+test("credentials of the operator's npm settings stay out of a deployment's", async () => {
+  const home = mkdtempSync(join(tmpdir(), "heddle-npmrc-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const lines = [
+    "registry=https://packages.example/",
+    "//packages.example/:_authToken=t0p",
+    "_password = t0p",
+    "proxy=http://u:t0p@p",
+  ];
+  writeFileSync(join(home, ".npmrc"), lines.join("\n"));
+  const before = process.env["HOME"];
+  process.env["HOME"] = home;
+  onTestFinished(() => void (process.env["HOME"] = before));
+  const { directory } = await new DeploymentPlaces(controlDirectory(), null).prepare("a");
+  expect(readFileSync(join(directory, "npmrc"), "utf8")).toBe("registry=https://packages.example/\n");
+});

@@ -1,0 +1,48 @@
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import type { ConfinedCommand, Isolation } from "./isolation.ts";
+
+/** The command as another user, without capabilities and without a way to gain any. Needs root. */
+export function asUser(uid: number, command: readonly string[]): string[] {
+  const identity = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
+  return ["setpriv", ...identity, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--", ...command];
+}
+
+/** Runs commands as the system user of their deployment. Files of others are closed to it by their modes. */
+export class SystemUser implements Isolation {
+  readonly kind = "user";
+  readonly hasUsers = true;
+
+  wrap({ place, command }: ConfinedCommand): string[] {
+    return asUser(place.uid!, command);
+  }
+
+  temporaryPath(temporary: string): string {
+    return temporary;
+  }
+}
+
+/** Directories of the control plane that deployments' users pass through. They can list none of them. */
+const PASSAGES = ["builds", "instances", "deployments"];
+
+/**
+ * Lets deployments' users pass through the data directory to their own files, and closes all else in it to them.
+ * `directory`: the control plane's, in the data directory.
+ */
+export function openPassages(directory: string): void {
+  const passages = PASSAGES.map((name) => join(directory, name));
+  for (const path of passages) mkdirSync(path, { recursive: true, mode: 0o711 });
+  closeOthers(dirname(directory), [directory]);
+  closeOthers(directory, passages);
+  for (const path of [dirname(directory), directory, ...passages]) chmodSync(path, 0o711);
+}
+
+function closeOthers(directory: string, passages: string[]): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    if (passages.includes(path)) continue;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && found.uid === process.getuid!() && (found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o7700);
+  }
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+
+/** First and last id of a range. */
+export type IdRange = readonly [first: number, last: number];
+
+/** Ids that systemd's list of ranges leaves to no program (systemd.io/UIDS-GIDS). */
+const UNUSED: IdRange = [1_879_048_192, 2_147_352_575];
+/** The same where a container has no more than 65,536. */
+const SMALL: IdRange = [20_000, 59_999];
+
+/**
+ * Reads the range that deployments' system users are taken from: ids that this process's user namespace maps, for users
+ * and for groups. Null where there is none.
+ */
+export function readIdRange(read: (file: string) => string = (file) => readFileSync(file, "utf8")): IdRange | null {
+  try {
+    const maps = ["/proc/self/uid_map", "/proc/self/gid_map"].map((file) => parseMap(read(file)));
+    const isMapped = ([first, last]: IdRange) =>
+      maps.every((map) => map.some(([low, high]) => low <= first && last <= high));
+    return [UNUSED, SMALL].find((range) => isMapped(range)) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const parseMap = (text: string): IdRange[] =>
+  text
+    .trim()
+    .split("\n")
+    .map((line): IdRange => {
+      const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
+      return [first, first + count - 1];
+    });

@@ -1,0 +1,89 @@
+/**
+ * Headers of a deployment's answer as callers get them. Below `/d/<deployment>` a deployment shares the platform's
+ * origin, so a browser shows its pages in a sandbox with an origin of their own, and headers that count for a whole
+ * origin are withheld. With a host of its own a deployment only has to be kept from cookies of other hosts.
+ */
+import type { IncomingMessage } from "node:http";
+
+import { HOP_BY_HOP } from "./hop-by-hop.ts";
+import { ownCookie } from "./own-cookie.ts";
+import type { Way } from "./way.ts";
+
+/**
+ * Without `allow-same-origin`: scripts run, but the control API takes the page for a foreign one. A second policy
+ * beside a deployment's own: browsers enforce both, and sandboxes add up (CSP3 §6.3.2).
+ */
+const SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
+
+/** Types that no browser runs anything in. What is not listed, and what has no type, is treated as a page. */
+const INERT = /^(application\/(json|[\w.-]+\+json|x-ndjson|octet-stream)|text\/(event-stream|plain))\s*(;[^,]*)?$/i;
+
+const OF_THE_WHOLE_ORIGIN = new Set([
+  "accept-ch",
+  "alt-svc",
+  "clear-site-data",
+  // ends the navigation to a sandboxed page
+  "cross-origin-opener-policy",
+  "cross-origin-opener-policy-report-only",
+  "nel",
+  "report-to",
+  "sec-session-registration",
+  "secure-session-registration",
+  "service-worker-allowed",
+  "set-login",
+  "strict-transport-security",
+  "use-as-dictionary",
+]);
+
+/** Kinds of data that are cleared of one origin alone; cookies are cleared of the whole domain. */
+const CLEARED_BY_ORIGIN = ['"cache"', '"storage"', '"executionContexts"'];
+
+/** Several of one name stay several. A redirect within the agent server leads to below the deployment's address. */
+export function headersFromDeployment(answered: IncomingMessage, way: Way): string[] {
+  const { prefix } = way;
+  const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
+  const headers: string[] = [];
+  const types: string[] = [];
+  for (const [name, value] of pairs(answered.rawHeaders)) {
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower)) continue;
+    if (lower === "content-type") types.push(value.trim());
+    const kept = passed(lower, value, way);
+    if (kept === undefined) continue;
+    const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
+    headers.push(name, isInside ? `${prefix}${value}` : kept);
+  }
+  if (prefix === "") return headers;
+  headers.push("X-Content-Type-Options", "nosniff");
+  // of several types browsers take the last
+  if (types.length !== 1 || !INERT.test(types[0]!)) headers.push("Content-Security-Policy", SANDBOX);
+  return headers;
+}
+
+/** Headers of an agreement on another protocol, which no browser shows. */
+export function upgradeHeaders(raw: string[], way: Way): string[] {
+  return pairs(raw).flatMap(([name, value]) => {
+    const kept = passed(name.toLowerCase(), value, way);
+    return kept === undefined ? [] : [name, kept];
+  });
+}
+
+/** Returns the value that callers get; undefined for none. */
+function passed(name: string, value: string, way: Way): string | undefined {
+  if (name === "set-cookie") return ownCookie(value, way);
+  // a browser asks for a password, or shows what it has, in the name of the whole origin
+  if (way.prefix !== "" && name === "www-authenticate" && !/^bearer\b/i.test(value)) return undefined;
+  if (way.prefix !== "") return OF_THE_WHOLE_ORIGIN.has(name) || name === "x-content-type-options" ? undefined : value;
+  if (name !== "clear-site-data") return value;
+  const wanted = value.split(",").map((kind) => kind.trim());
+  const cleared = wanted.includes('"*"')
+    ? CLEARED_BY_ORIGIN
+    : wanted.filter((kind) => CLEARED_BY_ORIGIN.includes(kind));
+  return cleared.length === 0 ? undefined : cleared.join(", ");
+}
+
+function pairs(raw: string[]): [name: string, value: string][] {
+  const all: [string, string][] = [];
+  for (let index = 0; index < raw.length; index += 2) all.push([raw[index]!, raw[index + 1]!]);
+  return all;
+}

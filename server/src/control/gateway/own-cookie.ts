@@ -1,0 +1,42 @@
+import { PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
+import type { Way } from "./way.ts";
+
+/**
+ * Returns a deployment's `Set-Cookie` so that browsers send the cookie to this deployment alone: below its path, or to
+ * its host. Undefined for a cookie with a name of the platform's.
+ */
+export function ownCookie(text: string, way: Way): string | undefined {
+  const [pair = "", ...rest] = text.split(";").map((part) => part.trim());
+  if (PLATFORM_COOKIES.has(sentName(pair))) return undefined;
+  const kept: string[] = [];
+  let path: string | undefined;
+  for (const attribute of rest) {
+    const [name, value] = [attribute.split("=", 1)[0]!.trim().toLowerCase(), attribute.replace(/^[^=]*=?/, "").trim()];
+    if (name === "path" && way.prefix !== "") path = value;
+    else if (name !== "domain" || isWithin(value, way)) kept.push(attribute);
+  }
+  return [pair, ...kept, ...pathAttribute(path, way)].join("; ");
+}
+
+/** The name that the cookie has when it is sent. One without a name is sent as its value, which may hold a `=`. */
+function sentName(pair: string): string {
+  const text = pair.startsWith("=") ? pair.slice(1) : pair;
+  return text.split("=", 1)[0]!.trim();
+}
+
+function isWithin(domain: string, way: Way): boolean {
+  if (way.prefix !== "") return false;
+  const name = domain.toLowerCase().replace(/^\./, "");
+  return name === way.shown || name.endsWith(`.${way.shown}`);
+}
+
+/** Empty where the browser's default, the directory of the request, is below the deployment's path (RFC 6265 §5.1.4). */
+function pathAttribute(path: string | undefined, { prefix, path: requested }: Way): string[] {
+  if (prefix === "") return [];
+  if (path?.startsWith("/")) {
+    const isBelow = path === prefix || path.startsWith(`${prefix}/`);
+    return [`Path=${isBelow ? path : path === "/" ? prefix : prefix + path}`];
+  }
+  const isAtRoot = requested.split("?", 1)[0]!.lastIndexOf("/") === 0;
+  return isAtRoot ? [`Path=${prefix}`] : [];
+}

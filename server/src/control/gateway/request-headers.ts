@@ -1,0 +1,91 @@
+/** Headers of a request as a deployment gets them: without the platform's credentials, with the client's address. */
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+
+import { normalizeAddress } from "../../base/http/client-ip.ts";
+import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
+import { HOP_BY_HOP } from "./hop-by-hop.ts";
+import type { Way } from "./way.ts";
+
+export interface RequestPlace {
+  way: Way;
+  /** The workspace of the deployment. */
+  workspaceId: string;
+  mayPass: CredentialRule;
+  /** Whether headers that a proxy adds may be believed. */
+  isFromProxy: boolean;
+}
+
+export async function headersForDeployment(
+  request: IncomingMessage,
+  { way, workspaceId, mayPass, isFromProxy }: RequestPlace,
+): Promise<Record<string, string | string[]>> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
+  }
+  // the length or its absence is the body's framing, which is ours to choose
+  if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
+  const cookie = withoutPlatformCookies(request.headers.cookie);
+  if (cookie === undefined) delete headers["cookie"];
+  else headers["cookie"] = cookie;
+  for (const name of await headersToWithhold(headers, workspaceId, mayPass)) delete headers[name];
+
+  const peer = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
+  const before = request.headers["x-forwarded-for"];
+  headers["x-forwarded-for"] = before === undefined ? peer : `${String(before)}, ${peer}`;
+  // what anybody could have written is not handed on
+  if (!isFromProxy) {
+    delete headers["x-forwarded-host"];
+    delete headers["x-forwarded-proto"];
+  }
+  headers["x-forwarded-host"] ??= request.headers.host ?? "";
+  headers["x-forwarded-proto"] ??= "http";
+  if (way.prefix === "") delete headers["x-forwarded-prefix"];
+  else headers["x-forwarded-prefix"] = way.prefix;
+  return headers;
+}
+
+/** Returns the path of a request without parameters that bear a credential which the deployment may not have. */
+export async function pathForDeployment(path: string, { workspaceId, mayPass }: RequestPlace): Promise<string> {
+  const at = path.indexOf("?");
+  if (at < 0 || !MAY_HOLD_CREDENTIAL.test(path)) return path;
+  const kept: string[] = [];
+  for (const pair of path.slice(at + 1).split("&")) {
+    if (await mayAllPass(decoded(pair), workspaceId, mayPass)) kept.push(pair);
+  }
+  return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join("&")}`;
+}
+
+/** Cheap: most paths hold none. Percent signs may hide one. */
+const MAY_HOLD_CREDENTIAL = /heddle_|lsv2_|%/i;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+async function mayAllPass(text: string, workspaceId: string, mayPass: CredentialRule): Promise<boolean> {
+  for (const credential of credentialsIn(text)) if (!(await mayPass(credential, workspaceId))) return false;
+  return true;
+}
+
+function withoutPlatformCookies(cookie: string | undefined): string | undefined {
+  if (cookie === undefined || !cookie.includes("heddle_")) return cookie;
+  const kept = cookie.split(";").filter((pair) => !PLATFORM_COOKIES.has(pair.split("=", 1)[0]!.trim()));
+  return kept.length === 0 ? undefined : kept.join(";").trim();
+}
+
+async function headersToWithhold(
+  headers: IncomingHttpHeaders,
+  workspaceId: string,
+  mayPass: CredentialRule,
+): Promise<string[]> {
+  const withheld: string[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !(await mayAllPass(String(value), workspaceId, mayPass))) withheld.push(name);
+  }
+  return withheld;
+}

@@ -1,0 +1,37 @@
+import { DiskCheck } from "../../base/disk-check.ts";
+import { pingDatabase } from "../../base/db/ping.ts";
+import { probeSpace } from "../../base/db/probe-space.ts";
+import { type Check, notFailing } from "../../base/health.ts";
+import { ServerHealth } from "../../base/server-health.ts";
+import type { ControlDeps } from "../deps.ts";
+import type { Driver } from "../drivers/driver.ts";
+
+/** Work that fails for longer makes the control plane not ready, in milliseconds. */
+const FAILING_MS = 5000;
+
+type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "supervisor" | "worker"> & { dataDir: string };
+
+/** What the control plane needs to build and run deployments. */
+export function controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir }: Parts): ServerHealth {
+  const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
+  return new ServerHealth({
+    log,
+    graceMs: healthGraceSecs * 1000,
+    checks: {
+      database: () => pingDatabase(sql),
+      driver: checkDriver(driver),
+      revisions: notFailing(() => [worker.failure], FAILING_MS),
+      instances: notFailing(() => [supervisor.failure], FAILING_MS),
+    },
+    disk: new DiskCheck({ directory: dataDir, limitMb, probeDatabase: () => probeSpace(sql) }),
+  });
+}
+
+const checkDriver =
+  (driver: Driver): Check =>
+  () => {
+    const since = driver.awaySince?.() ?? null;
+    if (since === null) return { ok: true };
+    const seconds = Math.round((Date.now() - since) / 1000);
+    return { ok: false, reason: `the container engine has not answered for ${seconds} s`, partial: true };
+  };

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+
+import { ConfigError, readOptions } from "../base/config/options.ts";
+import { judgeExposure } from "./exposure.ts";
+import { identityOptions } from "./settings.ts";
+
+const judge = (env: Record<string, string>, host = "127.0.0.1") =>
+  judgeExposure(readOptions(identityOptions, env), host);
+
+test("programs on the same machine need no key while nothing shows that others can come", () => {
+  for (const [host, env] of [
+    ["127.0.0.1", {}],
+    ["localhost", { HEDDLE_PUBLIC_URL: "http://localhost:3000" }],
+    ["::1", { HEDDLE_GATEWAY_DOMAIN: "agents.localhost" }],
+  ] as [string, Record<string, string>][]) {
+    expect([host, judge(env, host).keysNeeded]).toEqual([host, false]);
+  }
+});
+
+test.each([
+  ["0.0.0.0", {}, "listens on 0.0.0.0"],
+  ["", {}, "all addresses"],
+  ["127.0.0.1", { HEDDLE_TRUSTED_PROXIES: "127.0.0.1" }, "HEDDLE_TRUSTED_PROXIES"],
+  ["127.0.0.1", { HEDDLE_PUBLIC_URL: "https://heddle.example" }, "https://heddle.example"],
+  ["127.0.0.1", { HEDDLE_TRACE_PUBLIC_URL: "https://traces.example" }, "https://traces.example"],
+  ["127.0.0.1", { HEDDLE_CONTROL_PUBLIC_URL: "https://agents.example" }, "https://agents.example"],
+  ["127.0.0.1", { HEDDLE_GATEWAY_DOMAIN: "agents.example" }, "agents.example"],
+] as [string, Record<string, string>, string][])(
+  "keys are needed on %j with %j, and the start says why",
+  (host, env, reason) => {
+    expect(judge(env, host)).toEqual({ keysNeeded: true, explanation: expect.stringContaining(reason) });
+    expect(() => judge({ ...env, HEDDLE_AUTH: "off" }, host)).toThrow(ConfigError);
+  },
+);

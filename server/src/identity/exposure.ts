@@ -1,0 +1,100 @@
+/**
+ * Whether a server can be reached from elsewhere. Keys are required as soon as one thing shows that it can: an address
+ * other than loopback, a trusted proxy, a public URL, a domain of the gateway. The start says which, in one line.
+ */
+import { ConfigError, type OptionSpec, text } from "../base/config/options.ts";
+import type { ClientIpSettings } from "../base/http/client-ip.ts";
+
+/** Addresses that are given out to others. Every role reads them, because they expose the whole installation. */
+export const addressOptions = {
+  controlPublicUrl: text<string | undefined>({
+    env: ["HEDDLE_CONTROL_PUBLIC_URL"],
+    default: undefined,
+    description:
+      "Where the control plane and its gateway are reached from outside, for addresses that are given out: " +
+      "https://agents.example. Default: where it listens.",
+  }),
+  gatewayDomain: {
+    env: ["HEDDLE_GATEWAY_DOMAIN"],
+    default: undefined,
+    description:
+      "Domain below which each deployment has a host of its own, <deployment>.<domain>: agents.example. Its names have " +
+      "to lead here (*.agents.example). Addresses that are given out are those, with scheme and port of " +
+      "HEDDLE_CONTROL_PUBLIC_URL. Without it deployments are at /d/<deployment>, and there they are in any case.",
+    parse: readDomain,
+  } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
+};
+
+/** Lower case, without dots around it. */
+function readDomain(text: string): string {
+  const domain = text
+    .trim()
+    .toLowerCase()
+    .replace(/^\*?\./, "")
+    .replace(/\.$/, "");
+  const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+  if (domain.length <= 180 && new RegExp(`^${label}(\\.${label})*$`).test(domain)) return domain;
+  throw new ConfigError(`must be a domain such as agents.example, not "${text}"`);
+}
+
+/** An address that only processes of this machine reach. */
+export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i.test(host);
+
+export interface ExposureSettings extends Pick<ClientIpSettings, "trustedProxies"> {
+  auth: "auto" | "required" | "off" | "published";
+  publicUrl?: string | undefined;
+  controlPublicUrl?: string | undefined;
+  gatewayDomain?: string | undefined;
+}
+
+/** Who may send requests, and why. */
+export interface Exposure {
+  keysNeeded: boolean;
+  /** One sentence for the start's output. */
+  explanation: string;
+}
+
+/** Decides whether keys are needed. Throws for a server that would be open to others. */
+export function judgeExposure(settings: ExposureSettings, host: string): Exposure {
+  const { auth } = settings;
+  const sign = signOfOthers(settings, host);
+  if (auth === "required") return { keysNeeded: true, explanation: "Requests need a key (HEDDLE_AUTH=required)." };
+  if (auth === "published") {
+    return {
+      keysNeeded: false,
+      explanation: "No key is needed (HEDDLE_AUTH=published): the port's publisher guards it.",
+    };
+  }
+  if (sign === undefined) {
+    return { keysNeeded: false, explanation: "Programs on this machine need no key; other machines cannot connect." };
+  }
+  if (auth === "auto") return { keysNeeded: true, explanation: `Requests need a key: ${sign}.` };
+  throw new ConfigError(
+    `HEDDLE_AUTH is off and ${sign}: everybody who reaches the server could read and run everything. ` +
+      "Listen on 127.0.0.1 without proxies and public addresses, or set HEDDLE_AUTH to auto or required.",
+  );
+}
+
+/** Returns the first thing that shows that others can reach the server. */
+function signOfOthers(settings: ExposureSettings, host: string): string | undefined {
+  const { trustedProxies, publicUrl, controlPublicUrl, gatewayDomain } = settings;
+  if (!isLoopback(host)) return `the server listens on ${host || "all addresses"}`;
+  if (trustedProxies.length > 0) return "HEDDLE_TRUSTED_PROXIES names a proxy";
+  for (const [name, url] of Object.entries({
+    HEDDLE_PUBLIC_URL: publicUrl,
+    HEDDLE_CONTROL_PUBLIC_URL: controlPublicUrl,
+  })) {
+    if (url !== undefined && !isLoopbackUrl(url)) return `${name} is ${url}`;
+  }
+  if (gatewayDomain !== undefined && !/(^|\.)localhost$/.test(gatewayDomain)) {
+    return `HEDDLE_GATEWAY_DOMAIN is ${gatewayDomain}`;
+  }
+  return undefined;
+}
+
+/** A URL that cannot be parsed counts as public. */
+function isLoopbackUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return isLoopback(hostname) || hostname.endsWith(".localhost");
+}

@@ -1,0 +1,56 @@
+/**
+ * Binds a database to one workspace. Threads, runs and items of the store name no workspace, so two agent servers of
+ * different workspaces on one database would read and execute each other's.
+ */
+import { ConfigError } from "../../base/config/options.ts";
+import type { DatabaseAddress, Sql } from "../../base/db/connect.ts";
+import { withoutLimit } from "../../base/db/migrate.ts";
+import { whileAway } from "../../base/db/retry.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { insertOwner, selectDefaultWorkspace, selectOwner, selectWorkspace } from "./sql.ts";
+
+export interface ClaimRequest {
+  /** The workspace that the operator chose; the default one when absent. */
+  wanted: string | undefined;
+  /** Whether another server knows the workspaces, so that this database holds none. */
+  isRemote: boolean;
+}
+
+/**
+ * Claims a migrated database, and returns the workspace that it belongs to.
+ * @throws ConfigError when it belongs to another workspace than the wanted one
+ */
+export const claimDatabase = (database: DatabaseAddress, request: ClaimRequest): Promise<string> =>
+  whileAway(() => withoutLimit(database, (sql) => claim(sql, database, request)));
+
+async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: ClaimRequest): Promise<string> {
+  const first = await selectDefaultWorkspace(sql);
+  // before the claim, or a mistyped id would own the database
+  if (wanted !== undefined && !isRemote && first && !(await selectWorkspace(sql, wanted))) {
+    throw unknownWorkspace(wanted, first);
+  }
+  const mine = wanted ?? first?.id;
+  const owner = (await selectOwner(sql)) ?? (await insertOwner(sql, mine ?? uuid7()));
+  // a server that was told nothing, on a database without workspaces, makes the owner's
+  if (mine === undefined || mine === owner.workspace_id) return owner.workspace_id;
+  const chosen = wanted === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
+  throw new ConfigError(
+    `The database ${addressOf(database)} belongs to workspace ${owner.workspace_id}, ${chosen} ${mine}. ` +
+      "Agent servers of two workspaces on one database would execute each other's runs. " +
+      `Give this server a database of its own, or set HEDDLE_WORKSPACE_ID=${owner.workspace_id}. To hand the database ` +
+      `over with all its threads, stop its agent servers and run: heddle workspaces hand-over --id ${mine}`,
+  );
+}
+
+/** Without the password. */
+function addressOf({ uri }: DatabaseAddress): string {
+  if (!URL.canParse(uri)) return "";
+  const { host, pathname } = new URL(uri);
+  return `${pathname.slice(1)} at ${host}`;
+}
+
+export const unknownWorkspace = (wanted: string, first: { id: string; display_name: string }): ConfigError =>
+  new ConfigError(
+    `HEDDLE_WORKSPACE_ID names ${wanted}, and there is no such workspace. \`heddle workspaces list\` tells which ` +
+      `there are; without the setting it is ${first.id} (${first.display_name}).`,
+  );

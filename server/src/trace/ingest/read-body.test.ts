@@ -1,0 +1,36 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+
+import { IngestGate } from "./ingest-gate.ts";
+import { readBuffer } from "./read-body.ts";
+
+const MIB = 1024 * 1024;
+
+test("a body that does not come gives way to a request that waits for its room", async () => {
+  const gate = new IngestGate(4 * MIB, new Registry());
+  const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  /** Of its body ten bytes come, and then nothing. */
+  const stalled = () => {
+    const at = bodies.length;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(10));
+        bodies.push(controller);
+      },
+      cancel() {
+        cancelled.add(bodies[at]!);
+      },
+    });
+    const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
+    return gate
+      .admit({ length: 20 * MIB, compressed: true }, (held) => readBuffer(request, 64 * MIB, held), "one")
+      .then(({ length }) => length)
+      .catch((error: { status: number }) => error.status);
+  };
+  const slow = [stalled(), stalled()];
+  expect(await gate.admit({ length: MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
+  // those that are not in anybody's way are left alone
+  for (const body of bodies) if (!cancelled.has(body)) body.close();
+  expect((await Promise.all(slow)).toSorted()).toEqual([10, 408]);
+});

@@ -1,0 +1,254 @@
+/**
+ * Plays random sequences of the queue's calls, as several servers send them, on a real Postgres and on the model. After
+ * every command the answers, the tables and the laws are compared. A command is a call; a call that is sent twice
+ * because its answer was lost; or two calls at once on two connections, which must come out as in one order or the
+ * other. At the end of a sequence the queue is drained: whatever was accepted ends.
+ */
+import assert from "node:assert/strict";
+
+import fc from "fast-check";
+
+import { connect, type DatabaseAddress, type Sql } from "../../src/base/db/connect.ts";
+import { upsertServer } from "../../src/agent/servers/sql.ts";
+import { CheckpointDatabase } from "../../../graph-host/src/checkpoints/checkpoint-database.ts";
+import { brokenLaws } from "./laws.ts";
+import { claimable, emptyModel, isUnfinished, type Model } from "./model.ts";
+import type { Call, Names, Step } from "./call.ts";
+import { callFrom, type Plan } from "./operations.ts";
+import { GRAPHS, registration } from "./server-calls.ts";
+import { leftOut, planArbitrary } from "./plans.ts";
+import { assistantId, difference, readRows, type Rows, rowsFrom, threadId } from "./rows.ts";
+
+export interface QueueCheck {
+  sequences: number;
+  commands: number;
+  /** The shortest story of a violation that was found. */
+  violation: string | undefined;
+}
+
+interface World {
+  /** The first one reads the tables; the others send calls at the same time. */
+  connections: [Sql, Sql, Sql];
+  /** Where checkpoints are written: graph hosts. */
+  hosts: [CheckpointDatabase, CheckpointDatabase];
+  names: Names;
+  rows: Rows;
+  story: string[];
+  /** Kinds of calls that are passed by. */
+  leftOut: Plan["kind"][];
+}
+
+interface Holder {
+  model: Model;
+}
+
+type Counts = Omit<QueueCheck, "violation">;
+
+/** Checks on a migrated database that nothing else uses; its rows are deleted. */
+export async function checkQueue(
+  database: DatabaseAddress,
+  options: { sequences: number; seed: number; /** No sequence begins later. */ seconds?: number },
+): Promise<QueueCheck> {
+  const counts: Counts = { sequences: 0, commands: 0 };
+  const connections = [1, 2, 3].map(() => connect(database, { max: 1 })) as World["connections"];
+  const { uri, socket } = database;
+  const hosts = [1, 2].map(() => new CheckpointDatabase(uri, { socket })) as World["hosts"];
+  const command = commandArbitraries(counts);
+  const commandsArbitrary = fc.commands(command, { maxCommands: 60, size: "max" });
+  const property = fc.asyncProperty(leftOut, commandsArbitrary, async (kinds, commands) => {
+    const world = { ...(await newWorld(connections, hosts, counts)), leftOut: kinds };
+    const holder: Holder = { model: emptyModel() };
+    GRAPHS.forEach((graphs, server) => holder.model.servers.set(server, graphs));
+    await fc.asyncModelRun(() => ({ model: holder, real: world }), commands);
+    await drain(holder, world);
+  });
+  try {
+    const { sequences, seed, seconds } = options;
+    const found = await fc.check(property, {
+      ...{ numRuns: sequences, seed },
+      ...(seconds !== undefined && { interruptAfterTimeLimit: seconds * 1000 }),
+    });
+    if (!found.failed) return { ...counts, violation: undefined };
+    const error = found.errorInstance as Error;
+    return { ...counts, violation: `${error.message}\n(seed ${seed})` };
+  } finally {
+    await Promise.all([...hosts.map((host) => host.close()), ...connections.map((sql) => sql.end())]);
+  }
+}
+
+const commandArbitraries = (counts: Counts) => [
+  planArbitrary.map((plan) => new QueueCommand([plan], "once", counts)),
+  planArbitrary.map((plan) => new QueueCommand([plan], "once", counts)),
+  repeatable.map((plan) => new QueueCommand([plan], "twice", counts)),
+  fc.tuple(planArbitrary, planArbitrary).map((plans) => new QueueCommand(plans, "at once", counts)),
+  fc.tuple(planArbitrary, planArbitrary).map((plans) => new QueueCommand(plans, "held", counts)),
+];
+
+/** Calls that are sent again when their answer was lost. A second claim takes more. */
+const repeatable = planArbitrary.filter(
+  ({ kind }) => !["claim", "register", "timePasses", "refresh", "sweep"].includes(kind),
+);
+
+class QueueCommand implements fc.AsyncCommand<Holder, World> {
+  readonly #plans: Plan[];
+  readonly #how: "once" | "twice" | "at once" | "held";
+  readonly #counts: Counts;
+
+  constructor(plans: Plan[], how: "once" | "twice" | "at once" | "held", counts: Counts) {
+    this.#plans = plans;
+    this.#how = how;
+    this.#counts = counts;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(holder: Holder, world: World): Promise<void> {
+    const calls = this.#plans
+      .filter(({ kind }) => !world.leftOut.includes(kind))
+      .map((plan) => callFrom(plan, holder.model, world.names))
+      .filter((call) => call !== undefined);
+    if (calls.length === 0) return;
+    this.#counts.commands += 1;
+    world.story.push(
+      calls.map(({ text }) => text).join(`  |  ${this.#how}  |  `) + (this.#how === "twice" ? ", twice" : ""),
+    );
+    if (calls.length > 1) await sendAtOnce(holder, world, calls, this.#how === "held");
+    else {
+      await sendAlone(holder, world, calls[0]!);
+      if (this.#how !== "twice") return;
+      const once = world.rows;
+      await sendAlone(holder, world, calls[0]!);
+      agree(world, () => assert.equal(difference(world.rows, once), "", "the second call had an effect"));
+    }
+  }
+
+  toString(): string {
+    return JSON.stringify(this.#plans);
+  }
+}
+
+async function sendAlone(holder: Holder, world: World, call: Call): Promise<void> {
+  const [sql] = world.connections;
+  const sent = call.send(sql, world.hosts[0]);
+  const read = call.direct ? readRows(sql) : undefined;
+  const [history] = await Promise.allSettled([sent, read]);
+  const steps = answered(world, history);
+  const rows = await (read ?? readRows(sql));
+  agree(world, () => {
+    assert.deepEqual(brokenLaws(world.rows, rows, false), []);
+    for (const step of steps) step(holder.model, false);
+    assert.equal(difference(rows, rowsFrom(holder.model)), "", "the tables are not as the model says");
+  });
+  world.rows = rows;
+}
+
+/** Sends both at the same time. `held`: while a third connection holds the threads, so that both have begun before either goes on. */
+async function sendAtOnce(holder: Holder, world: World, calls: Call[], held: boolean): Promise<void> {
+  const [sql, ...others] = world.connections;
+  const threads = [...holder.model.threads.keys()].map(threadId);
+  let sent: Promise<Step[]>[] = [];
+  const send = () => {
+    sent = calls.map((call, at) => call.send(others[at]!, world.hosts[at]!));
+  };
+  if (held) {
+    await sql.begin(async (tx) => {
+      await tx`select 1 from threads where thread_id = any(${threads}::uuid[]) order by thread_id for update`;
+      send();
+      await tx`select pg_sleep(0.002)`;
+    });
+  } else send();
+  const histories = (await Promise.allSettled(sent)).map((history) => answered(world, history));
+  const rows = await readRows(sql);
+  agree(world, () => {
+    assert.deepEqual(brokenLaws(world.rows, rows, true), []);
+    const result = linearize(holder.model, histories, rows);
+    if (!result.model)
+      throw new assert.AssertionError({ message: `no order of the calls explains this:\n${result.why}` });
+    holder.model = result.model;
+  });
+  world.rows = rows;
+}
+
+function answered(world: World, history: PromiseSettledResult<Step[]>): Step[] {
+  if (history.status === "rejected") agree(world, () => assert.fail(String(history.reason)));
+  return history.status === "fulfilled" ? history.value : [];
+}
+
+/** Looks for an order of the steps, each history in its own, in which all answers and the rows agree with the model. */
+function linearize(from: Model, histories: Step[][], rows: Rows): { model?: Model; why: string } {
+  const left = histories.filter((steps) => steps.length > 0);
+  if (left.length === 0) {
+    const why = difference(rows, rowsFrom(from));
+    return why === "" ? { model: from, why } : { why };
+  }
+  let why = "";
+  for (const [at, [step, ...rest]] of left.entries()) {
+    const model = structuredClone(from);
+    try {
+      step!(model, true);
+    } catch (error) {
+      why += `${(error as Error).message}\n`;
+      continue;
+    }
+    const result = linearize(model, left.with(at, rest), rows);
+    if (result.model) return result;
+    why += result.why;
+  }
+  return { why };
+}
+
+/** Whatever time, retries and lost servers have left over ends, each run once. */
+async function drain(holder: Holder, world: World): Promise<void> {
+  const all: Plan[] = [{ kind: "register", server: 0 }, { kind: "timePasses" }, { kind: "sweep", server: 0 }];
+  const play = async (plan: Plan) => {
+    const call = callFrom(plan, holder.model, world.names);
+    if (!call) return;
+    world.story.push(`drain: ${call.text}`);
+    await sendAlone(holder, world, call);
+  };
+  for (const plan of all) await play(plan);
+  for (let open = unfinished(holder); open > 0; open = unfinished(holder)) {
+    await play({ kind: "timePasses" });
+    await play({ kind: "claim", server: 0, limit: 100 });
+    for (const { status } of holder.model.runs.slice()) {
+      if (status === "running") await play({ kind: "finish", run: 9, stale: false, outcome: "success", state: null });
+    }
+    agree(world, () =>
+      assert(unfinished(holder) < open, `${open} runs never end, ${claimable(holder.model, 0).length} can be claimed`),
+    );
+  }
+}
+
+const unfinished = ({ model }: Holder): number => model.runs.filter(isUnfinished).length;
+
+/** Adds what happened to an error. */
+function agree(world: World, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw new Error(`${world.story.map((line, n) => `${n + 1}. ${line}`).join("\n")}\n${(error as Error).message}`);
+  }
+}
+
+const TABLES = [
+  ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "runs", "threads", "servers", "webhook_deliveries"],
+  ...["assistants"],
+];
+
+async function newWorld(connections: World["connections"], hosts: World["hosts"], counts: Counts): Promise<World> {
+  const [sql] = connections;
+  counts.sequences += 1;
+  // deleted rows make every statement slower
+  const empty =
+    counts.sequences % 50 === 1
+      ? [`truncate ${TABLES.join(", ")} cascade`]
+      : TABLES.map((table) => `delete from ${table}`);
+  await sql.unsafe(`${empty.join(";")};
+    insert into assistants (assistant_id, graph_id, name)
+    values ('${assistantId("a")}', 'a', 'a'), ('${assistantId("b")}', 'b', 'b')`);
+  for (const [server, graphs] of GRAPHS.entries()) await upsertServer(sql, registration(server, graphs));
+  const names = { threads: [], steps: 0, servers: [0, 1, 2] };
+  return { connections, hosts, names, rows: await readRows(sql), story: [], leftOut: [] };
+}

@@ -1,0 +1,56 @@
+import { parseArgs } from "node:util";
+
+import { FAULT_KINDS, type FaultKind } from "./plan.ts";
+
+export interface Arguments {
+  minutes: number;
+  seed: number;
+  kinds: FaultKind[];
+  keep: boolean;
+}
+
+export const HELP = `Usage: npm run chaos -- [options]
+
+Runs three servers on Postgres and Redis under load and faults, and checks the laws of ARCHITECTURE.md.
+
+  --minutes N      how long faults go on (default 30)
+  --seed N         the nemesis' choices; the same seed makes the same ones (default: the time)
+  --faults KINDS   kinds, or beginnings of kinds, with commas between (default: all)
+  --keep           leave the directory with logs, history and data
+  --help
+
+Kinds: ${FAULT_KINDS.join(", ")}
+
+Exits with 1 when a law was broken, with 2 for arguments that are none or a fleet that does not start.
+`;
+
+/** @throws Error that says which argument is wrong; undefined when help is wanted */
+export function readArguments(given: string[]): Arguments | undefined {
+  const { values } = parseArgs({
+    args: given,
+    options: {
+      minutes: { type: "string", default: "30" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      faults: { type: "string" },
+      keep: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0 && minutes <= 24 * 60))
+    throw new Error(`--minutes must be from 0 to 1440, not "${values.minutes}"`);
+  const seed = Number(values.seed);
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`--seed must be a whole number, not "${values.seed}"`);
+  return { minutes, seed, kinds: readKinds(values.faults), keep: values.keep };
+}
+
+function readKinds(text: string | undefined): FaultKind[] {
+  if (text === undefined) return FAULT_KINDS;
+  const kinds = text.split(",").flatMap((beginning) => {
+    const found = FAULT_KINDS.filter((kind) => kind.startsWith(beginning.trim()));
+    if (found.length === 0) throw new Error(`--faults: no kind begins with "${beginning}"`);
+    return found;
+  });
+  return [...new Set(kinds)];
+}

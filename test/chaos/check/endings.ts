@@ -1,0 +1,99 @@
+import { type Index, indexWorld, isZombie, mayBeDeleted, mayBeRolledBack } from "./index-world.ts";
+import type { LedgerLine, RunRow, Verdict, Violation, World } from "./world.ts";
+
+/** Inaccuracy of comparing the database's clock with the monotonic one. */
+const CLOCK_SLACK_MS = 25;
+
+/**
+ * Law 2: an accepted run ends, exactly once, within a bounded time after the last fault. No completed step runs again.
+ * No run begins while an older one of its thread has not ended.
+ */
+export function checkEndings(world: World): Verdict {
+  const index = indexWorld(world);
+  const violations: Violation[] = [];
+  const checked = { accepted: index.accepted.size, executions: 0, pairs: 0, zombies: 0 };
+  const found = (text: string, run: string, thread?: string) => violations.push({ law: 2, text, run, thread });
+
+  for (const row of world.runs) {
+    if (row.status === "pending" || row.status === "running")
+      found(`run ${row.run} is still ${row.status} (attempt ${row.attempt}) at the end`, row.run, row.thread);
+    else if (row.ended === null) found(`run ${row.run} is ${row.status} and has no end`, row.run, row.thread);
+    if (row.status === "error" && index.accepted.get(row.run)?.graph === "steps")
+      found(`run ${row.run} ended as error, which its graph did not cause: ${row.error}`, row.run, row.thread);
+  }
+  for (const [run, op] of index.accepted) {
+    if (index.runs.has(run)) continue;
+    if (mayBeDeleted(index, op.thread) || mayBeRolledBack(world, index, run, op.thread!)) continue;
+    found(`run ${run} was acknowledged and is gone`, run, op.thread);
+  }
+  checkEnds(world, found);
+  for (const [run, lines] of index.ledgerByRun) {
+    checked.executions += lines.filter(({ phase }) => phase === "start").length;
+    checked.zombies += checkExecutions(world, run, lines, index.runs.get(run), found);
+  }
+  for (const runs of index.runsByThread.values()) checked.pairs += checkOverlaps(world, runs, index, found);
+  return { violations, checked };
+}
+
+type Found = (text: string, run: string, thread?: string) => void;
+
+/** A webhook tells the run's end: it never tells two. */
+function checkEnds(world: World, found: Found): void {
+  const told = new Map<string, string>();
+  for (const { run, status } of world.hooks) {
+    const before = told.get(run) ?? status;
+    if (before !== status) found(`run ${run} ended twice: its webhook said ${before} and ${status}`, run);
+    told.set(run, before);
+  }
+}
+
+/** No step starts after a later step of its run has started, or after the run's end. Answers those excused. */
+function checkExecutions(
+  world: World,
+  run: string,
+  lines: LedgerLine[],
+  row: RunRow | undefined,
+  found: Found,
+): number {
+  let highest = 0;
+  let zombies = 0;
+  for (const line of lines) {
+    if (line.phase !== "start") continue;
+    const step = line.step!;
+    const isLate = row?.ended != null && line.t > row.ended + CLOCK_SLACK_MS;
+    if (step < highest || isLate) {
+      if (isZombie(world.faults, line)) zombies++;
+      else if (step < highest)
+        found(
+          `run ${run}: step ${step} started again (attempt ${line.attempt}) after step ${highest} had started`,
+          run,
+          line.thread,
+        );
+      else
+        found(
+          `run ${run}: step ${step} started ${(line.t - row!.ended!).toFixed(0)} ms after the run's end`,
+          run,
+          line.thread,
+        );
+    }
+    highest = Math.max(highest, step);
+  }
+  return zombies;
+}
+
+function checkOverlaps(world: World, runs: RunRow[], index: Index, found: Found): number {
+  let pairs = 0;
+  for (const [at, later] of runs.entries()) {
+    const older = runs[at - 1];
+    const first = index.ledgerByRun.get(later.run)?.find((line) => !isZombie(world.faults, line));
+    if (!older || !first) continue;
+    pairs++;
+    if (older.ended === null || first.t < older.ended - CLOCK_SLACK_MS)
+      found(
+        `run ${later.run} began before the older run ${older.run} had ended (${older.status})`,
+        later.run,
+        later.thread,
+      );
+  }
+  return pairs;
+}

@@ -1,0 +1,235 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { now } from "./now.ts";
+import { stablePort } from "./stable-port.ts";
+import { processes } from "../crash/server-process.ts";
+import type { HealthSample } from "./check/world.ts";
+import type { FaultProxy } from "./fault-proxy.ts";
+
+/** How the launcher explains a start that meets no database. */
+const NO_DATABASE = "does not take us";
+
+/** A server that has been ready for so long without a break stays so until the next fault. */
+const STEADY_MS = 3000;
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+/** Whether clocks of servers can be set: Debian's package libfaketime. */
+export const hasFaketime = (): boolean => existsSync(FAKETIME);
+
+export interface FleetServerOptions {
+  name: string;
+  role: "agent" | "worker";
+  jobs: number;
+  /** Of the fleet. Logs, the clock and the data directory of this server are below it. */
+  directory: string;
+  ledger: string;
+  databaseUri: string;
+  redisUri: string;
+  postgresProxy: FaultProxy;
+  redisProxy: FaultProxy;
+  env: Record<string, string>;
+  /** It ended, and the harness had not killed it. */
+  onExit(server: FleetServer, how: string): void;
+}
+
+/** A Heddle server with its graph hosts, on one port and one clock through all of its lives. */
+export class FleetServer {
+  readonly name: string;
+  readonly dataDir: string;
+  readonly postgresProxy: FaultProxy;
+  readonly redisProxy: FaultProxy;
+  readonly #o: FleetServerOptions;
+  readonly #port: number;
+  #child: ChildProcess | undefined;
+  #killed = false;
+  /** Whether it has been ready since it was spawned. */
+  #hasServed = false;
+  #stopped = false;
+  #starting: Promise<void> | undefined;
+  #frozen: number[] = [];
+
+  private constructor(options: FleetServerOptions, port: number) {
+    this.#o = options;
+    this.#port = port;
+    this.name = options.name;
+    this.dataDir = join(options.directory, options.name);
+    this.postgresProxy = options.postgresProxy;
+    this.redisProxy = options.redisProxy;
+    mkdirSync(this.dataDir, { recursive: true });
+    this.setClock(0);
+  }
+
+  static async create(options: FleetServerOptions): Promise<FleetServer> {
+    return new FleetServer(options, await stablePort());
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Sets the clock of the server and its hosts to the machine's plus `seconds`. It takes effect within a second. */
+  setClock(seconds: number): void {
+    const file = this.#clockFile();
+    writeFileSync(`${file}.new`, `${seconds < 0 ? "-" : "+"}${Math.abs(seconds)}\n`);
+    renameSync(`${file}.new`, file);
+  }
+
+  /** Starts it unless it lives. Resolves when it answers and has a graph host. */
+  start(): Promise<void> {
+    this.#starting ??= this.#untilReady().finally(() => (this.#starting = undefined));
+    return this.#starting;
+  }
+
+  /** Starts it unless it lives. Resolves when it has been ready for a while: what the last fault hit shows late. */
+  async untilSteady(): Promise<void> {
+    for (let since = now(); now() - since < STEADY_MS; await sleep(150)) {
+      if (this.#pids().length > 0 && (await this.#isReady())) continue;
+      await this.start();
+      since = now();
+    }
+  }
+
+  /** Kills the server, its hosts, or both. Answers the pids. */
+  async kill(which: "server" | "hosts" | "both"): Promise<number[]> {
+    const hosts = which === "server" ? [] : this.hosts();
+    const server = which === "hosts" ? [] : this.#pids();
+    if (server.length > 0) this.#killed = true;
+    for (const pid of [...server, ...hosts]) signal(pid, "SIGKILL");
+    const child = this.#child;
+    if (server.length > 0 && child && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    return [...server, ...hosts];
+  }
+
+  freeze(which: "server" | "hosts" | "both"): number[] {
+    const hosts = which === "server" ? [] : this.hosts();
+    const server = which === "hosts" ? [] : this.#pids();
+    // those that another fault has frozen stay its own
+    const pids = [...server, ...hosts].filter((pid) => !this.#frozen.includes(pid));
+    this.#frozen.push(...pids);
+    for (const pid of pids) signal(pid, "SIGSTOP");
+    return pids;
+  }
+
+  /** Thaws these processes, hosts before their server. */
+  thaw(pids: number[] = this.#frozen): void {
+    for (const pid of pids.toReversed()) signal(pid, "SIGCONT");
+    this.#frozen = this.#frozen.filter((pid) => !pids.includes(pid));
+  }
+
+  hosts(): number[] {
+    const parent = this.#child?.pid;
+    return processes().flatMap((entry) =>
+      entry.parent === parent && entry.command.includes("graph-host") ? entry.pid : [],
+    );
+  }
+
+  /** Asks past the proxies; status 0 when there is no answer within `ms`. */
+  async probe(path: string, ms = 5000): Promise<Pick<HealthSample, "status" | "detail">> {
+    try {
+      const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(ms) });
+      const text = await answer.text();
+      return { status: answer.status, ...(answer.status !== 200 && { detail: text.slice(0, 300) }) };
+    } catch (error) {
+      return { status: 0, detail: (error as Error).message };
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.thaw();
+    await this.kill("both");
+  }
+
+  log(): string {
+    const file = this.#logFile();
+    return existsSync(file) ? readFileSync(file, "utf8").slice(-4000) : "";
+  }
+
+  #pids(): number[] {
+    const { pid, exitCode, signalCode } = this.#child ?? {};
+    return pid === undefined || exitCode !== null || signalCode !== null ? [] : [pid];
+  }
+
+  #clockFile = (): string => join(this.#o.directory, `${this.name}.clock`);
+  #logFile = (): string => join(this.#o.directory, `${this.name}.log`);
+
+  async #untilReady(): Promise<void> {
+    const deadline = Date.now() + 120_000;
+    for (;;) {
+      if (this.#stopped) throw new Error(`${this.name} was stopped while it started`);
+      if (this.#pids().length === 0) this.#spawn();
+      if (await this.#isReady()) return;
+      if (Date.now() > deadline) throw new Error(`${this.name} does not get ready:\n${this.log()}`);
+      await sleep(150);
+    }
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(3000) });
+      await answer.text();
+      this.#hasServed ||= answer.ok;
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  #spawn(): void {
+    const { role, jobs, ledger, databaseUri, redisUri, env } = this.#o;
+    const log = openSync(this.#logFile(), "a");
+    const config = "test/chaos/project/langgraph.json";
+    const args = ["cli/bin/heddle.js", "serve", "--role", role, "--config", config, "--port", String(this.#port)];
+    const child = spawn(process.execPath, [...args, "--data-dir", this.dataDir], {
+      cwd: repository,
+      stdio: ["ignore", log, log],
+      env: {
+        ...process.env,
+        ...env,
+        DATABASE_URI: databaseUri,
+        REDIS_URI: redisUri,
+        N_JOBS_PER_WORKER: String(jobs),
+        CHAOS_LEDGER: ledger,
+        ...(hasFaketime() && {
+          LD_PRELOAD: FAKETIME,
+          FAKETIME_TIMESTAMP_FILE: this.#clockFile(),
+          FAKETIME_CACHE_DURATION: "1",
+          FAKETIME_DONT_FAKE_MONOTONIC: "1",
+          FAKETIME_DISABLE_SHM: "1",
+          NO_FAKE_STAT: "1",
+        }),
+      },
+    });
+    closeSync(log);
+    this.#child = child;
+    this.#killed = false;
+    this.#hasServed = false;
+    child.once("exit", (code, how) => {
+      // a start that meets no database ends with the reason; an orchestrator starts it again
+      const refused = !this.#hasServed && code === 1 && this.log().slice(-600).includes(NO_DATABASE);
+      if (refused) void sleep(500).then(() => this.start().catch(() => {}));
+      else if (!this.#killed) this.#o.onExit(this, String(how ?? code));
+    });
+    child.once("error", () => {});
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has ended
+  }
+}

@@ -1,0 +1,151 @@
+import { chmodSync, mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { FaultProxy } from "./fault-proxy.ts";
+import { FleetServer } from "./fleet-server.ts";
+import type { History } from "./history.ts";
+import { now } from "./now.ts";
+import { PostgresProcess } from "./postgres-process.ts";
+import { RedisProcess } from "./redis-process.ts";
+import { stablePort } from "./stable-port.ts";
+import { mayMount, SmallDisk } from "./small-disk.ts";
+
+export const SERVER_NAMES = ["api", "worker1", "worker2"] as const;
+export type ServerName = (typeof SERVER_NAMES)[number];
+
+/** The first executes almost nothing; the second is read from too; the third answers health alone. */
+const SERVERS = {
+  api: { role: "agent", jobs: 1 },
+  worker1: { role: "agent", jobs: 30 },
+  worker2: { role: "worker", jobs: 30 },
+} as const;
+
+const ENVIRONMENT = {
+  HEDDLE_HOSTS: "1",
+  HEDDLE_LEASE_MS: "5000",
+  // the disks of the fleet are small
+  HEDDLE_MIN_FREE_DISK_MB: "4",
+  // a run that is hit by chance many times must still not be given up
+  HEDDLE_RUN_MAX_ATTEMPTS: "1000",
+  HEDDLE_OUTBOUND_ALLOW: "127.0.0.1",
+  HEDDLE_WEBHOOK_TIMEOUT_MS: "2000",
+  HEDDLE_WEBHOOK_RETRY_MS: "300",
+  HEDDLE_WEBHOOK_MAX_ATTEMPTS: "40",
+  HEDDLE_CRON_SKIP_WAITING: "false",
+  // kept streams are read when all is over
+  RESUMABLE_STREAM_TTL_SECONDS: "36000",
+  HEDDLE_STREAM_MEMORY_MB: "1",
+  HEDDLE_LOG_LEVEL: "warn",
+  NODE_NO_WARNINGS: "1",
+};
+
+export interface FleetDisks {
+  postgres?: SmallDisk | undefined;
+  servers: Partial<Record<ServerName, SmallDisk>>;
+}
+
+const mount = (directory: string, name: string, megabytes: number): SmallDisk | undefined =>
+  mayMount() ? SmallDisk.mount(join(directory, name), megabytes) : undefined;
+
+/** Three servers, Postgres, Redis and the proxies between them, all of one directory. */
+export class Fleet {
+  readonly directory: string;
+  readonly ledger: string;
+  readonly postgres: PostgresProcess;
+  readonly redis: RedisProcess;
+  readonly disks: FleetDisks;
+  readonly servers = {} as Record<ServerName, FleetServer>;
+  readonly clientProxies = {} as Record<"api" | "worker1", FaultProxy>;
+  #isStopping = false;
+
+  private constructor(directory: string, postgres: PostgresProcess, redis: RedisProcess, disks: FleetDisks) {
+    this.directory = directory;
+    this.ledger = join(directory, "ledger.jsonl");
+    this.postgres = postgres;
+    this.redis = redis;
+    this.disks = disks;
+  }
+
+  /** Makes the directory that everything of a run is in. */
+  static makeDirectory(): string {
+    const directory = mkdtempSync(join(tmpdir(), "heddle-chaos-"));
+    // Postgres does not run as root, and its user must reach its data
+    chmodSync(directory, 0o755);
+    return directory;
+  }
+
+  static async start(directory: string, history: History): Promise<Fleet> {
+    const disks: FleetDisks = { postgres: mount(directory, "postgres", 768), servers: {} };
+    const postgres = await PostgresProcess.create(join(directory, "postgres"));
+    mkdirSync(join(directory, "redis"), { recursive: true });
+    const redis = new RedisProcess(await stablePort(), join(directory, "redis"));
+    const fleet = new Fleet(directory, postgres, redis, disks);
+    try {
+      await fleet.#startServers(history);
+      return fleet;
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
+  }
+
+  async #startServers(history: History): Promise<void> {
+    const { directory, postgres, redis, disks } = this;
+    await redis.start();
+    for (const name of SERVER_NAMES) {
+      disks.servers[name] = mount(directory, name, 24);
+      const postgresProxy = await FaultProxy.start(postgres.port, "postgres");
+      const redisProxy = await FaultProxy.start(redis.port, "other");
+      const server = await FleetServer.create({
+        name,
+        ...SERVERS[name],
+        directory,
+        ledger: this.ledger,
+        databaseUri: postgres.uri(postgresProxy.port),
+        redisUri: `redis://127.0.0.1:${redisProxy.port}/0`,
+        postgresProxy,
+        redisProxy,
+        env: ENVIRONMENT,
+        onExit: (exited, how) => {
+          // a terminal's Ctrl-C reaches the servers too
+          if (this.#isStopping) return;
+          history.exit({ t: now(), server: exited.name, how, log: exited.log() });
+          void exited.start().catch(() => {});
+        },
+      });
+      this.servers[name] = server;
+      if (name !== "worker2") this.clientProxies[name] = await FaultProxy.start(server.port, "other");
+    }
+    // the first one migrates
+    await this.servers.api.start();
+    await Promise.all([this.servers.worker1.start(), this.servers.worker2.start()]);
+  }
+
+  /** Address of a server for clients, through its proxy. */
+  url(server: "api" | "worker1"): string {
+    return `http://127.0.0.1:${this.clientProxies[server].port}`;
+  }
+
+  /** Resolves when everything runs and every server has been ready for a while. */
+  async untilSteady(): Promise<void> {
+    await this.postgres.start();
+    await Promise.all(Object.values(this.servers).map((server) => server.untilSteady()));
+  }
+
+  /** From now on servers that end are not started again. */
+  expectEnd(): void {
+    this.#isStopping = true;
+  }
+
+  async stop(): Promise<void> {
+    this.expectEnd();
+    const quietly = (work: Promise<unknown>) => work.catch(() => {});
+    await Promise.all(Object.values(this.servers).map((server) => quietly(server.stop())));
+    const proxies = Object.values(this.servers).flatMap((server) => [server.postgresProxy, server.redisProxy]);
+    await Promise.all([...proxies, ...Object.values(this.clientProxies)].map((proxy) => quietly(proxy.stop())));
+    await quietly(this.redis.kill());
+    await quietly(this.postgres.stop());
+    for (const disk of [this.disks.postgres, ...Object.values(this.disks.servers)]) disk?.unmount();
+  }
+}

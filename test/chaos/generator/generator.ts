@@ -1,0 +1,43 @@
+import { dialogue } from "./asks.ts";
+import { cancelled } from "./cancels.ts";
+import { makeCrons } from "./crons.ts";
+import type { Session } from "./session.ts";
+import { turn, TurnThreads } from "./turns.ts";
+import { updated } from "./updates.ts";
+
+/** Runs scenarios side by side until it is stopped; a scenario that has begun is finished. */
+export class Generator {
+  readonly #session: Session;
+  #workers: Promise<void>[] = [];
+  /** Errors of the generator itself. */
+  readonly errors: unknown[] = [];
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async start(): Promise<void> {
+    const session = this.#session;
+    await makeCrons(session, 2);
+    const threads = new TurnThreads(session, 6);
+    const turns = () => turn(session, threads);
+    const scenarios = [turns, turns, turns, turns, turns, dialogue, dialogue, cancelled, cancelled, updated];
+    this.#workers = scenarios.map((scenario) => this.#repeat(() => scenario(session)));
+  }
+
+  async stop(): Promise<void> {
+    this.#session.isStopping = true;
+    await Promise.all(this.#workers);
+  }
+
+  async #repeat(scenario: () => Promise<void>): Promise<void> {
+    while (!this.#session.isStopping) {
+      try {
+        await scenario();
+      } catch (error) {
+        this.errors.push(error);
+      }
+      await this.#session.pause(50, 600);
+    }
+  }
+}

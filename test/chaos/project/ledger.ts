@@ -1,0 +1,21 @@
+import { appendFileSync } from "node:fs";
+
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+
+let executions = 0;
+
+/** Numbers one call of a node in this process. */
+export const nextExecution = (): string => `${process.pid}.${++executions}`;
+
+/**
+ * Appends a line to the effects ledger, the file that `CHAOS_LEDGER` names. O_APPEND keeps the lines of all processes
+ * in the order in which they were written; `t` is the machine's monotonic clock in ms, which no fault touches.
+ */
+export function record(config: LangGraphRunnableConfig, line: Record<string, unknown>): void {
+  const file = process.env["CHAOS_LEDGER"];
+  if (!file) return;
+  const { run_id: run, thread_id: thread } = config.configurable as { run_id: string; thread_id: string };
+  const attempt = (config.metadata as { run_attempt?: number } | undefined)?.run_attempt ?? 0;
+  const t = Number(process.hrtime.bigint() / 1000n) / 1000;
+  appendFileSync(file, `${JSON.stringify({ t, run, thread, attempt, pid: process.pid, ...line })}\n`);
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
+
+import { nextExecution, record } from "./ledger.ts";
+
+interface Job {
+  token: string;
+  steps: number;
+  /** Length of a step in ms. */
+  pause: number;
+  /** Custom events of a step. */
+  frames: number;
+}
+
+const State = Annotation.Root({
+  job: Annotation<Job>,
+  /** `<token>/<step>` of each step, in the order in which the steps were committed. */
+  done: Annotation<string[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
+});
+
+const SLICE_MS = 100;
+
+const stepsDone = ({ job, done }: typeof State.State): number =>
+  done.filter((entry) => entry.startsWith(`${job.token}/`)).length;
+
+/** One step of the job: a line in the ledger at its start and end, and `frames` custom events between them. */
+async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
+  const { token, frames, pause } = state.job;
+  const step = stepsDone(state) + 1;
+  const execution = nextExecution();
+  const about = { token, step, execution };
+  record(config, { phase: "start", ...about, seen: state.done.length, last: state.done.at(-1) ?? null });
+  const slices = Math.max(frames, Math.ceil(pause / SLICE_MS), 1);
+  for (let slice = 1; slice <= slices; slice++) {
+    if (slice <= frames) config.writer?.({ ...about, k: slice, n: frames });
+    await sleep(pause / slices);
+    if (config.signal?.aborted) throw new Error("the run was stopped");
+  }
+  record(config, { phase: "end", ...about, frames });
+  return { done: [`${token}/${step}`] };
+}
+
+export const graph = new StateGraph(State)
+  .addNode("work", work)
+  .addEdge(START, "work")
+  .addConditionalEdges("work", (state) => (stepsDone(state) < state.job.steps ? "work" : END), ["work", END])
+  .compile();

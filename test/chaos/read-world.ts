@@ -1,0 +1,90 @@
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { Client } from "langgraph-sdk-v1";
+import type postgres from "postgres";
+
+import type { ThreadView, World } from "./check/world.ts";
+import type { Fleet } from "./fleet.ts";
+import type { History } from "./history.ts";
+import { now } from "./now.ts";
+import { countRows, readCheckpoints, readKeptStreams, readLedger, readRuns } from "./read-tables.ts";
+
+const AT_ONCE = 8;
+
+/** Reads everything that the checker judges, when all faults are over. */
+export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sql, settledAt?: number): Promise<World> {
+  const { operations, faults, calms, health, exits, hooks } = history;
+  const ledger = readLedger(fleet.ledger);
+  const runs = await readRuns(sql);
+  const threads = await readThreads(fleet, history, sql);
+  return {
+    operations,
+    faults,
+    calms,
+    health,
+    exits,
+    hooks,
+    ledger,
+    runs,
+    threads,
+    checkpoints: await readCheckpoints(sql),
+    streams: await readKeptStreams(sql),
+    end: now(),
+    ...(settledAt !== undefined && { settledAt }),
+  };
+}
+
+async function readThreads(fleet: Fleet, history: History, sql: postgres.Sql): Promise<ThreadView[]> {
+  const rows = await countRows(sql);
+  const made = history.operations.flatMap((op) =>
+    op.name === "thread.create" && op.outcome === "ok" ? [op.thread!] : [],
+  );
+  const ids = [...new Set([...made, ...rows.keys()])];
+  const client = new Client({ apiUrl: fleet.servers.api.url, apiKey: null, timeoutMs: 20_000 });
+  const saver = PostgresSaver.fromConnString(fleet.postgres.uri());
+  const views: ThreadView[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < ids.length) {
+      const thread = ids[next++]!;
+      views.push(await readThread(client, saver, thread, rows.get(thread) ?? 0));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await saver.end();
+  return views;
+}
+
+interface Values {
+  done?: string[];
+  answers?: string[];
+}
+
+async function readThread(client: Client, saver: PostgresSaver, thread: string, rows: number): Promise<ThreadView> {
+  try {
+    const [found, state, history, tuple] = await Promise.all([
+      client.threads.get<Values>(thread),
+      client.threads.getState<Values>(thread),
+      client.threads.getHistory<Values>(thread, { limit: 3 }),
+      saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: "" } }),
+    ]);
+    const idOf = (entry: typeof state) => entry.checkpoint?.checkpoint_id;
+    const saved = tuple?.checkpoint.channel_values as Values | undefined;
+    return {
+      thread,
+      rows,
+      answer: 200,
+      status: found.status,
+      head: idOf(state) ?? null,
+      history: history.flatMap((entry) => idOf(entry) ?? []),
+      saverHead: tuple?.checkpoint.id ?? null,
+      done: state.values?.done ?? [],
+      answers: state.values?.answers ?? [],
+      saverDone: saved?.done ?? [],
+      // written when a run ends: a run that was stopped may have left it behind
+      ...(found.status === "idle" && found.values?.done && { valuesDone: found.values.done }),
+    };
+  } catch (error) {
+    const { status = 0 } = error as { status?: number };
+    return { thread, rows, answer: status };
+  }
+}

@@ -1,0 +1,108 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { randomFrom } from "../crash/kills.ts";
+import type { Arguments } from "./arguments.ts";
+import { checkAll } from "./check/all-laws.ts";
+import type { HealthSample, World } from "./check/world.ts";
+import { Fleet } from "./fleet.ts";
+import { Generator } from "./generator/generator.ts";
+import { Session } from "./generator/session.ts";
+import { startWebhookReceiver } from "./generator/webhook-receiver.ts";
+import { History } from "./history.ts";
+import { Nemesis } from "./nemesis.ts";
+import { now } from "./now.ts";
+import { openTables, untilDelivered, untilSettled } from "./read-tables.ts";
+import { readWorld } from "./read-world.ts";
+import { report, reportViolations } from "./report.ts";
+
+/** A run that was accepted has to end within this time after the last fault. */
+const SETTLE_MS = 30_000;
+const DELIVER_MS = 60_000;
+const SAMPLE_MS = 500;
+
+export interface ChaosResult {
+  world: World;
+  text: string;
+  violations: number;
+}
+
+/**
+ * Plays `minutes` of faults and load in `directory`, then lets everything settle and checks every law. `signal` ends
+ * it early; what was started is stopped in any case.
+ */
+export async function runChaos(
+  { minutes, seed, kinds }: Arguments,
+  directory: string,
+  signal: AbortSignal,
+  say: (text: string) => void,
+): Promise<ChaosResult> {
+  const history = new History(join(directory, "history.jsonl"));
+  const hooks = await startWebhookReceiver(history, randomFrom(seed + 1));
+  const fleet = await Fleet.start(directory, history);
+  let sampling = true;
+  let sampler: Promise<void> | undefined;
+  try {
+    const session = new Session({
+      history,
+      url: (server) => fleet.url(server),
+      seed: seed + 2,
+      webhookUrl: hooks.url,
+    });
+    const generator = new Generator(session);
+    await generator.start();
+    sampler = sampleHealth(fleet, history, () => sampling);
+    const nemesis = new Nemesis(fleet, history);
+    const interrupted = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => {
+        nemesis.stop();
+        fleet.expectEnd();
+        reject(new Error("Interrupted; nothing was checked."));
+      });
+    });
+    interrupted.catch(() => {});
+    signal.throwIfAborted();
+    say(`seed ${seed}, ${minutes} minutes, ${kinds.length} kinds of faults, in ${directory}`);
+    await Promise.race([interrupted, nemesis.run(seed, kinds, now() + minutes * 60_000)]);
+    const calmFrom = now();
+    await Promise.race([interrupted, generator.stop()]);
+    const sql = openTables(fleet.postgres.uri());
+    const settledAt = await untilSettled(sql, SETTLE_MS);
+    await untilDelivered(sql, DELIVER_MS);
+    history.calm({ from: calmFrom, to: now() });
+    sampling = false;
+    await sampler;
+    const world = await readWorld(fleet, history, sql, settledAt);
+    await sql.end();
+    for (const error of generator.errors.slice(0, 5)) say(`generator: ${(error as Error).stack}`);
+    const verdicts = checkAll(world);
+    const violations = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.violations.length, 0);
+    const text = `${report(world, verdicts, nemesis.skipped)}\n${reportViolations(world, verdicts)}`;
+    writeFileSync(join(directory, "world.json"), JSON.stringify(world));
+    writeFileSync(join(directory, "report.txt"), text);
+    return { world, text, violations };
+  } finally {
+    sampling = false;
+    await sampler;
+    await hooks.close();
+    await fleet.stop();
+    await history.close();
+  }
+}
+
+/** Asks each server twice a second how it is, past the proxies. */
+async function sampleHealth(fleet: Fleet, history: History, isOn: () => boolean): Promise<void> {
+  const endpoints: HealthSample["endpoint"][] = ["/ok", "/ready"];
+  const sample = async (server: (typeof fleet.servers)["api"], endpoint: HealthSample["endpoint"]) => {
+    while (isOn()) {
+      const sent = now();
+      const answer = await server.probe(endpoint);
+      history.sample({ sent, t: now(), server: server.name, endpoint, ...answer });
+      await sleep(SAMPLE_MS);
+    }
+  };
+  await Promise.all(
+    Object.values(fleet.servers).flatMap((server) => endpoints.map((endpoint) => sample(server, endpoint))),
+  );
+}

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+import { newInstallation, processes, ServerProcess } from "./server-process.ts";
+
+/**
+ * Two servers on one database, runs with resumable streams on both, and processes that are frozen as their runs end.
+ * Each run is read live on both servers and once more afterwards; all readers must have read the same, without a gap,
+ * and a stream without an `incomplete` event must hold every frame of the attempt that finished.
+ */
+const LEASE_MS = 2500;
+const FRAMES = 40;
+const PAUSE_MS = 20;
+const RUNS = 8;
+
+const installation = newInstallation();
+const env = {
+  HEDDLE_LEASE_MS: String(LEASE_MS),
+  HEDDLE_HOST_BLOCK_MS: "1500",
+  HEDDLE_HOSTS: "1",
+  HEDDLE_RUN_MAX_ATTEMPTS: "1000",
+};
+const first = await ServerProcess.create(installation, env);
+const second = await ServerProcess.create(installation, env);
+const servers = [first, second];
+let frozen: number[] = [];
+
+beforeAll(async () => {
+  await first.start();
+  await second.start();
+});
+afterEach(thaw);
+afterAll(async () => {
+  thaw();
+  await second.stop();
+  await first.stop();
+  installation.remove();
+});
+
+function freeze(pids: number[]): void {
+  frozen = pids;
+  for (const pid of pids) process.kill(pid, "SIGSTOP");
+}
+
+function thaw(): void {
+  for (const pid of frozen.splice(0).toReversed()) {
+    try {
+      process.kill(pid, "SIGCONT");
+    } catch {
+      // ended meanwhile
+    }
+  }
+}
+
+interface Frame {
+  id: number;
+  event: string;
+  data: unknown;
+}
+
+interface Run {
+  thread_id: string;
+  run_id: string;
+  status: string;
+  stream_incomplete?: string;
+}
+
+const post = async <T>(url: string, body: unknown): Promise<T> => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+};
+
+const pathOf = ({ thread_id, run_id }: Run): string => `/threads/${thread_id}/runs/${run_id}`;
+
+async function startRuns(resumable = true, on = servers): Promise<Run[]> {
+  const start = async (n: number): Promise<Run> => {
+    const { url } = on[n % on.length]!;
+    const { thread_id } = await post<{ thread_id: string }>(`${url}/threads`, {});
+    return post(`${url}/threads/${thread_id}/runs`, {
+      assistant_id: "ticker",
+      input: { frames: FRAMES, pause: PAUSE_MS },
+      stream_mode: ["custom", "values"],
+      stream_resumable: resumable,
+    });
+  };
+  return Promise.all(Array.from({ length: RUNS }, (_, n) => start(n)));
+}
+
+/** Reads a stream to its clean end; comes back with the last id after a connection that broke. */
+async function read(server: ServerProcess, run: Run): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    let rest = "";
+    try {
+      const headers = { "last-event-id": frames.length === 0 ? "-1" : String(frames.at(-1)!.id) };
+      const response = await fetch(`${server.url}${pathOf(run)}/stream`, { headers });
+      if (!response.ok) throw new Error(String(response.status));
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        const parts = (rest + chunk).split("\n\n");
+        rest = parts.pop()!;
+        for (const part of parts) if (!part.startsWith(":")) frames.push(parsed(part));
+      }
+      return frames;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+function parsed(text: string): Frame {
+  const [, event, data, id] = /^event: (.*)\ndata: (.*)\nid: (\d+)$/.exec(text)!;
+  return { id: Number(id), event: event!, data: JSON.parse(data!) };
+}
+
+async function untilFinal(run: Run): Promise<Run> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const answer = await fetch(`${second.url}${pathOf(run)}`).catch(() => undefined);
+    const row = answer?.ok ? ((await answer.json()) as Run) : undefined;
+    if (row && row.status !== "pending" && row.status !== "running") return row;
+    if (Date.now() > deadline) throw new Error(`run ${run.run_id} is still ${row?.status}`);
+    await sleep(50);
+  }
+}
+
+/** Frames of the attempt that finished: those after the last `metadata`. */
+function lastAttempt(frames: Frame[]): Frame[] {
+  return frames.slice(frames.findLastIndex(({ event }) => event === "metadata"));
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const isGapless = (frames: Frame[]): boolean => frames.every(({ id }, i) => id === i);
+const saysIncomplete = (frames: Frame[]): boolean => frames.some(({ event }) => event === "incomplete");
+
+/** Whether an attempt's frames are all that its graph has emitted. */
+function isWhole(frames: Frame[]): boolean {
+  const last = lastAttempt(frames);
+  const ticks = last.filter(({ event }) => event === "custom").map(({ data }) => (data as { n: number }).n);
+  const isEnd = (last.at(-1)!.data as { sent?: number }).sent === FRAMES;
+  return (
+    isEnd &&
+    isSame(
+      ticks,
+      Array.from({ length: FRAMES }, (_, i) => i),
+    )
+  );
+}
+
+/** Where runs whose frames are kept, or their readers, break the law. */
+async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<string[]> {
+  const found: string[] = [];
+  let whole = 0;
+  for (const [n, run] of runs.entries()) {
+    const row = await untilFinal(run);
+    const readers = await Promise.all([...live[n]!, read(first, run), read(second, run)]);
+    const kept = readers[0]!;
+    const says = (what: string) => found.push(`${pathOf(run)} ${what}`);
+    if (row.status !== "success") says(`ended as ${row.status}`);
+    if (!isGapless(kept)) says("has a gap in its ids");
+    if (!readers.every((frames) => isSame(frames, kept))) says("was read differently");
+    if (saysIncomplete(kept) !== (row.stream_incomplete !== undefined)) says("and its stream disagree");
+    if (!saysIncomplete(kept) && !isWhole(kept)) says("ends as if it were whole");
+    whole += saysIncomplete(kept) ? 0 : 1;
+  }
+  console.log(`${whole} of ${runs.length} kept streams are whole`);
+  return found;
+}
+
+/** The same of runs whose frames are not kept, with a reader on the server that executed them. */
+async function passingViolations(runs: Run[], live: Promise<Frame[]>[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const [n, run] of runs.entries()) {
+    const frames = await live[n]!;
+    const row = await untilFinal(run);
+    const says = (what: string) => found.push(`${pathOf(run)} ${what}`);
+    if (row.status !== "success") says(`ended as ${row.status}`);
+    if (!isGapless(frames)) says("has a gap in its ids");
+    if (saysIncomplete(frames) && row.stream_incomplete === undefined) says("does not say what its stream says");
+    if (!saysIncomplete(frames) && !isWhole(frames)) says("ends as if it were whole");
+  }
+  return found;
+}
+
+const readLive = (runs: Run[]): Promise<Frame[]>[][] => runs.map((run) => servers.map((server) => read(server, run)));
+/** Just before the runs end. */
+const untilNearEnd = () => sleep(FRAMES * PAUSE_MS * 0.6);
+
+test("a server that is frozen while its hosts finish runs gives readers all frames, or says that some are missing", async () => {
+  const kept = await startRuns();
+  const passing = await startRuns(false, [first]);
+  const live = readLive(kept);
+  const readers = passing.map((run) => read(first, run));
+  await untilNearEnd();
+  freeze([first.pid]);
+  await sleep(LEASE_MS * 2.2);
+  thaw();
+  expect(await violations(kept, live)).toEqual([]);
+  expect(await passingViolations(passing, readers)).toEqual([]);
+});
+
+test("runs whose frozen hosts were replaced by another server's keep all frames of their last attempt", async () => {
+  const runs = await startRuns();
+  const live = readLive(runs);
+  await untilNearEnd();
+  freeze(servers.flatMap((server) => server.hosts()));
+  await sleep(LEASE_MS * 1.5);
+  thaw();
+  expect(await violations(runs, live)).toEqual([]);
+});
+
+test("a database that is frozen as runs end costs their streams no frame that they do not tell of", async () => {
+  const runs = await startRuns();
+  const live = readLive(runs);
+  await untilNearEnd();
+  const postmaster = first.postmaster()!;
+  freeze([
+    postmaster,
+    ...processes()
+      .filter(({ parent }) => parent === postmaster)
+      .map(({ pid }) => pid),
+  ]);
+  await sleep(LEASE_MS * 1.5);
+  thaw();
+  expect(await violations(runs, live)).toEqual([]);
+});

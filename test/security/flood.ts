@@ -1,0 +1,113 @@
+/** A bounded load of raw connections, and the memory of the process that listens at their port. */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const MIB = 1024 * 1024;
+
+/** The process that listens at `port` of loopback. */
+export function listenerOf(port: number): number {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const lines = ["tcp", "tcp6"].flatMap((kind) => readFileSync(`/proc/net/${kind}`, "utf8").split("\n"));
+  const LISTENS = "0A";
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  const inode = fields.find((line) => line[1]?.endsWith(`:${hex}`) && line[3] === LISTENS)?.[9];
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const holds = (fd: string) => readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
+      if (readdirSync(`/proc/${pid}/fd`).some(holds)) return Number(pid);
+    } catch {
+      // another user's, or gone
+    }
+  }
+  throw new Error(`no process listens at ${port}`);
+}
+
+/** Resident memory in MiB. */
+export function residentMib(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib) / 1024;
+}
+
+/** Connections of one attack; `end` closes them all. */
+export class Flood {
+  readonly port: number;
+  readonly sockets = new Set<Socket>();
+  /** Status lines of the answers that were read. */
+  readonly answers: string[] = [];
+  /** Connections that the server has closed. */
+  closed = 0;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  /** Opens a connection and sends `text`. `reads`: false leaves the answers in the socket. */
+  open(text: string | Buffer, reads = true): Socket {
+    const socket = connect(this.port, "127.0.0.1").setMaxListeners(0);
+    this.sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      this.sockets.delete(socket);
+      this.closed += 1;
+    });
+    if (reads) socket.on("data", (data) => this.answers.push(data.toString("latin1").split("\r\n", 1)[0]!));
+    else socket.pause();
+    socket.write(text);
+    return socket;
+  }
+
+  /** Sends `mib` of a body over each of `count` connections that begin with `head`, as far as they are taken. */
+  async bodies(head: string, count: number, mib: number): Promise<void> {
+    const isChunked = /^transfer-encoding/im.test(head);
+    const filling = Buffer.alloc(MIB, "x");
+    const piece = isChunked ? Buffer.concat([Buffer.from("100000\r\n"), filling, Buffer.from("\r\n")]) : filling;
+    const send = async () => {
+      const socket = this.open(head);
+      for (let sent = 0; sent < mib && !socket.destroyed; sent++) {
+        if (socket.write(piece)) continue;
+        await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), sleep(1000)]);
+      }
+    };
+    await Promise.all(Array.from({ length: count }, send));
+  }
+
+  /** Waits until some of the requests were answered or turned away, on a busy machine too, and a moment longer. */
+  async heard(): Promise<void> {
+    const isEarly = () => this.answers.length + this.closed < 10;
+    for (let waited = 0; isEarly() && waited < 20_000; waited += 50) await sleep(50);
+    await sleep(500);
+  }
+
+  async end(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await sleep(50);
+  }
+}
+
+/** The status of one request on a connection of its own; those that are kept alive may have made way. */
+export async function ask(port: number, head: string): Promise<number> {
+  const flood = new Flood(port);
+  flood.open(`${head}\r\n\r\n`);
+  for (let waited = 0; flood.answers.length === 0 && waited < 30_000; waited += 20) await sleep(20);
+  await flood.end();
+  return Number(flood.answers[0]?.split(" ")[1]);
+}
+
+/** A process, and its resident memory before any attack. */
+export interface Warm {
+  pid: number;
+  mib: number;
+}
+
+/** The most memory in MiB that the process has while `attack` runs, beyond what it had before any. */
+export async function growthDuring({ pid, mib }: Warm, attack: () => Promise<void>): Promise<number> {
+  let peak = residentMib(pid);
+  const timer = setInterval(() => (peak = Math.max(peak, residentMib(pid))), 20);
+  try {
+    await attack();
+  } finally {
+    clearInterval(timer);
+  }
+  return Math.round(Math.max(peak, residentMib(pid)) - mib);
+}
