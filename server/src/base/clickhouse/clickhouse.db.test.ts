@@ -138,3 +138,35 @@ test("an idle store writes no logs of its own", async () => {
   });
   expect(logs).toEqual([]);
 });
+
+test("the engine gets the priority and the threads of a tenant's share", async () => {
+  const ask = async (tenant: string) => {
+    const [row] = await clickhouse.askedBy(tenant).rows<{ priority: number; threads: number }>({
+      name: "t",
+      query: "select getSetting('priority') as priority, toUInt64(getSetting('max_threads')) as threads",
+    });
+    return row;
+  };
+  const all = (await ask(""))!.threads;
+  expect(await ask("light")).toEqual({ priority: 2, threads: all });
+  clickhouse.share!.charge("heavy", 5000);
+  expect(await ask("heavy")).toEqual({ priority: 2, threads: Math.max(1, Math.floor(all / 2)) });
+  expect(await ask("light")).toEqual({ priority: 1, threads: all });
+  // of the platform's own nothing is left of the statements before
+  expect(await ask("")).toEqual({ priority: 0, threads: all });
+});
+
+test("a statement of a tenant above its share pauses at each block while another's runs", async () => {
+  clickhouse.share!.charge("heavy", 60_000);
+  await clickhouse.askedBy("light").rows({ name: "t", query: "select 1" });
+  const order: string[] = [];
+  const run = async (tenant: string, query: string) => {
+    await clickhouse.askedBy(tenant).rows({ name: "t", query });
+    order.push(tenant);
+  };
+  const light = run("light", "select sleepEachRow(0.1) from numbers(10) settings max_block_size = 1");
+  // 400 blocks, a few milliseconds where nothing pauses them
+  const heavy = run("heavy", "select sum(number) from numbers(400000) settings max_block_size = 1000");
+  await Promise.all([light, heavy]);
+  expect(order).toEqual(["light", "heavy"]);
+});

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 
 import type { ClickHouseClient, ClickHouseSettings, DataFormat } from "@clickhouse/client";
 
+import type { FairShare } from "../fair-share.ts";
 import type { Param } from "./format-param.ts";
 import { Questions } from "./questions.ts";
 
@@ -27,29 +28,39 @@ export class ClickHouse {
   readonly embedded: boolean;
   /** What callers ask takes turns here; the platform's own statements do not. */
   readonly questions: Questions;
-  /** The tenant whose callers ask. */
+  /** The tenant whose statements these are; empty for the platform's own. */
   readonly tenantId: string;
+  /** Engine time of the tenants. A server schedules its statements itself; chDB shares the processors of this process. */
+  readonly share: FairShare | undefined;
 
   constructor(
     client: ClickHouseClient,
-    options: { cluster: string; embedded: boolean; questions?: Questions; tenantId?: string },
+    options: {
+      cluster: string;
+      embedded: boolean;
+      questions?: Questions;
+      tenantId?: string;
+      share?: FairShare | undefined;
+    },
   ) {
     this.client = client;
     this.cluster = options.cluster;
     this.embedded = options.embedded;
     this.questions = options.questions ?? new Questions({ seconds: 60, atOnce: Infinity });
     this.tenantId = options.tenantId ?? "";
+    this.share = options.share;
   }
 
-  /** The same store, where questions wait among those of this tenant. */
+  /** The same store, where questions wait among those of this tenant, which is charged for the engine's time. */
   askedBy(tenantId: string): ClickHouse {
-    const { cluster, embedded, questions } = this;
-    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId });
+    const { cluster, embedded, questions, share } = this;
+    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share });
   }
 
   /** The same store with these bounds for what callers ask. */
   withQuestions(questions: Questions): ClickHouse {
-    return new ClickHouse(this.client, { cluster: this.cluster, embedded: this.embedded, questions });
+    const { cluster, embedded, share } = this;
+    return new ClickHouse(this.client, { cluster, embedded, questions, share });
   }
 
   async rows<T>(query: Query): Promise<T[]> {
@@ -59,13 +70,15 @@ export class ClickHouse {
 
   /** The answer as ClickHouse prints it, for what is passed on unparsed. */
   async text(query: Query, format: DataFormat): Promise<string> {
-    const result = await this.client.query({ ...request(query), format });
-    return result.text();
+    return scheduled(this, query, async (statement) => {
+      const result = await this.client.query({ ...request(statement), format });
+      return result.text();
+    });
   }
 
   /** A statement without an answer. Mutations are waited for when `settings` say so. */
   async command(query: Query): Promise<void> {
-    await this.client.command(request(query));
+    await scheduled(this, query, (statement) => this.client.command(request(statement)));
   }
 
   /**
@@ -95,6 +108,16 @@ export class ClickHouse {
   close(): Promise<void> {
     return this.client.close();
   }
+}
+
+/** Executes a tenant's statement with the priority and threads of its share. */
+function scheduled<T>(
+  { share, tenantId }: ClickHouse,
+  query: Query,
+  execute: (query: Query) => Promise<T>,
+): Promise<T> {
+  if (!share || tenantId === "") return execute(query);
+  return share.run(tenantId, (settings) => execute({ ...query, settings: { ...settings, ...query.settings } }));
 }
 
 const request = ({ name, query, params = {}, settings = {} }: Query) => ({

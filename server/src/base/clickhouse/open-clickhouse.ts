@@ -2,6 +2,7 @@ import { totalmem } from "node:os";
 
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 
+import { FairShare } from "../fair-share.ts";
 import { ChdbConnection } from "./chdb-connection.ts";
 import { ChdbSessions } from "./chdb-sessions.ts";
 import { ClickHouse } from "./clickhouse.ts";
@@ -48,6 +49,9 @@ const CLUSTER_SETTINGS = {
 /** chDB gets parameters as part of the statement: 10,000 ids take 400 kB, and the engine allows 256 KiB by default. */
 const CHDB_MAX_STATEMENT_BYTES = 256 * 1024 * 1024;
 
+/** How long a statement of a tenant above its share pauses for others at each block; then it processes one. */
+const PREEMPTED_MS = 100;
+
 /** Opens chDB, or the server that the URL names. Throws when neither answers. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if (options.url !== "") return connectServer(options);
@@ -55,13 +59,23 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
   // parsing with several threads takes 10 MB a thread, and inserts are too small to gain by it
   const cheapInserts = { max_insert_threads: 1, input_format_parallel_parsing: 0 };
-  const settings = { ...SETTINGS, ...cheapInserts, max_query_size: CHDB_MAX_STATEMENT_BYTES };
+  const settings = {
+    ...SETTINGS,
+    ...cheapInserts,
+    max_query_size: CHDB_MAX_STATEMENT_BYTES,
+    low_priority_query_wait_time_ms: PREEMPTED_MS,
+  };
   const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory, onWait });
   const client = createClient({
     connection: new ChdbConnection(sessions),
     log: { level: ClickHouseLogLevel.OFF },
   });
-  return new ClickHouse(client, { cluster: "", embedded: true });
+  const [engine] = await new ClickHouse(client, { cluster: "", embedded: true }).rows<{ threads: number }>({
+    name: "connect",
+    query: "select toUInt64(getSetting('max_threads')) as threads",
+  });
+  const share = new FairShare({ processors: engine!.threads });
+  return new ClickHouse(client, { cluster: "", embedded: true, share });
 }
 
 async function connectServer({ url, cluster, connections }: ClickHouseOptions): Promise<ClickHouse> {

@@ -127,7 +127,9 @@ export class Exporter {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const credentials = runCredentials(this.#deps, held);
     const scope = RunScope.ofTenant(held.tenant_id);
-    const attempt: Attempt = { deps: this.#deps, held, scope, signal: controller.signal, directory, credentials };
+    // charged to the workspace, like its queries
+    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.askedBy(held.tenant_id) };
+    const attempt: Attempt = { deps, held, scope, signal: controller.signal, directory, credentials };
     const over = new AbortController();
     const renewing = this.#renew(held, controller, over.signal);
     try {

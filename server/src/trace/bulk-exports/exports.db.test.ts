@@ -365,3 +365,29 @@ test("a schedule that is years behind makes up for it without filling the queue,
   expect(windows.filter((one) => one.status !== "COMPLETED").length).toBeLessThanOrEqual(10);
   expect(windows.length).toBeGreaterThan(0);
 });
+
+test("an export's statements have the priority of its workspace's share", async () => {
+  const session_id = await newProject("share");
+  await sendRuns(call, [sampleRun("share", { start_time: day(1) })]);
+  const { clickhouse } = exports.platform;
+  await clickhouse.askedBy("light").rows({ name: "t", query: "select 1" });
+  clickhouse.share!.charge(WORKSPACE, 60_000);
+  // the export pauses for it, so that its statements are seen
+  const query = "select sleepEachRow(0.1) from numbers(20) settings max_block_size = 1";
+  const busy = clickhouse.askedBy("light").rows({ name: "t", query });
+  const { json: made } = await create({ session_id, start_time: day(1), end_time: day(2) });
+  const priorities = new Set<string>();
+  const look = async () => {
+    const rows = await clickhouse.rows<{ priority: string }>({
+      name: "t",
+      query:
+        "select Settings['priority'] as priority from system.processes where query like '%export_keys%' and query not like '%processes%'",
+    });
+    for (const { priority } of rows) priorities.add(priority);
+    return priorities.size > 0;
+  };
+  await vi.waitUntil(look, { timeout: 20_000, interval: 5 });
+  expect([...priorities]).toEqual(["2"]);
+  await busy;
+  expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
+});

@@ -126,9 +126,12 @@ export class RunWriter {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
+      await this.#giveWay();
       const group = this.#take();
+      const began = performance.now();
       try {
         await this.#store(group);
+        this.#charge(group, performance.now() - began);
         for (const call of group) call.done.resolve();
       } catch (error) {
         if (group.length === 1 || isAway(error)) for (const call of group) call.done.reject(translate(error));
@@ -136,6 +139,19 @@ export class RunWriter {
       }
     }
     this.#draining = undefined;
+  }
+
+  /** Waits for the queries of other tenants while all calls are of tenants that use more than their share. */
+  async #giveWay(): Promise<void> {
+    const { share } = this.#deps.clickhouse;
+    const isUrgent = () => this.#queue.some(({ tenantId }) => !share!.isAboveShare(tenantId));
+    if (share && !isUrgent()) await share.giveWay(isUrgent);
+  }
+
+  #charge(group: Call[], ms: number): void {
+    const total = group.reduce((sum, { pieces }) => sum + pieces.length, 0);
+    for (const { tenantId, pieces } of group)
+      this.#deps.clickhouse.share?.charge(tenantId, (ms * pieces.length) / total);
   }
 
   #take(): Call[] {
