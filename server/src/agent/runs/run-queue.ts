@@ -126,8 +126,8 @@ export class RunQueue {
     const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, async () => {
       const grouped = await this.#creates.call(row);
       if (grouped.outcome !== "locked") return grouped;
-      // somebody holds the thread: only this run waits for it
-      const [alone] = await createRuns(this.#o.sql, [row]);
+      // another transaction holds the thread: only this run waits for it
+      const [alone] = await createRuns(this.#o.sql, [{ ...row, asked: grouped.run }]);
       return alone!;
     }).finally(() => this.#created(run.runId));
     if (created.outcome === "exists") this.#endings.track(this.#seekStranded(run));
