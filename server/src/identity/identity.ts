@@ -185,7 +185,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
 
 /** People sign in elsewhere. */
 const NO_SESSIONS: SessionSource = {
-  cookieOf: () => undefined,
+  readBrowserSession: () => undefined,
   refuseForgery: () => {},
   find: () => Promise.resolve(undefined),
 };
