@@ -1,5 +1,5 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
 
@@ -238,8 +238,30 @@ export async function deleteFinishedRun(
   });
 }
 
-/** The thread's head as a graph host reads it; not while a run owns the thread, whose end will tell. */
-export async function updateThreadHead(sql: Sql, threadId: string, state: string): Promise<void> {
+/**
+ * Writes the thread's row as a graph host has read it; not while a run owns the thread, whose end will write it.
+ * @param checkpointId that the state is of; empty: the thread has none
+ * @returns false when another checkpoint is the newest, and nothing was written
+ */
+export async function updateThreadHead(
+  sql: Sql,
+  threadId: string,
+  checkpointId: string,
+  state: string,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = ${threadId} for update`;
+    // a statement of its own, so that it sees what was committed while the first one waited
+    const [newest] = await tx<{ checkpoint_id: string }[]>`
+      select checkpoint_id from checkpoints where thread_id = ${threadId} and checkpoint_ns = ''
+      order by checkpoint_id desc limit 1`;
+    if ((newest?.checkpoint_id ?? "") !== checkpointId) return false;
+    await writeThreadHead(tx, threadId, state);
+    return true;
+  });
+}
+
+async function writeThreadHead(sql: Transaction, threadId: string, state: string): Promise<void> {
   await sql`
     update threads t
     set values = s.state -> 'values', interrupts = s.state -> 'interrupts', state_updated_at = now(), updated_at = now(),
