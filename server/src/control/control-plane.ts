@@ -67,7 +67,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
       settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
-    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded, log });
+    const ownConnections = settings.deploymentConnections;
+    const { keysNeeded } = options;
+    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded, ownConnections, log });
     started.add(() => databases.close());
     await databases.secure();
     const images = new ImageStore(join(realpathSync(directory), "registry"), settings.registryBlobMb * 1024 * 1024);
