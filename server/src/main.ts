@@ -213,7 +213,7 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
     started.add(() => identity.stop());
     const mayPass = createCredentialRule(identity.guard.authenticator, identity.keysNeeded);
-    const gateway = new Gateway({ table, log, settings: options, mayPass });
+    const gateway = new Gateway({ table, log, settings: options, mayPass, mustShowKey: identity.mustShowKey });
     started.add(() => Promise.resolve(gateway.close()));
     const reach = reachOf(identity, host);
     answer(

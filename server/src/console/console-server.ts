@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import sirv, { type RequestHandler } from "sirv";
 
+import { openPeerCheck } from "../base/http/confined-peers.ts";
 import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
 import type { Log } from "../base/log.ts";
 import { readVersion } from "../base/version.ts";
@@ -42,7 +43,8 @@ const POLICY = [
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
   const { settings, log, host, port, spaces, keysNeeded, files } = options;
   const http = await listenHttp(host, port, settings);
-  const proxy = new SpaceProxy(spaces, log);
+  // the servers behind take what this one passes on for its own requests
+  const proxy = new SpaceProxy(spaces, log, keysNeeded ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");
