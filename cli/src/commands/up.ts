@@ -44,6 +44,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
+  // also of the console in this process and of the trace platform, which inherits the environment
+  process.env["HEDDLE_BESIDE_DEPLOYMENTS"] ??= "true";
   const given = readFlags(flags, args, process.env);
   const dataDir = resolve(given["data-dir"]);
   const key = tracingKey(dataDir);

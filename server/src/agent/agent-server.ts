@@ -141,6 +141,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const durations = runDurations(metrics.registry);
   const queue: RunQueue = new RunQueue({
     sql,
+    hosts: () => hosts,
     hotSql,
     leaseSql,
     log,
@@ -249,7 +250,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   await registerSystemAssistants(deps);
   await lease.start();
   await sweeper.configure(options.project);
-  queue.start(hosts);
+  queue.start();
   webhooks.start();
   crons.start();
   deps.health.start();

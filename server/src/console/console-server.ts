@@ -24,6 +24,8 @@ export interface ConsoleServerOptions {
   spaces: SpaceUrls;
   /** Whether the servers behind need a key. */
   keysNeeded: boolean;
+  /** Whether deployments run as processes on this machine. */
+  besideDeployments?: boolean;
 }
 
 /** Styles are set by scripts in elements' attributes; pictures in messages come as data. Nothing leaves this origin. */
@@ -41,10 +43,10 @@ const POLICY = [
 
 /** Takes the port; rejects when it is in use. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
-  const { settings, log, host, port, spaces, keysNeeded, files } = options;
+  const { settings, log, host, port, spaces, keysNeeded, besideDeployments, files } = options;
   const http = await listenHttp(host, port, settings);
   // the servers behind take what this one passes on for its own requests
-  const proxy = new SpaceProxy(spaces, log, keysNeeded ? undefined : openPeerCheck({ log }));
+  const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");

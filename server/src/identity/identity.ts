@@ -46,7 +46,7 @@ export interface Identity {
   workspaceId: string;
   keysNeeded: boolean;
   exposure: Exposure;
-  /** Tells deployments from other programs of this machine; absent where keys are needed. */
+  /** Tells deployments from other programs of this machine; absent where keys are needed or no deployments run. */
   mustShowKey?: PeerCheck | undefined;
   /** Of the first start, to be shown once. */
   firstKey: string | null;
@@ -78,7 +78,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
   const lastUsed = new LastUsed(sql, log);
   await cache.start();
-  const mustShowKey = keysNeeded ? undefined : openPeerCheck({ log });
+  const mustShowKey = keysNeeded || !settings.besideDeployments ? undefined : openPeerCheck({ log });
   const keys = createAuthenticator({
     sql,
     cache,

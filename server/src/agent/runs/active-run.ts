@@ -2,7 +2,7 @@ import type { RunStart } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
-import type { Suspicion } from "../hosts/host-pool.ts";
+import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
 import type { ProtocolLog } from "../protocol/protocol-log.ts";
 import type { RunFollower } from "./run-follower.ts";
@@ -43,6 +43,7 @@ export interface RunCounts {
 
 export interface RunQueueOptions {
   sql: Sql;
+  hosts: () => HostPool;
   /** Few connections with pinned plans, for the statements that every run goes through; none of them waits for a lock long. */
   hotSql: Sql;
   /** For claims, which must not wait for long on a connection whose other end is gone. */

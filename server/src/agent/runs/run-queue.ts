@@ -51,7 +51,6 @@ const CANCEL_PATIENCE_MS = 5000;
 
 export class RunQueue {
   readonly #o: RunQueueOptions;
-  #hosts!: HostPool;
   #active = new Map<string, ActiveRun>();
   #waitingForHost: ActiveRun[] = [];
   #creates: GroupCommit<NewRun, CreatedRun>;
@@ -82,7 +81,6 @@ export class RunQueue {
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,
-      hosts: () => this.#hosts,
       leave: (run) => this.#drop(run),
       lose: (run) => this.#lose(run),
       holds: (run) => this.#active.get(run.runId) === run,
@@ -100,8 +98,12 @@ export class RunQueue {
     });
   }
 
-  start(hosts: HostPool): void {
-    this.#hosts = hosts;
+  /** Graph hosts, which start, and may exit, ahead of the queue. */
+  get #hosts(): HostPool {
+    return this.#o.hosts();
+  }
+
+  start(): void {
     this.#poll = setInterval(() => this.wake(), POLL_MS);
     this.wake();
   }

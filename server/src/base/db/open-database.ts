@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { connect, type DatabaseAddress } from "./connect.ts";
-import { isPassing, isUnsent } from "./retry.ts";
+import { isPassing, isUnreachable } from "./retry.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgresSettings } from "./settings.ts";
@@ -74,7 +74,7 @@ async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void
         await sql`select 1`;
         return;
       } catch (error) {
-        const patience = isUnsent(error) ? REFUSED_MS : AWAY_MS;
+        const patience = isUnreachable(error) ? REFUSED_MS : AWAY_MS;
         if (!isPassing(error) || performance.now() - began > patience) throw error;
         if (tries === 1) log.warn({ err: error }, "the database does not answer yet; waiting for it");
         await sleep(250);

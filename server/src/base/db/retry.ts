@@ -40,6 +40,12 @@ const UNSENT = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "CON
 /** True when the database was away and the statement was not sent; else it may have been executed. */
 export const isUnsent = (error: unknown): boolean => UNSENT.has(String((error as { code?: unknown } | null)?.code));
 
+/** Nothing listens at the address, or no machine has the name. A server that starts, is full or hangs is there. */
+const UNREACHABLE = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN"]);
+
+export const isUnreachable = (error: unknown): boolean =>
+  UNREACHABLE.has(String((error as { code?: unknown } | null)?.code));
+
 /** True when the same statement may succeed later: the database is away, or has run out of something. */
 export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || shortageIn(error) !== undefined;
 

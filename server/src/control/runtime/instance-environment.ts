@@ -35,6 +35,7 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
     // without keys the gateway, which is on loopback then, is the only way in
     ...(platform ? { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key } : { HEDDLE_AUTH: "published" }),
+    HEDDLE_BESIDE_DEPLOYMENTS: "true",
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
     // what the operator lets the platform call, its deployments may call
     ...(settings.outboundAllow !== "" && { HEDDLE_OUTBOUND_ALLOW: settings.outboundAllow }),
