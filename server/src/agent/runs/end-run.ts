@@ -209,7 +209,7 @@ export class RunEndings {
     const given = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
     const released = await this.#patiently(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
       if (!this.#o.holds(run)) return undefined;
-      // its row still belongs to this server: the next heartbeats release it
+      // its row still belongs to this server: the next heartbeats hand it back
       if (!isPassing(error)) this.#o.leave(run);
       throw error;
     });

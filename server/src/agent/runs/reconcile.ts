@@ -1,9 +1,9 @@
 /**
  * Reconciles the rows of runs that are running under this server with the runs that it executes. They differ where an
  * answer of the database or a notification was lost, or a local step failed:
- * - a row without a run here is released into the queue, without counting as a failure,
+ * - a row without a run here is handed back to the queue,
  * - a run here whose row belongs to another server, or is gone, is dropped as lost,
- * - a run here that no host executes is released into the queue,
+ * - a run here that no host executes returns to the queue,
  * - a cancellation that has not reached the run's host is passed on to it.
  *
  * Statements in progress make both sides differ for a moment. So a difference must be seen by two heartbeats, and no
@@ -26,7 +26,7 @@ export interface ReconcilerOptions {
   /** Whether a host has the run. */
   isExecuted(run: ActiveRun): boolean;
   carryCancel(runId: string): void;
-  /** Releases a row that runs under this server without a run here. */
+  /** Hands back a row that runs under this server without a run here. */
   handBack(runId: string, attempt: number): Promise<void>;
   /** Releases a run that no host here executes. */
   release(run: ActiveRun): void;

@@ -72,7 +72,7 @@ export class RunStream {
   flagged: Promise<void> | undefined;
   /** Called for each new frame and for the end. */
   onChange: (() => void) | undefined;
-  /** Memory cost in bytes, measured: 4000 and 300 per frame for bookkeeping. Known when it has ended. */
+  /** Memory cost in bytes, set at the end: frames in memory, plus 4000 and 300 per frame for bookkeeping (measured). */
   weight = 0;
 
   readonly #backing: StreamBacking;

@@ -5,7 +5,7 @@
  *
  * server-watch.ts decides when another server is gone. Its running runs return to the queue; their attempt is
  * incremented by the next claim, which fences off all writes of the old server. A server that finds its own row gone
- * stops its runs, releases what still runs under its id, and only then registers again: until then it cannot claim.
+ * stops its runs, hands back what still runs under its id, and only then registers again: until then it cannot claim.
  */
 import { hostname } from "node:os";
 
@@ -27,10 +27,10 @@ import {
   upsertServer,
 } from "./sql.ts";
 
-/** Longest interval between beats: a cancellation whose notification was lost takes effect with the next one. */
+/** Longest interval between heartbeats: a cancellation whose notification was lost takes effect with the next one. */
 const MAX_BEAT_MS = 1000;
 
-/** Number of consecutive lost servers after which a run ends as error. */
+/** Attempt from which on a run that is lost with its server ends as error. */
 const MAX_ATTEMPTS = 25;
 
 const LOST_TOO_OFTEN = "The server that executed it was lost too often.";

@@ -63,7 +63,7 @@ export async function finishAttempt(sql: Sql, a: FinishedAttempt): Promise<void>
       ${a.statusCode}, ${a.error}, ${a.outcome}, ${a.retryMs}, ${String(a.blame)}::text::boolean, ${a.pauseMs}, ${a.firstPauseMs})`;
 }
 
-/** Releases claimed deliveries whose attempt has not begun. */
+/** Hands back claimed deliveries whose attempt has not begun. */
 export async function returnDeliveries(sql: Sql, ids: string[]): Promise<void> {
   await sql`
     update webhook_deliveries set attempts = attempts - 1, tries = tries - 1, available_at = now()

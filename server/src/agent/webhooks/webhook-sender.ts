@@ -125,7 +125,7 @@ export class WebhookSender {
     return this.#sending.size;
   }
 
-  /** Stops claiming and waits for current attempts, which are bounded by their time limit. */
+  /** Stops claiming and waits up to 2 s for current attempts. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
