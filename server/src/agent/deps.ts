@@ -19,7 +19,7 @@ import type { StoreRules } from "./store/store-rules.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { UiBundles } from "./ui/ui-bundles.ts";
 
-/** Dependencies of the agent server's slices, built once in `app.ts`. */
+/** Dependencies of the agent server's slices, built once by `startAgentServer`. */
 export interface AgentDeps {
   sql: Sql;
   log: Log;

@@ -1,6 +1,6 @@
 /**
  * The two generations of A2A on the wire. Internally everything has the shape of version 0.3. Version 1.0 differs in
- * its method names, in enumerations in capitals, and in unions that are told apart by their field instead of `kind`.
+ * its method names, in enumerations in capitals, and in unions distinguished by their field instead of `kind`.
  */
 export type Generation = "0.3" | "1.0";
 

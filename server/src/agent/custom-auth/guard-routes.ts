@@ -82,7 +82,7 @@ const NAMESPACES = new Set(["namespace", "namespace_prefix", "prefix"]);
 const anyNamespace = z.array(z.string().min(1)).nullable();
 
 /**
- * Validates the fields that a handler changed, as if a caller had sent them. Fields that handlers do not see are
+ * Validates the fields that handlers may change, as if a caller had sent them. Fields that handlers do not see are
  * skipped: their schemas have transformed them already and would reject the result.
  */
 function recheck(route: Route, fields: Fields): Fields {

@@ -288,7 +288,7 @@ export class HostPool {
     this.#events.onCapacity();
   }
 
-  /** Drains hosts that are idle and no longer needed. */
+  /** Drains a host that is idle and no longer needed. */
   #retire(host: GraphHost): void {
     if (host.runs.size > 0) return;
     if (host.isolated) {

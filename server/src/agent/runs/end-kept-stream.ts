@@ -14,10 +14,9 @@ import {
 const REASON = "The server that executed the run was lost before it had stored all frames.";
 
 /**
- * Ends a kept stream whose writer did not, although the run has ended. Frames may be missing, and the stream and the
- * run are marked accordingly. The last events that readers expect are rebuilt from the run's row: the error of a failed
- * run, else the state, if values were streamed; and its feedback links. Any server may do this; doing it twice does no
- * harm.
+ * Ends a kept stream whose writer did not, and marks stream and run as incomplete if frames may be missing. Rebuilds
+ * the last events from the run's row: the error of a failed run, else the state, if values were streamed; and the
+ * feedback links. Any server may do this; doing it twice does no harm.
  */
 export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
   const { run_id: runId, thread_id: threadId, attempt, frames: first } = stream;

@@ -20,7 +20,7 @@ const isFinal = (state: RunState): boolean => state.status !== "pending" && stat
 /** The stream of a run that this server has just accepted. */
 export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: string; threadId: string }): RunStream {
   if (deps.queue.has(runId)) return deps.streams.open(runId);
-  // it may have ended meanwhile, but its stream is still here
+  // if it has ended meanwhile, its stream is still here
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
 }
 
@@ -208,7 +208,7 @@ export async function joinStream(
 }
 
 /**
- * Stream of a run that has ended and whose frames are not kept any more. A reader that has seen some of them is told
+ * Stream of a run that has ended and whose frames have been deleted. A reader that has seen some of them gets a notice
  * that the others are lost.
  */
 function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {

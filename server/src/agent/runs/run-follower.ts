@@ -256,7 +256,7 @@ function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   const status = row?.stream_status ?? row?.run_status ?? "deleted";
   const error = row?.error ?? parseError(stream.lastError) ?? undefined;
   if (error && stream.log.appended === 0) stream.append("error", JSON.stringify(error));
-  // all frames are here, or none is certain to be the last
+  // unless all frames are here, none is certain to be the last
   const whole = row?.stream_status != null && stream.incomplete === undefined;
   const state = row?.values ? `{"values":${row.values}}` : null;
   return {

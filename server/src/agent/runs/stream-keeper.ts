@@ -1,8 +1,7 @@
 /**
  * Writes the frames of runs to the database, so that they outlive this process and can be read on other servers. Kept
  * streams are those of resumable runs, from their first frame on, and those with a reader on a server that does not
- * execute the run. Frames of resumable runs are shown to readers after their commit: what a client has seen can be
- * replayed.
+ * execute the run. Their frames are shown to readers after the commit: what a client has seen can be replayed.
  *
  * All streams share one statement at a time; frames that arrive meanwhile go with the next one, so that many frames
  * cost one commit. The last frames and the end of the stream are written with the run's final status, in one commit

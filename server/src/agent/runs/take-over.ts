@@ -13,8 +13,8 @@ const PATIENCE_MS = Number.POSITIVE_INFINITY;
 const TRIES = 5;
 
 /**
- * Takes over the kept streams that earlier attempts of these runs may have begun, and returns their lengths. Undefined
- * when they cannot be determined.
+ * Takes over the kept streams that earlier attempts of these runs may have begun, and returns their lengths
+ * and marks. Undefined when they cannot be determined.
  */
 export async function takeOver(
   { sql, alone, log }: Pick<RunQueueOptions, "sql" | "alone" | "log">,

@@ -109,7 +109,7 @@ export async function putItems(
 }
 
 /**
- * Whether a caller with these conditions may write the item: the stored item and the new value must both meet them.
+ * Whether a caller with these conditions may write the item: the stored item, if any, and the new value must meet them.
  * Deleting a missing item gets the same answer as deleting another user's.
  */
 export async function mayWriteItem(

@@ -60,7 +60,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
             crons: true,
             webhooks: !deps.project.webhooks.disabled,
             langsmith: deps.hosts.traces,
-            // the project's traces, and the example named by a request's langsmith_tracer
+            // a request's langsmith_tracer may name the project and the example that get the trace
             langsmith_tracing_replicas: deps.hosts.traces,
             // the query parameter `namespace` of run streams
             stream_namespaces: true,

@@ -54,7 +54,7 @@ const IDLE_POLL_MS = 1000;
 const BUSY_POLL_MS = 250;
 const BUSY_FOR_MS = 30_000;
 const SWEEP_MS = 600_000;
-/** Hours after which the messages of a receiver that has not recovered are given up. */
+/** Hours after which the messages for a receiver that has not recovered fail for good. */
 const GIVE_UP_HOURS = 96;
 const MAX_PROVEN = 10_000;
 /** Time for which further messages of a receiver trigger no poll, after a poll that could claim none of them. */
