@@ -208,7 +208,7 @@ export async function joinStream(
 }
 
 /**
- * Stream of a run that has ended and whose frames have been deleted. A reader that has seen some of them gets a notice
+ * Stream of an ended run whose frames are no longer available. A reader that has seen some of them gets a notice
  * that the others are lost.
  */
 function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {
