@@ -1,4 +1,4 @@
-/** Hosts that somebody else ends before they are ready say nothing of the project. Real hosts, real signals. */
+/** Hosts killed from outside before they are ready are not evidence against the project. Real hosts, real signals. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -11,7 +11,7 @@ test("runs wait for a host, however many are killed while they start", { timeout
   const { agent, call } = await testAgentServer({ HEDDLE_HOSTS: "1", HEDDLE_LOG_LEVEL: "fatal" });
   const { hosts } = agent.deps;
   const killed = new Set<number>();
-  // the first ones, and whatever is started in their place
+  // the first hosts, and their replacements
   const kill = () => {
     for (const { pid, state } of hosts.all) {
       if (pid === undefined || killed.has(pid) || state === "dead") continue;
