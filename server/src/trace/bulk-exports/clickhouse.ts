@@ -221,7 +221,7 @@ export const insertFeedbackStats = (
 
 const SNAPSHOT_TABLES = ["export_keys", "export_feedback"];
 
-/** Drops a snapshot's partitions. Succeeds if there is none. */
+/** Drops a snapshot's partitions. Succeeds if they do not exist. */
 export async function dropSnapshot(clickhouse: ClickHouse, snapshotId: string): Promise<void> {
   for (const table of SNAPSHOT_TABLES) {
     await clickhouse.command({

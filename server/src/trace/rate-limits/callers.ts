@@ -31,7 +31,7 @@ interface Known extends Caller {
 /** Headers that identify a caller; others, such as the workspace, must not affect it. */
 const CREDENTIAL_HEADERS = ["x-api-key", "authorization", "cookie"] as const;
 
-/** How to authenticate a credential, and what an unknown one costs its address. */
+/** Means of authenticating a credential, and of charging an unknown one to its address. */
 export interface Inquiry {
   authenticator: Authenticator;
   method: string;
