@@ -29,11 +29,11 @@ export interface AuditLog extends AuditSink {
 export interface AuditLogOptions {
   /** Days after which entries are deleted; 0 keeps them. */
   retentionDays?: number;
-  /** Without it entries have no seal. */
+  /** Key for seals. Without it entries have no seal. */
   sealKey?: SealKey | undefined;
   /** Time without an update after which the process of a change counts as gone, in milliseconds. */
   lostAfterMs?: number;
-  /** False for short-lived processes, which do not adopt the changes of others. */
+  /** Whether to adopt the changes of dead processes; false for short-lived processes. */
   adopts?: boolean;
   fault?: FaultPoint;
 }

@@ -28,7 +28,7 @@ export const toWorkspaceMember = (row: MemberRow): z.output<typeof schema.worksp
   org_role_name: row.org_role_name,
 });
 
-/** With `workspaceId`, for a workspace's list, the role is the workspace role. */
+/** Serializes an invitation. With `workspaceId`, for a workspace's list, the role is the workspace role. */
 export function toPendingMember(row: InvitationRow, workspaceId: string | null): z.output<typeof schema.pendingMember> {
   const role = workspaceId
     ? { role_id: row.workspace_role_id, role_name: row.workspace_role_name, access_scope: "workspace" as const }

@@ -102,7 +102,10 @@ export const createDestinationBody = z
   })
   .meta({ id: "BulkExportDestinationCreate" });
 
-/** Only the credentials can change: otherwise files already written would be in another place than the destination. */
+/**
+ * Body of an update. Only the credentials can change: otherwise files already written would be in another place than
+ * the destination.
+ */
 export const updateDestinationBody = z
   .strictObject({ credentials: destinationCredentials })
   .meta({ id: "BulkExportDestinationUpdate" });
@@ -128,7 +131,7 @@ export const destination = z
   })
   .meta({ id: "BulkExportDestination" });
 
-/** Not in the contract. A destination that cannot be written to returns 400 with the reason. */
+/** Result of a test; not in the contract. A destination that cannot be written to returns 400 with the reason. */
 export const testedDestination = z.object({ ok: z.literal(true) });
 
 export const destinationPath = z.object({ destination_id: uuid });

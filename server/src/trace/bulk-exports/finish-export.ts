@@ -140,7 +140,10 @@ async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, pat
   }
 }
 
-/** @returns false when reading is denied; no further requests are made then */
+/**
+ * Compares the size of each object with the recorded one. @returns false when reading is denied; no further requests
+ * are made then
+ */
 async function readAllBack(bucket: Bucket, page: readonly files.ExportedFile[], signal: AbortSignal): Promise<boolean> {
   for (let i = 0; i < page.length; i += HEADS_AT_ONCE) {
     signal.throwIfAborted();

@@ -77,7 +77,7 @@ export function claimExport(
 
 export type Held = Pick<ClaimedExport, "id" | "attempt">;
 
-/** @returns the status; undefined when another attempt owns the export */
+/** Renews the lease. @returns the status; undefined when another attempt owns the export */
 export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     update bulk_exports set lease_until = now() + make_interval(secs => ${leaseSeconds})
@@ -104,7 +104,7 @@ export async function releaseExport(
     where id = ${id} and attempt = ${attempt}`;
 }
 
-/** @returns false when the attempt has lost the export or it is no longer running */
+/** Records the snapshot. @returns false when the attempt has lost the export or it is no longer running */
 export async function recordSnapshot(
   sql: Transaction,
   { id, attempt }: Held,

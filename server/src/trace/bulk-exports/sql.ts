@@ -145,7 +145,7 @@ export async function insertExportRuns(sql: Transaction, exportId: string): Prom
     order by day`;
 }
 
-/** @returns the previous status; undefined when it has ended or is being completed */
+/** Cancels an export. @returns the previous status; undefined when it has ended or is being completed */
 export async function cancelExport(
   sql: Transaction,
   tenantId: string,

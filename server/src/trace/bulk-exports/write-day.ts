@@ -51,7 +51,7 @@ export interface DayBegun {
 /** Estimated compression ratio: texts shrink to a third or less. Later files use the measured ratio. */
 const GUESSED_COMPRESSION = 3;
 
-/** @param expected bytes per row in the files of the previous day */
+/** Prepares a day and its first slice. @param expected bytes per row in the files of the previous day */
 export async function beginDay(attempt: Attempt, run: files.RunToDo, expected?: number): Promise<DayBegun> {
   const { deps, held } = attempt;
   const last = await files.lastFile(deps.sql, run.id);

@@ -47,7 +47,7 @@ const MAX_CANDIDATES = 1000;
 export function datasetCloneRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
 
-  /** @throws 404 without such a dataset, 422 naming the violation */
+  /** Validates examples. @throws 404 without such a dataset, 422 naming the violation */
   const check = async (tenantId: string, candidates: z.output<typeof candidate>[]): Promise<void> => {
     for (const { dataset_id, id, inputs, outputs } of candidates) {
       if (!dataset_id) continue;

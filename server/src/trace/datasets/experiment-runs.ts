@@ -31,7 +31,7 @@ export interface ExperimentQuery {
 
 export interface ExampleWithRuns {
   example: ExampleItem;
-  /** Each as JSON text. */
+  /** Runs, each as JSON text. */
   runs: string[];
 }
 

@@ -20,7 +20,7 @@ export interface UploadedTable {
 
 const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings", "metadata_key_mappings"];
 
-/** @throws 400 and 422 for unreadable input */
+/** Parses an upload. @throws 400 and 422 for unreadable input */
 export function readUpload(parts: Part[]): UploadedTable {
   const all = (name: string) =>
     parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);

@@ -14,7 +14,7 @@ import { type NewFeedback, upsertTokenFeedback } from "./sql.ts";
 import type { Submission, SubmissionParameters } from "./token-schema.ts";
 import { findToken, type TokenRow } from "./token-sql.ts";
 
-/** @throws 404 for an unknown token, 410 for an expired or revoked one */
+/** Resolves a token. @throws 404 for an unknown token, 410 for an expired or revoked one */
 export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string): Promise<TokenRow> {
   const token = isUuid(given) ? await findToken(sql, given) : undefined;
   if (!token) throw notFound("This feedback link is unknown.");
@@ -24,7 +24,10 @@ export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string)
 
 const WHY = { expired: "valid for a limited time, which is over", revoked: "withdrawn" } as const;
 
-/** @param repeatable whether the same judgement again is the same feedback */
+/**
+ * Stores a judgement.
+ * @param repeatable whether the same judgement again is the same feedback
+ */
 export async function submitFeedback(
   deps: Pick<TraceDeps, "sql" | "feedback">,
   token: TokenRow,

@@ -17,7 +17,7 @@ import type { Field, PartName } from "./fields.ts";
 export interface FilterScope {
   /** Tenant whose feedback the conditions may see. */
   tenantId: string;
-  /** Without them only a run's own tier counts. */
+  /** Default tiers. Without them only a run's own tier counts. */
   tiers?: Tiers | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Expression } from "./expression.ts";
  */
 export const MAX_CONDITIONS = 100;
 
-/** @throws 422 when a request has more conditions than allowed */
+/** Counts the conditions of a request. @throws 422 when there are more than allowed */
 export function limitConditions(expressions: readonly (Expression | undefined)[]): void {
   const count = expressions.reduce((sum, one) => sum + (one === undefined ? 0 : conditionsOf(one)), 0);
   if (count <= MAX_CONDITIONS) return;

@@ -30,7 +30,10 @@ const LEAST_PACE = 16 * 1024;
 const GRACE_MS = 3000;
 const LOOK_MS = 500;
 
-/** @throws 408 when the body arrives more slowly than `LEAST_PACE` bytes per second while others wait for room */
+/**
+ * Passes a body through. @throws 408 when it arrives more slowly than `LEAST_PACE` bytes per second while others wait
+ * for room
+ */
 async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const began = performance.now();

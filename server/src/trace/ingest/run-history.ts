@@ -19,7 +19,7 @@ const GENERATION_MS = 600_000;
 /** Minutes before startup whose runs may still be created again. */
 const BEFORE_MINUTES = 15;
 const PAGE = 100_000;
-/** At most two million ids: beyond that the filter is useless. */
+/** Limit of two million ids: beyond that the filter is useless. */
 const MAX_PAGES = 20;
 /** Marks are deleted after two days (runs/delete-clickhouse.ts), and their bits with the next reload. */
 const RELOAD_MS = 12 * 3_600_000;

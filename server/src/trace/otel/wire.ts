@@ -29,7 +29,7 @@ export interface WireRequest {
   resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[];
 }
 
-/** @param read decodes an id */
+/** Converts a request to spans. @param read decodes an id */
 export function toSpans(request: WireRequest, read: { id(value: unknown): string }): OtelSpan[] {
   const spans: OtelSpan[] = [];
   for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {

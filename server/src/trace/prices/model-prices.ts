@@ -14,7 +14,7 @@ export const MAX_PRICES = 1000;
 interface Known {
   at: number;
   prices: Promise<ModelPrice[]>;
-  /** By model: prices that match its name, at any time. */
+  /** Prices that match a model's name, at any time; by model. */
   matching: Map<string, Promise<ModelPrice[]>>;
 }
 

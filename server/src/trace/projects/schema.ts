@@ -103,7 +103,7 @@ export const listQuery = z.object({
       }
     }),
   filter: z.string().max(10_000).optional(),
-  /** With the figures, return facets of the projects' runs. */
+  /** Whether to return facets of the projects' runs, with the figures. */
   facets: queryBoolean,
   tag_value_id: notBuilt("tag_value_id"),
   sort_by: z.enum(SORTS).optional(),

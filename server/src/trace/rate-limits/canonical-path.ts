@@ -2,12 +2,13 @@
 export interface CanonicalPath {
   /** Lower case, without doubled or trailing slashes. */
   full: string;
-  /** Without the prefixes of aliases: `/api`, then `/v1` or `/v2` (contract §0.1). */
+  /** Path without the prefixes of aliases: `/api`, then `/v1` or `/v2` (contract §0.1). */
   bare: string;
   version: "v1" | "v2";
 }
 
 /**
+ * Normalizes a path.
  * @param path as seen by the router, which determines the operation. Decoding or resolving further would count a
  * request as another operation: `/datasets/x%2F..%2F..%2Finfo` is not `/info`. Folding case and slashes, which the
  * router distinguishes, only counts requests without a route together with those that have one.

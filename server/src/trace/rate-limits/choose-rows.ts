@@ -24,7 +24,7 @@ export interface ActiveTable {
   all: ActiveRow[];
 }
 
-/** @param quotaOf returns null for a disabled row */
+/** Prepares the table. @param quotaOf returns null for a disabled row */
 export function activeTable(quotaOf: (row: Row) => readonly [count: number, seconds: number] | null): ActiveTable {
   const all: ActiveRow[] = [];
   const activate = (rows: Row[]): Rows => {

@@ -17,7 +17,7 @@ const SPECIFICITY: Record<Pattern["kind"], number> = {
 
 export const specificityOf = ({ kind }: Pattern): number => SPECIFICITY[kind];
 
-/** @param method as routed: HEAD is GET */
+/** Returns true if a request matches. @param method as routed: HEAD is GET */
 export function matches(pattern: Pattern, method: string, { full, bare }: CanonicalPath): boolean {
   if (pattern.method !== undefined && pattern.method !== method) return false;
   const { path } = pattern;

@@ -26,7 +26,7 @@ export interface RateLimitOptions {
 /** Request data available before authentication. */
 export interface Arrival {
   method: string;
-  /** As seen by the router. */
+  /** Path as seen by the router. */
   path: string;
   headers: Headers;
   ip: string;
@@ -44,7 +44,7 @@ export class RateLimits {
   readonly problems: readonly string[];
   readonly local: MemoryWindows;
   readonly windows: Windows;
-  /** By row, since the start. */
+  /** Counts by row, since the start. */
   readonly allowed: Map<string, number>;
   readonly refused: Map<string, number>;
   readonly #callers: Callers;

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 export interface Cutoffs {
   longlived: MicroTime | undefined;
   shortlived: MicroTime | undefined;
-  /** Applies to traces without a tier. */
+  /** Cutoff of traces without a tier. */
   project: MicroTime | undefined;
 }
 

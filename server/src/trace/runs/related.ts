@@ -16,23 +16,23 @@ import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
 export type Lookup = keyof Related;
 
 export interface Related {
-  /** By trace; for roots only. */
+  /** Totals by trace; for roots only. */
   totals: Map<string, TraceTotals>;
   /** Share tokens by trace. */
   shares: Map<string, string>;
-  /** By run. */
+  /** Statistics by run. */
   feedback: Map<string, FeedbackStatsByKey>;
   /** Datasets by reference example. */
   datasets: Map<string, string>;
   /** Runs that are the source of an example. */
   inDataset: Set<string>;
-  /** By project. */
+  /** Tiers by project. */
   tiers: Map<string, Tier>;
   /** Descendants by run, ordered by start. */
   children: Map<string, { id: string; isDirect: boolean }[]>;
   /** First and last start in a trace. */
   bounds: Map<string, { first: string; last: string }>;
-  /** By run. Links work for a while without a key. */
+  /** Links by run. They work for a while without a key. */
   attachments: Map<string, AttachmentLink[]>;
 }
 

@@ -68,7 +68,10 @@ export type Stats = z.output<typeof stats>;
 /** Maximum number of points of a timeline, over all groups. */
 export const MAX_POINTS = 10_000;
 
-/** Not in the contract: the reference has stored charts, and computes figures for those only. */
+/**
+ * Body of a timeline request. Not in the contract: the reference has stored charts, and computes figures for those
+ * only.
+ */
 export const timelineBody = selectionBody.extend({
   bucket_seconds: z
     .int()

@@ -59,7 +59,7 @@ export interface StatsRequest {
   grouping?: Grouping | undefined;
   /** Limits the result to the groups with the most runs. */
   maxGroups?: number;
-  /** Only these groups. */
+  /** Restricts the result to these groups. */
   groups?: readonly string[] | undefined;
 }
 
