@@ -15,7 +15,7 @@ const workspaceId: OptionSpec<string | undefined> = {
   },
 };
 
-/** Settings of who gets in and what is written down of it, the same in every role. */
+/** Settings of authentication and audit, the same in every role. */
 export const identityOptions = {
   auth: choice({
     env: ["HEDDLE_AUTH"],
