@@ -1,9 +1,10 @@
 /**
- * Whether a server can do its work. Every part that it depends on is a check. A monitor looks at all of them each two
- * seconds, so that a probe costs no query of its own: `/ready` shares a look of the last second, `/ok` reads memory.
+ * Health of a server, as one check per dependency. A monitor runs all checks every two seconds, so that a probe costs
+ * no query: `/ready` shares a result of the last second, `/ok` reads memory.
  *
- * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without a break for the grace period,
- * because orchestrators end a server whose liveness probe fails, and a restart of Postgres must not cost its runs.
+ * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without interruption for the grace
+ * period, because orchestrators kill a server whose liveness probe fails, and a restart of Postgres must not cost its
+ * runs.
  */
 import { errorWord, RepeatedFailure, type RepeatedFailureOptions } from "./repeated-failure.ts";
 
