@@ -15,9 +15,9 @@ type Allowed =
  * (`openLoopback`: on loopback, without keys); otherwise only targets allowed by name or network:
  *
  * - A name permits its private and loopback addresses. Its DNS may be under foreign control, so it never permits
- * link-local, metadata and special addresses.
- * - A network permits the addresses in it, under any name, except for metadata services, which need an entry with their
- * own address.
+ *   link-local, metadata and special addresses.
+ * - A network permits the addresses in it, under any name, except for metadata services, which need an entry with
+ *   their own address.
  */
 export interface OutboundPolicy {
   allowed: Allowed[];
