@@ -1,7 +1,7 @@
 /**
- * Looks at the branches of deployments that are built on push: now and then, and when a webhook calls. A commit that
- * was not there before becomes a revision, in the transaction that notes it as seen: one revision a commit, whoever
- * looks, however often. Of several pushes between two looks the last is built.
+ * Polls the branches of deployments that are built on push, at an interval and on webhooks. A new commit becomes a
+ * revision in the transaction that records it as seen: one revision per commit, however many processes poll. Of several
+ * pushes between two polls, the last is built.
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { Passes } from "../../base/jobs/passes.ts";
