@@ -31,7 +31,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   checkCommitSha(body.source_revision_config, null);
   checkSecrets(body.secrets, settings.installation);
   if (revision.source_tarball_path !== null) {
-    // a path belongs to a deployment, and this one is not there yet
+    // upload paths belong to a deployment, and this one does not exist yet
     const loc = ["source_revision_config", "source_tarball_path"];
     throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
   }
