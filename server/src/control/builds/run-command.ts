@@ -117,7 +117,7 @@ async function readLines(
     }
     if (rest.trim() !== "") log.write(rest);
   } catch {
-    // the pipe broke with the process; its exit code tells the cause
+    // the pipe broke with the process; its exit code shows the cause
   }
 }
 

@@ -174,6 +174,6 @@ async function listen(stream: Readable, tell: (line: string) => void): Promise<v
     }
     if (rest.trim() !== "") tell(rest.trim());
   } catch {
-    // the pipe broke with the process; its exit code tells the cause
+    // the pipe broke with the process; its exit code shows the cause
   }
 }

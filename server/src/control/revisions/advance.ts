@@ -169,7 +169,7 @@ async function build(
     // ENOENT of a file must not be mistaken for an unreachable database
     throw new Error((error as Error).message, { cause: error });
   } finally {
-    // complete the log before the status tells clients that it has ended
+    // complete the log before the status shows clients that it has ended
     await log.flush();
   }
 }

@@ -27,14 +27,14 @@ export type Status = (typeof STATUSES)[number];
 export const EVENTS = [
   /** Its source was resolved. */
   "resolved",
-  /** It needs a build. */
+  /** A build is needed. */
   "build_wanted",
-  /** It has a build, its own or an older revision's. */
+  /** A build exists, the revision's own or an older one's. */
   "build_known",
   "build_started",
   "built",
   "deploy_started",
-  /** Its instances are healthy, and it serves. */
+  /** All instances are healthy, and the revision serves. */
   "healthy",
   /** The current step failed for good. */
   "failed",

@@ -2,12 +2,12 @@ import { get } from "node:http";
 
 export type Health =
   | { state: "down" }
-  /** It answers, and graphs are still loading. */
+  /** Responding, with graphs still loading. */
   | { state: "loading" }
-  /** It answers that it lacks a resource: its database, its disk. */
+  /** Responding, but lacking a resource: its database, its disk. */
   | { state: "unable"; reason: string }
   | { state: "ready" }
-  /** It answers, and these graphs fail to load. */
+  /** Responding, with graphs that fail to load. */
   | { state: "broken"; graphs: string[] };
 
 /**

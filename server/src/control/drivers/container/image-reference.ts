@@ -17,7 +17,7 @@ const REFERENCE = new RegExp(
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null;
   const found = REFERENCE.exec(text);
-  // engines read this prefix as the id of any local image, whoever owns it
+  // engines read this prefix as the id of any local image, including those of other tenants
   if (!found || (found[1] === undefined && found[2] === "sha256")) return null;
   const first = found[1]?.slice(0, -1);
   // a first part without dot, port or "localhost" is a name at docker.io
