@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 /** First and last id of a range. */
 export type IdRange = readonly [first: number, last: number];
 
-/** Ids that systemd's allocation leaves unused (systemd.io/UIDS-GIDS). */
+/** Ids that systemd's list of ranges leaves to no program (systemd.io/UIDS-GIDS). */
 const UNUSED: IdRange = [1_879_048_192, 2_147_352_575];
-/** Range for containers that map no more than 65,536 ids. */
+/** The same where a container has no more than 65,536. */
 const SMALL: IdRange = [20_000, 59_999];
 
 /**
- * Determines the id range of deployments' system users: ids that this process's user namespace maps, for users and for
- * groups. Null when there is none.
+ * Reads the range that deployments' system users are taken from: ids that this process's user namespace maps, for users
+ * and for groups. Null where there is none.
  */
 export function readIdRange(read: (file: string) => string = (file) => readFileSync(file, "utf8")): IdRange | null {
   try {
