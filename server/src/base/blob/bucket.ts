@@ -1,8 +1,9 @@
 import type { Readable } from "node:stream";
 
 /**
- * A tenant's bucket. Keys are complete, without the bucket's name. Every call throws StorageError (s3-error.ts), whose
- * `canHeal` indicates whether a retry can succeed; an abort rejects with the signal's reason, unchanged.
+ * A bucket of an S3-compatible store. Keys are complete, without the bucket's name. Every call throws StorageError
+ * (s3-error.ts), whose `canHeal` indicates whether a retry can succeed; an aborted call rejects with the signal's
+ * reason, unchanged.
  */
 export interface Bucket {
   /** Writes or overwrites one object in one request. */

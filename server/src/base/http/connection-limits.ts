@@ -77,8 +77,8 @@ export function serverOptions(settings: ConnectionSettings): ServerOptions {
 }
 
 /**
- * Counts connections by address and closes those beyond the limit, except those of addresses that `speaksForMany`
- * clients.
+ * Counts connections by address and closes those beyond the limit, except those from addresses that may speak for many
+ * clients, such as proxies.
  */
 export function limitConnections(
   server: Server,

@@ -12,7 +12,7 @@ import { type ConnectionSettings, limitConnections, proxies, serverOptions } fro
 import { setSecurityHeaders } from "./security-headers.ts";
 import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
-/** Intercepts requests before routing, to proxy them unchanged. Each method returns whether it handled the request. */
+/** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
 export interface Ahead {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;

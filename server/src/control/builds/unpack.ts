@@ -19,9 +19,9 @@ export interface UnpackLimits {
 }
 
 /**
- * Unpacks an archive into an empty directory. Only regular files and directories below it are permitted: devices,
- * absolute paths, upward paths, disallowed links and exceeded limits fail the build. Owners and modes of the archive
- * are ignored, except for the executable bit.
+ * Unpacks an archive into an empty directory. It may hold files, directories and, if permitted, links: devices,
+ * absolute or upward paths and exceeded limits fail the build. Owners and modes of the archive are ignored, except for
+ * the executable bit.
  * @throws BuildError
  */
 export async function unpack(

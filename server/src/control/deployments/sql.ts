@@ -22,7 +22,7 @@ export interface DeploymentRow {
   active_revision_id: string | null;
   delete_tracing_project: boolean;
   force_delete: boolean;
-  /** Followed reference of its repository: a branch, tag or commit. */
+  /** Deployed reference of its repository: a branch, tag or commit. */
   git_ref: string | null;
   git_config_path: string | null;
   created_at: Date;

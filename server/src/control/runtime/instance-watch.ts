@@ -71,7 +71,7 @@ export class InstanceWatch {
     if (performance.now() < this.#nextProbe || this.row.state === "draining") return;
     const health = await probe(this.row.port, PROBE_MS);
     this.broken = health.state === "broken" ? health.graphs : [];
-    // an instance that was ready before remains ready with the graphs that load
+    // an instance that was ready before is healthy again with whatever graphs load
     const isHealthy = health.state === "ready" || (health.state === "broken" && this.row.ready_at !== null);
     if (this.row.state === "starting") {
       if (!isHealthy) this.#healthySince = undefined;

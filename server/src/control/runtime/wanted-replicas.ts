@@ -2,7 +2,7 @@ import type { SourceConfig } from "../deployments/schema.ts";
 
 /** Load of a deployment at one moment. */
 export interface Load {
-  /** Replicas that answer requests; scaling expects all of them to. */
+  /** Replicas that answer requests. */
   replicas: number;
   /** Runs that could start, and executing runs, over all replicas; null when a server does not report them. */
   queue: { due: number; running: number; slots: number } | null;

@@ -2,7 +2,7 @@
  * Builds and runs deployments on this machine, as child processes that need only Node.js and are isolated as described
  * in `isolation/isolation.ts`.
  *
- *     <directory>/builds/<revision>/src        the project, installed and built; its deployment's own
+ *     <directory>/builds/<revision>/src        the project, installed and built; owned by its deployment
  *     <directory>/builds/<revision>/complete   written last: the build is complete
  *     <directory>/instances/<id>               of an agent server (spawn-instance.ts)
  *     <directory>/deployments/<id>             of a deployment (isolation/deployment-places.ts)

@@ -1,9 +1,9 @@
 /**
  * Isolates code of deployments, including their builds, from the platform and from each other.
  *
- *     bubblewrap   own mounts (only what `visible-paths.ts` names), processes, IPC; as root also an own system user
- *     user         an own system user for each deployment; files of others are closed to it
- *     none         the platform's own user and everything that it may do
+ *     bubblewrap   separate mounts (only the paths of `visible-paths.ts`), PIDs and IPC; as root also a system user
+ *     user         a system user per deployment; file modes deny it access to files of others
+ *     none         the platform's own user, with all of its rights
  *
  * Except under `none`, the code has no capabilities and cannot gain any. All of them use this machine's network.
  */
