@@ -1,8 +1,8 @@
 /**
  * The directory or bucket that holds the blobs of a database. The first process records it; a process configured with
- * another one is refused, because files stored there would be missing here. A recorded place is replaced only while no
- * file was ever stored in it and no process uses it. An installation without attachments may therefore lose its data
- * directory at each restart.
+ * another one is refused, because the files it stores would be missing for the others. A recorded place is replaced
+ * only while no file was ever stored in it and no process uses it. A data directory lost at each restart is therefore
+ * no obstacle for an installation without attachments.
  */
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";

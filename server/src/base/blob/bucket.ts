@@ -41,9 +41,9 @@ export interface UploadOptions extends PutOptions {
   /** Expected bytes. Determines the part size; an upload with more or fewer is aborted instead of completed. */
   size?: number;
   /**
-   * Uses a multipart upload, however short the content: another process can abort it by its id, and it never becomes an
-   * object, whereas a plain request of a frozen process arrives when the process resumes. Content that fits in a part
-   * is still sent in one request when the store permits no multipart uploads.
+   * Uses a multipart upload, however short the content: another process can abort it by its id, so that it never
+   * becomes an object, whereas a plain request of a frozen process arrives when the process resumes. Content that fits
+   * in a part is still sent in one request when the store permits no multipart uploads.
    */
   alwaysInParts?: boolean;
   /** Awaited before the first part is sent, so that the upload can be aborted after this process was killed. */

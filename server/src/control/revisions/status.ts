@@ -34,7 +34,7 @@ export const EVENTS = [
   "build_started",
   "built",
   "deploy_started",
-  /** All instances are healthy, and the revision serves. */
+  /** Enough instances are healthy, and the revision serves. */
   "healthy",
   /** The current step failed for good. */
   "failed",

@@ -37,7 +37,7 @@ export interface ContainerDriverOptions {
 }
 
 const MARK = "container:";
-/** Time for which a container's output remains readable after its end. */
+/** Time to wait for the remaining output of an ended container. */
 const LAST_WORDS_MS = 2000;
 const KILL_MS = 10_000;
 
@@ -145,7 +145,7 @@ export class ContainerDriver implements Driver {
     const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
     const environment = { ...order.environment };
     if (network !== "host") {
-      // requests through the published port come from the gateway, and carry the client's address
+      // requests through the published port come from the network's gateway address, and carry the client's address
       const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
       environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((one) => one !== "").join(",");
     }

@@ -16,7 +16,7 @@ export interface BubblewrapOptions {
   hasUsers: boolean;
 }
 
-/** Runs commands in separate namespaces, with `bwrap`. */
+/** Runs commands in separate namespaces, with Debian's `bwrap`. */
 export class Bubblewrap implements Isolation {
   readonly kind = "bubblewrap";
   readonly hasUsers: boolean;
