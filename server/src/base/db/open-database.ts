@@ -14,7 +14,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The Postgres of the given URL, or the embedded one, which is started again whenever it dies. */
+/** Opens the Postgres of the given URL, or the embedded one, which is restarted whenever it dies. */
 export async function openDatabase(options: {
   uri: string | undefined;
   dataDir: string;
@@ -59,12 +59,12 @@ export async function openDatabase(options: {
   };
 }
 
-/** A database that restarts or fails over is waited for. */
+/** Time to wait for a database that restarts or fails over. */
 const AWAY_MS = 30_000;
-/** An address where nothing listens is more likely wrong. */
+/** Time to wait when the connection is refused, which more likely means a wrong address. */
 const REFUSED_MS = 3000;
 
-/** Resolves when the database answers. Rejects with its last error when it does not in time. */
+/** Resolves when the database answers. Rejects with its last error on timeout. */
 async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void> {
   const sql = connect(address, { max: 1, name: "heddle start", silenceMs: 5000 });
   const began = performance.now();
