@@ -16,7 +16,7 @@ import { FailureAlert } from "./failure-alert.tsx";
 import { readFailure, type RunFailure } from "./run-failure.ts";
 import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./thread-queries.ts";
 
-/** The thread as it stands: what was said, what it waits for, all values, and a way to change them. */
+/** Current state of the thread: messages, interrupts, all values, and a form to update them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
   const { thread_id: threadId, status, updated_at: updatedAt, metadata } = thread;
   const queryClient = useQueryClient();
@@ -100,7 +100,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   );
 }
 
-/** Of the tasks that failed; where none did, as when a limit was reached, what the run itself failed of. */
+/** Returns the failures of tasks; where none failed, as when a limit was reached, the run's own error. */
 function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
   const ofTasks = tasks.flatMap(({ name, error }) => {
     const failure = readFailure(error);
