@@ -12,7 +12,7 @@ export interface TestPart {
   name: string;
   content: string | Buffer;
   type?: string;
-  /** How the length is sent: the SDKs do either. */
+  /** Where the length is sent: the SDKs use both places. */
   length?: "header" | "parameter" | "none";
 }
 

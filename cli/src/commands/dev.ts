@@ -143,7 +143,7 @@ export async function run(args: string[]): Promise<void> {
   announce = (reloaded) => process.stdout.write(`Graphs loaded again.\n${describeGraphs(reloaded)}\n`);
 }
 
-/** How long the banner waits for the trace platform. */
+/** Time for which the banner waits for the trace platform. */
 const PATIENCE_MS = 20_000;
 
 function missingConfig(config: string): string {

@@ -100,9 +100,9 @@ interface Place {
 /** A started role. */
 interface Running {
   url: string;
-  /** Who may send requests and why; absent for the console, which makes no such decision. */
+  /** Access policy with its reason, as text; absent for the console, which has none. */
   access?: string;
-  /** How the control plane isolates deployments that run as processes; null where containers run them. */
+  /** Isolation of deployments that run as processes; null where containers run them. */
   isolation?: string | null;
   firstKey: string | null;
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export interface BannerInput {
   console: { url: string } | { problem: string } | undefined;
   /** Whether requests need a key. */
   keysNeeded: boolean;
-  /** Who may send requests and why. */
+  /** Access policy with its reason, as text. */
   access: string;
   /** Whether the project's own auth decides who gets in, instead of keys. */
   hasOwnAuth: boolean;

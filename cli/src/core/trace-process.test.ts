@@ -7,8 +7,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { TraceProcess } from "./trace-process.ts";
 
 /**
- * Stands for bin/heddle.js: the n-th start does what the n-th line of `starts` says, and the last line goes for all
- * that follow.
+ * Replaces bin/heddle.js: the n-th start executes the n-th line of `starts`, and later ones repeat the last line.
  *
  *     answer          is ready, and lives until it is killed
  *     answer late     the same when there is a file "go"

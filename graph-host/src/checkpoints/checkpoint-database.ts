@@ -12,7 +12,7 @@ import { watchedSocket } from "../watched-socket.ts";
 export interface CheckpointDatabaseOptions {
   /** Directory of the Unix socket, instead of the URL's host. */
   socket?: string | null;
-  /** How long the database may be unreachable before reads and writes fail. Default 60 s. */
+  /** Longest outage of the database after which reads and writes fail. Default 60 s. */
   awayMs?: number;
   /** Time without an answer after which a connection is closed and its statement sent again. Default 10 s. */
   silenceMs?: number;

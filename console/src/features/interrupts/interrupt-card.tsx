@@ -8,7 +8,7 @@ import { ReviewForm } from "./review-form.tsx";
 export interface Interrupt {
   id?: string | undefined;
   value?: unknown;
-  /** `breakpoint` where the run was told to stop before a node. */
+  /** `breakpoint` where the run was configured to stop before a node. */
   when?: string | undefined;
 }
 
