@@ -4,7 +4,7 @@ import { Pool } from "undici";
 const CONNECTIONS = 128;
 const HEADERS = { "content-type": "application/json" };
 
-/** One received SSE event: its name and the moment, in milliseconds of `performance.now()`. */
+/** A received SSE event: its name and arrival time, in milliseconds of `performance.now()`. */
 export interface Frame {
   event: string;
   at: number;

@@ -2,7 +2,7 @@
 // official Postgres saver and Heddle's, in one process, a new thread per run. Rounds alternate, so that noise of the
 // machine affects all alike.
 //
-//   node --import tsx bench/saver.ts [runs a round, default 300] [rounds, default 5]
+//   node --import tsx bench/saver.ts [runs per round, default 300] [rounds, default 5]
 //
 // "host CPU" is that of this process alone: on a busy machine it is more telling than wall-clock time.
 import { MemorySaver } from "@langchain/langgraph";

@@ -41,7 +41,7 @@ export interface Measured {
   seconds: number;
   /** Per side, the baseline first. */
   perSecond: [number[], number[]];
-  /** Milliseconds of processor time a run, per side. */
+  /** Milliseconds of processor time per run, by side. */
   cost: [Cost, Cost];
   /** Throughput of the second side relative to the first: the median of the pairs of rounds, and its interval. */
   ratio: number;

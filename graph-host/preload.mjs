@@ -1,6 +1,13 @@
 // Loads the large packages of the graph host before tsx is installed, whose hook would inspect each of their several
 // hundred modules: half of a host's start-up time. The modules stay the same afterwards, because a module is identified
 // by its URL. This is a plain script, since it runs before TypeScript can be loaded.
+//
+// The copies loaded are the project's, as in resolve-hook.ts. Missing packages and failures are ignored here: the host
+// itself reports what a project lacks.
+//
+// One of these modules is replaced (checkpoint-id-module.mjs). A `module.register` hook would cost a message to its
+// thread per module and cannot be removed. Instead, synchronous hooks are used where Node has them, and on Node 20 the
+// function by which its loader reads files is patched. Without either, LangGraph is loaded later.
 import { promises as files } from "node:fs";
 import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";

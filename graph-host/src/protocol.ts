@@ -90,9 +90,9 @@ export interface RunStart {
   thread_id: string;
   assistant_id: string;
   graph_id: string;
-  /** 1 for the first try. Above 1 the host resumes from the run's own last checkpoint, if there is one. */
+  /** 1 for the first attempt. Above 1 the host resumes from the run's own last checkpoint, if there is one. */
   attempt: number;
-  /** True when the thread has no checkpoint yet (saves the host a read). */
+  /** True when the thread has no checkpoint yet, which saves the host a read. */
   fresh_thread: boolean;
   /** Newest checkpoint of the thread: a host that remembers it need not read it. */
   head?: string;
@@ -228,7 +228,7 @@ export interface HostCalls {
   };
 }
 
-/** The store crosses the protocol as operations in LangGraph's own terms (`BaseStore.batch`). */
+/** Store operations cross the protocol in LangGraph's own terms (`BaseStore.batch`). */
 export type StoreOperation =
   | { op: "get"; namespace: string[]; key: string }
   | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }

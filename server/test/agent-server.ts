@@ -32,7 +32,7 @@ export interface TestAgentServer {
   stop: () => Promise<void>;
 }
 
-/** `db`: a database to share with another server, or with the one before. */
+/** `db`: a database to share with another server, or to reuse from an earlier one. */
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,

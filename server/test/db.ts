@@ -48,6 +48,7 @@ export async function testDatabase(): Promise<TestDatabase> {
     await administer(async (admin) => admin`drop database if exists ${admin(name)} with (force)`);
   };
   // vitest passes the suite as the second argument, and requires the first one destructured.
+  // oxlint-disable-next-line no-empty-pattern
   afterAll(async ({}, suite) => {
     if (!dropped && hasFailed(suite)) {
       await sql.end({ timeout: 5 });

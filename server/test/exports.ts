@@ -13,7 +13,7 @@ import { WORKSPACE } from "./principal.ts";
 import { testS3, type TestCredentials } from "./s3.ts";
 import { testTracePlatform } from "./trace-platform.ts";
 
-/** A day of March 2025, and a time on it. */
+/** Returns a day of March 2025, at a time. */
 export const marchDay = (n: number, time = "00:00:00.000000"): string =>
   `2025-03-${String(n).padStart(2, "0")}T${time}Z`;
 

@@ -4,7 +4,7 @@
  */
 import type { Expression, Literal, Test } from "../src/trace/filter/expression.ts";
 
-/** A run as a client sees it. Times: `YYYY-MM-DD hh:mm:ss.ffffff`. */
+/** Run as a client sees it. Times: `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export interface SampleRun {
   id: string;
   trace_id: string;

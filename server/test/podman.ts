@@ -88,7 +88,7 @@ export function testPodman(): TestPodman {
       const lines = [
         "#!/bin/sh",
         ...variables.map((name) => `export ${name}='${env[name]}'`),
-        // Docker keeps logins in a directory, Podman in a file of the same form
+        // Docker stores credentials in a directory, Podman in a file of the same format
         'if [ "$1" = --config ]; then export REGISTRY_AUTH_FILE="$2/config.json"; shift 2; fi',
         // Podman reopens its input, which is impossible with a socket; and builds here need no network
         `if [ "$1" = build ]; then shift; cat | ${command} build --network none "$@"; exit $?; fi`,

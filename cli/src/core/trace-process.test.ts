@@ -71,7 +71,7 @@ test("why one that answered does not come back is said once, and that it answers
   ];
   await vi.waitUntil(() => said.length >= first.length, { timeout: 30_000 });
   expect(said).toEqual(first);
-  // the same reason is news after it has answered
+  // once it has answered, a repeated reason is reported again
   process.kill(pids().at(-1)!, "SIGKILL");
   await vi.waitUntil(() => said.length >= 5, { timeout: 30_000 });
   expect(said.slice(3)).toEqual(first.slice(0, 2));

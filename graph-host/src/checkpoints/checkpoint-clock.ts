@@ -14,13 +14,6 @@ const LAST_TICK = (1n << 60n) - 1n;
  * Each run has a clock below the process's clock, so ids observed in a thread that was written by a machine whose clock
  * was years ahead affect that thread only. The process's clock, which exceeds all of them, serves code that has lost
  * its run's async context.
- * for the official saver, so an id must be above those of the checkpoints that were committed before, whichever
- * machine made them. It is the wall clock's time where that is later, else the next tick after the highest id that
- * this clock has made or observed. A wall clock that is ahead, behind or stepping then costs accuracy, never order.
- *
- * A run has a clock of its own, below the process's: a thread that was written while some machine was years
- * ahead takes none but its own ids there. The process's clock, which is above all of them, serves code that
- * has lost its run's async context.
  */
 export class CheckpointClock {
   #last = 0n;

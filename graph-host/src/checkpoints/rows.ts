@@ -14,7 +14,7 @@ export interface HeadGuard {
 /** End of a run: its final status is written with its last checkpoint, in one commit. */
 export interface FinishRow {
   threadId: string;
-  /** JSON text of the thread's state after the run, as `finish_run` takes it. */
+  /** JSON text of the thread's state after the run, as `finish_run` expects it. */
   state: string;
   /** Whether other servers must be notified. */
   notify: boolean;

@@ -75,7 +75,7 @@ export class Outbox {
     void this.#send();
   }
 
-  /** @returns whether all was delivered within the time */
+  /** @returns whether everything was delivered within the time */
   flush(ms: number): Promise<boolean> {
     if (this.#batches.length === 0) return Promise.resolve(true);
     return new Promise((resolve) => {

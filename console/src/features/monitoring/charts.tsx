@@ -63,6 +63,7 @@ type Drawn = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
 
 function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange; onPick: (index: number) => void }) {
   // the function is new at each render but draws the same
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
   const series = useMemo(() => of(timeline), [timeline]);
   return <Chart {...chart} times={timeline.times} series={series} />;
 }
