@@ -22,7 +22,7 @@ const vitest = (report, ...args) => [
 ];
 
 const always = () => true;
-/** A counterexample found by random search is a failure, however rarely it is found. */
+/** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
 /** `paced`: whether a failure in the file may be due to the machine's speed. */
 const suites = [

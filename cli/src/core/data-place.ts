@@ -16,7 +16,7 @@ export const PLACE_FLAGS = {
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
 } as const satisfies Record<string, FlagSpec>;
 
-/** Returns the location of the data. An empty directory is a mistake, not a location for a new platform. */
+/** Returns the location of the data. A directory without data is a mistake, not a location for a new platform. */
 export function readPlace(given: { "data-dir": string; "postgres-uri"?: string | undefined }): {
   dataDir: string;
   databaseUri: string | undefined;

@@ -91,7 +91,7 @@ export class TracingClient extends Client {
     return super.updateRun(runId, update, options);
   }
 
-  /** Drops attachments: they are bytes, which JSON cannot carry. */
+  /** Sends a batch with attachments as multipart: attachments are bytes, which JSON cannot carry. */
   override batchIngestRuns(batch: Batch, options?: BatchOptions): Promise<void> {
     const runs: { attachments?: unknown }[] = [...(batch.runCreates ?? []), ...(batch.runUpdates ?? [])];
     const hasFiles = runs.some(({ attachments }) => attachments && Object.keys(attachments).length > 0);

@@ -169,7 +169,7 @@ export function useRun({
     });
   };
 
-  /** Cancels the run and those queued behind it. */
+  /** Cancels a run, active or queued. */
   const cancel = async (runId: string) => {
     if (threadId === null) return;
     await client.runs.cancel(threadId, runId, true).catch(tellFailure("The run was not cancelled"));

@@ -11,7 +11,7 @@ export type Activity = components["schemas"]["OCSFApiActivity"];
 /** Time limit of the identity request, on which the first page waits, for servers that hang. */
 const WHO_MS = 10_000;
 
-/** Query for the caller's identity; an unknown key and an open server have no user. */
+/** Query for the caller's identity; a service key and an open server have no user. */
 export const whoQuery = queryOptions({
   queryKey: ["identity", "who"],
   queryFn: () => data(traceApi.GET("/auth/public", { signal: AbortSignal.timeout(WHO_MS) })),
