@@ -34,7 +34,7 @@ export interface TestPodman {
   asDocker(): string;
 }
 
-/** Starts a separate Podman service: images, containers and socket in a directory that is removed with it. */
+/** Sets up a separate Podman: images, containers and socket are in a directory that is removed after the tests. */
 export function testPodman(): TestPodman {
   const home = mkdtempSync(join(tmpdir(), "heddle-podman-"));
   const file = (name: string) => join(home, name);

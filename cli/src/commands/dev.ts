@@ -74,7 +74,7 @@ export async function run(args: string[]): Promise<void> {
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
   const say = (message: string) => console.error(`heddle: ${message}`);
-  // The banner includes the first announcement.
+  // Does nothing at first: the banner reports the first load.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
     config,

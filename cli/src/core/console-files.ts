@@ -29,7 +29,7 @@ export function consoleFiles(): ConsoleFiles {
   return { directory: () => (ready ? built : null), problem };
 }
 
-/** Builds at low priority, because the operator waits for the servers first. */
+/** Builds in a child process. Resolves with the reason of a failure, else null. */
 function buildBy(script: string): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "pipe"] });

@@ -44,7 +44,7 @@ export class CheckpointDatabase {
         max_lifetime: null,
         connect_timeout: 10,
         keep_alive: 5,
-        // back-off happens in this class, which knows what may be retried
+        // back-off happens here and in GroupCommit, which know what may be retried
         backoff: () => 0,
         // no parameter or result is an array, so the array types need not be fetched
         fetch_types: false,

@@ -9,7 +9,7 @@ const OVERHEAD_BYTES = 2048;
 /**
  * Checkpoints with which runs of this process ended, in stored form. The next run of the same thread starts from one
  * without reading it, once the database has confirmed, under the thread's lock, that it is still the newest. Bounded in
- * bytes; the least recently used thread is evicted first.
+ * bytes; the thread whose last run ended earliest is evicted first.
  */
 export class LastHeads {
   #heads = new Map<string, { head: StoredCheckpoint; bytes: number }>();

@@ -15,7 +15,7 @@ export interface TimelineInRange extends Timeline {
   times: number[];
 }
 
-/** Query for figures of a project's runs over the range, which advances with the clock while it ends now. */
+/** Query for figures of a project's runs over the range, which advances with the clock if it ends now. */
 export const timelineQuery = (projectId: string, range: TimeRange, which: Which) =>
   queryOptions({
     queryKey: ["timeline", projectId, range, which],

@@ -100,7 +100,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   );
 }
 
-/** Returns the failures of tasks; where none failed, as when a limit was reached, the run's own error. */
+/** Returns the thread's own error where it has one, as when a limit was reached, else the failures of tasks. */
 function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
   const ofTasks = tasks.flatMap(({ name, error }) => {
     const failure = readFailure(error);
@@ -108,7 +108,7 @@ function failuresOf({ tasks }: State, thread: Thread): { title: string; failure:
   });
   const whole = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
   if (!whole) return ofTasks;
-  // the same with its stack
+  // a single failed task has the same error, without its stack
   const [one] = ofTasks;
   return [{ title: one && ofTasks.length === 1 ? one.title : "The run failed", failure: whole }];
 }

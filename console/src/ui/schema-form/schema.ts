@@ -29,7 +29,7 @@ export interface Field {
   isNullable: boolean;
 }
 
-/** Follows references and removes `null` from alternatives. Below `depth` levels a schema is treated as any JSON. */
+/** Follows references and removes `null` from alternatives. Objects and lists below level 4 are treated as any JSON. */
 export function readField(given: JsonSchema, root: JsonSchema, depth = 0): Field {
   const schema = resolve(given, root);
   const options = schema.anyOf ?? schema.oneOf;
