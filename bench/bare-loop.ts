@@ -1,4 +1,4 @@
-// The graph with no server around it, in a process of its own: what nothing can be faster than. Prints JSON.
+// The graph without a server, in a separate process: the lower bound for all servers. Prints JSON.
 import { MemorySaver } from "@langchain/langgraph";
 
 import { graph } from "./project/echo.ts";

@@ -1,16 +1,16 @@
 import { Pool } from "undici";
 
-/** Enough for every measurement's streams at once; connections are opened as needed and kept. */
+/** Enough for the concurrent streams of every measurement; connections are opened as needed and kept alive. */
 const CONNECTIONS = 128;
 const HEADERS = { "content-type": "application/json" };
 
-/** One received SSE event: its name and the moment, in milliseconds of `performance.now()`. */
+/** A received SSE event: its name and arrival time, in milliseconds of `performance.now()`. */
 export interface Frame {
   event: string;
   at: number;
 }
 
-/** A client of the agent server's HTTP interface, as thin as possible: it shares two cores with the server. */
+/** Client of the agent server's HTTP interface, as thin as possible: it shares two cores with the server. */
 export class AgentClient {
   readonly url: string;
   #pool: Pool;
@@ -41,7 +41,7 @@ export class AgentClient {
     return thread_id;
   }
 
-  /** One run on the echo graph, waited for; throws unless the answer is the echo. */
+  /** Runs the echo graph once and waits; throws unless the result is the echo. */
   async echo(threadId: string): Promise<void> {
     const text = "hello";
     const values = await this.post<{ echo?: string }>(`/threads/${threadId}/runs/wait`, {

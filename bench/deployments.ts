@@ -1,14 +1,14 @@
 /**
- * npm run bench -- deployments [--quick]: what a deployment costs. A control plane is started on fresh data, and a small
- * project (LangGraph and its packages by a lock file) is uploaded to it, several times.
+ * npm run bench -- deployments [--quick]: the cost of a deployment. A control plane is started on fresh data, and a
+ * small project (LangGraph and its packages by a lock file) is uploaded to it several times.
  *
- * - gateway: the same request to an agent server and through the gateway, by turns, each on a kept connection
- * - from the end of the upload to the first answer of the new revision, with a warm package cache: of a new deployment,
- *   and of a new revision of one whose lock file is as it was
- * - switch-over: from the healthy instance to the first answer of it behind the address, under requests one by one
- * - rollback: from the request to the first answer
+ * - gateway: the same request to an agent server and through the gateway, alternating, each on a kept connection
+ * - from the end of the upload to the first response of the new revision, with a warm package cache: for a new
+ *   deployment, and for a new revision of one with an unchanged lock file
+ * - switch-over: from the healthy instance to its first response at the public address, under sequential requests
+ * - rollback: from the request to the first response
  *
- * Ends with 1 when a target of the issue is missed.
+ * Exits with 1 when a target of the issue is missed.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ import { median, medianInterval, percentile } from "./statistics.ts";
 
 const quick = process.argv.includes("--quick");
 const PAIRS = quick ? 300 : 2000;
-/** Before the gateway and its client are compiled, a request takes three times as long. */
+/** Warm-up requests: until the gateway and its client are compiled, a request takes three times as long. */
 const WARM = 1000;
 const DEPLOYMENTS = quick ? 1 : 3;
 
@@ -47,7 +47,7 @@ execFileSync("npm", ["install", "--package-lock-only", "--legacy-peer-deps", "--
 });
 writeFileSync(join(project, ".npmrc"), "legacy-peer-deps=true\n");
 
-/** Those of this repository. */
+/** Versions of this repository's packages. */
 function versions(): Record<string, string> {
   const names = ["@langchain/core", "@langchain/langgraph"];
   const manifest = (name: string) => new URL(`../node_modules/${name}/package.json`, import.meta.url);
@@ -89,7 +89,7 @@ async function upload(id: string, word: string): Promise<string> {
   return target.object_path;
 }
 
-/** What the address answers; undefined while nothing serves. */
+/** Returns the response at the address; undefined while nothing serves. */
 async function wordOf(name: string): Promise<string | undefined> {
   const answer = await fetch(`${control.url}/d/${name}/runs/wait`, {
     method: "POST",
@@ -101,13 +101,13 @@ async function wordOf(name: string): Promise<string | undefined> {
 }
 
 interface Timing {
-  /** From the request to the first answer, in ms. */
+  /** From the request to the first response, in ms. */
   total: number;
-  /** From the healthy instance to that answer. */
+  /** From the healthy instance to that response. */
   switched: number;
 }
 
-/** Asks the address until the new revision answers. */
+/** Polls the address until the new revision responds. */
 async function untilServes(name: string, id: string, revision: string, word: string, began: number): Promise<Timing> {
   let answeredAt: number | undefined;
   while (answeredAt === undefined) {
@@ -142,7 +142,7 @@ async function rollback(name: string, id: string, revision: string, word: string
   return untilServes(name, id, changed.latest_revision_id, word, began);
 }
 
-/** Ports on which the agent servers of a data directory listen, the newest last. */
+/** Returns the ports on which the agent servers of a data directory listen, the newest last. */
 function agentPorts(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -174,7 +174,7 @@ const ASKED: Record<string, Ask> = {
     take(client, "POST", `${prefix}/runs/wait`, JSON.stringify({ assistant_id: "echo", input: {} })),
 };
 
-/** Milliseconds of requests to the agent server and through the gateway, by turns. */
+/** Measures milliseconds of requests to the agent server and through the gateway, alternating. */
 async function gateway(
   name: string,
   ask: Ask,
@@ -192,7 +192,7 @@ async function gateway(
   for (let n = -WARM; n < pairs; n++) {
     if (n === 0) cpu = cpuOf(control.pid);
     const kept = n < 0 ? { direct: [], through: [] } : times;
-    // who begins changes
+    // alternate which goes first
     const order = [() => timed(kept.direct, behind, ""), () => timed(kept.through, before, `/d/${name}`)];
     for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
   }
@@ -200,7 +200,7 @@ async function gateway(
   return { ...times, cpu: (cpuOf(control.pid) - cpu) / pairs };
 }
 
-/** Milliseconds of processor time that a process alone has used. */
+/** Returns the processor time of a single process, in milliseconds. */
 function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -238,7 +238,7 @@ try {
   print("switch-over after health, the longest", Math.max(...switches), "s", 1);
   print("rollback, request to serving", seconds(back), "s", 10);
 
-  // what was deleted has ended, and takes no time of the others
+  // wait until deleted deployments have exited, so that they take no time from the others
   while (agentPorts().length > 1) await sleep(100);
   for (const [what, ask] of Object.entries(ASKED)) {
     const { direct, through, cpu } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
@@ -248,7 +248,7 @@ try {
     const [low, high] = medianInterval(added);
     print(`gateway, ${what}: what it adds, median of the pairs`, median(added), "ms", 1);
     console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
-    // what other work on the machine leaves out
+    // the percentile least affected by other work on the machine
     print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
     print(`gateway, ${what}: the control plane's processor time`, cpu, "ms");
     print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");

@@ -1,7 +1,7 @@
-// npm run bench -- export: a million runs of 2 kB exported to a store on this machine, beside the engine's own writing
-// of the same rows as Parquet to the local disk, by turns: once with what an export's rows hold, which for roots are sums
-// over their traces, and once with the columns as they are stored, which is less than an export writes. Options: --quick (100,000 runs), --runs N, --rounds N (3).
-// Ends with 1 when a target is missed.
+// npm run bench -- export: a million runs of 2 kB exported to a store on this machine, alternating with the engine's
+// own writing of the same rows as Parquet to the local disk: once with the columns of an export, which for roots are
+// sums over their traces, and once with the columns as stored, which is less than an export writes. Options: --quick
+// (100,000 runs), --runs N, --rounds N (3). Exits with 1 when a target is missed.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
 const ROUNDS = Number(options.rounds);
 const DAYS = 2;
-/** As often as `heddle export create --watch` asks; each answer takes the exporter's process some milliseconds. */
+/** Polling interval of `heddle export create --watch`; each response costs the exporter's process some milliseconds. */
 const POLL_MS = 500;
 const TARGETS = { ratio: 0.7, memory: 500e6 };
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -49,7 +49,7 @@ interface Exported {
 
 interface Raw {
   rows: number;
-  /** Of all rows, as they stand in the file. */
+  /** Sum over all rows of the file. */
   tokens: number;
   seconds: number;
   bytes: number;
@@ -59,7 +59,7 @@ interface Raw {
 const run = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", script(name), ...args]);
 
-/** Seconds of processor time that a process has used. */
+/** Returns the processor time that a process has used, in seconds. */
 function cpuOf(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
   return (Number(user) + Number(system)) / 100;
@@ -103,12 +103,12 @@ async function measure(
   const cpu = cpuOf(running.pid) - cpuBefore;
   const { rows_written: rows, bytes_written: bytes, files_written: files } = done.progress;
   if (done.status !== "COMPLETED" || rows !== RUNS) throw new Error(`${done.status} with ${rows} rows: ${done.error}`);
-  // from the request to the moment that the export itself tells, which is not when somebody asked
+  // from the request to the end that the export itself reports, regardless of the polling
   const seconds = (Date.parse(done.finished_at!) - began) / 1000;
   return { seconds, cpu, files, bytes, idle, peak };
 }
 
-/** Medians over the rounds. */
+/** Prints medians over the rounds. */
 function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   const verdict = (ok: boolean) => (ok ? "PASS" : "FAIL");
   const line = (name: string, { seconds, bytes, cpu }: { seconds: number; bytes: number; cpu: number }, files = 1) =>
@@ -150,7 +150,7 @@ try {
   const project = await ask<{ id: string; tenant_id: string }>(server, key, "POST", "/sessions", { name: "bench" });
   await server.stop();
   server = undefined;
-  // on whole days of UTC, so that the files are the same whenever it is run
+  // whole days of UTC, so that the files are the same at any time of day
   const from = Math.floor(Date.now() / 86_400_000 - DAYS) * 86_400_000;
   const seeding = performance.now();
   await run("seed-export.ts", chdb, project.tenant_id, project.id, String(RUNS), String(from), String(DAYS));
@@ -164,7 +164,7 @@ try {
   });
   await server.stop();
   server = undefined;
-  // by turns, because what else the machine does changes
+  // alternating, because the load of the machine varies
   const engines = [await raw("sums")];
   const stored: Raw[] = [];
   const exports: Measured[] = [];
@@ -176,7 +176,7 @@ try {
     stored.push(await raw("stored"));
     engines.push(await raw("sums"));
   }
-  // a root has its trace's tokens again
+  // a root repeats its trace's tokens
   if (engines[0]!.tokens !== 2 * stored[0]!.tokens) throw new Error("the engine's rows are not those of an export");
   report(exports, engines, stored);
 } finally {

@@ -1,8 +1,8 @@
-// npm run bench -- guard: what key check, limits, client address and audit cost a request of the trace platform.
-// Options: --quick. Ends with 1 when a target is missed.
+// npm run bench -- guard: the cost of key check, limits, client address and audit per request of the trace platform.
+// Options: --quick. Exits with 1 when a target is missed.
 //
-// Two servers stand beside each other, one with everything on (keys, limits, a trusted proxy) and one with everything
-// off, and answer the same route in turns, so that what else the machine does hits both alike.
+// Two servers run side by side, one with everything on (keys, limits, a trusted proxy) and one with everything off, and
+// answer the same route alternately, so that other load on the machine affects both alike.
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -21,13 +21,13 @@ const SIZES = options.quick
   ? { turns: 10, each: 200, seconds: 3, distinct: 20_000 }
   : { turns: 40, each: 500, seconds: 10, distinct: 100_000 };
 
-/** Asks who is there and then answers without a database. */
+/** Route that authenticates the caller and then responds without a database. */
 const ROUTE = "/api/v1/orgs/permissions";
 const EVERYTHING_ON = {
   HEDDLE_AUTH: "required",
   HEDDLE_RATE_LIMITS: "on",
   HEDDLE_TRUSTED_PROXIES: "127.0.0.1",
-  // one key sends everything here
+  // a single key sends all requests
   HEDDLE_RATE_LIMITS_OVERRIDES: '{"default.key":"999999999/10"}',
 };
 
@@ -69,13 +69,13 @@ async function costOf(on: TraceUnderTest, off: TraceUnderTest, headers: Record<s
   return { guarded: median(guarded), p95: percentile(guarded, 0.95), bare: median(bare) };
 }
 
-/** Processor time of a server so far, in seconds. */
+/** Returns a server's processor time so far, in seconds. */
 async function processorTime(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1]);
 }
 
-/** Requests a second with 64 connections, and what one costs the server in ms of processor time. */
+/** Measures requests per second with 64 connections, and the server's processor time per request in ms. */
 async function throughput({ url }: TraceUnderTest, headers: Record<string, string>) {
   const pool = new Pool(url, { connections: 64 });
   const ask = askerOf(pool);
@@ -101,7 +101,7 @@ async function throughput({ url }: TraceUnderTest, headers: Record<string, strin
   return { perSecond, processor };
 }
 
-/** Growth of resident memory by so many keys, each from an address of its own, in bytes. */
+/** Measures the growth of resident memory by that many keys, each from a separate address, in bytes. */
 async function memoryOf({ url, pid }: TraceUnderTest): Promise<number> {
   const pool = new Pool(url, { connections: 16 });
   const ask = askerOf(pool);
@@ -114,7 +114,7 @@ async function memoryOf({ url, pid }: TraceUnderTest): Promise<number> {
       }),
     );
   };
-  // as many requests of one caller first: what they leave in the heap and in the engine is not the callers' doing
+  // as many requests of one caller first: their effect on the heap and the engine does not depend on the callers
   await send(2 * SIZES.distinct, () => ({ "x-api-key": "one and the same", "x-forwarded-for": "10.0.0.1" }));
   const before = await settled(pid);
   await send(SIZES.distinct, (n) => ({
@@ -129,7 +129,7 @@ async function memoryOf({ url, pid }: TraceUnderTest): Promise<number> {
   return (await settled(pid)) - before;
 }
 
-/** Resident memory once V8 had an idle moment to collect what nobody holds any more. */
+/** Returns resident memory after V8 had an idle moment for garbage collection. */
 async function settled(pid: number): Promise<number> {
   await sleep(15_000);
   return residentMemory(pid).own;
@@ -159,7 +159,7 @@ try {
   const { perSecond, processor } = await throughput(on, headers);
   await on.stop();
   console.error("guard: memory");
-  // without keys every key is one, so none has to be made first
+  // without authentication any text is a key, so none has to be created first
   const open = await start("open", {
     HEDDLE_AUTH: "off",
     HEDDLE_RATE_LIMITS: "on",

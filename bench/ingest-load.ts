@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** Runs in a request; what a busy SDK gathers. */
+/** Runs per request, the batch of a busy SDK. */
 export const BATCH = 100;
 
 const BOUNDARY = "----LangSmithFormBoundary-bench";
 
-/** Text that compresses about as well as messages do, cut from a few hundred kilobytes made once. */
+/** Text that compresses about as well as messages do, cut from a few hundred kilobytes generated once. */
 const words = Array.from({ length: 4000 }, () => randomBytes(1 + Math.floor(Math.random() * 6)).toString("base64url"));
 export const PROSE = Array.from({ length: 60_000 }, () => words[Math.floor(Math.random() ** 2 * words.length)]).join(
   " ",
@@ -17,7 +17,7 @@ const text = (length: number): string => {
 
 let clock = Date.now() * 1000;
 
-/** `20261121T100000123456Z`, a microsecond later each time. */
+/** Returns `20261121T100000123456Z`, a microsecond later each time. */
 function nextTime(): { iso: string; compact: string } {
   const micros = ++clock;
   const ms = Math.floor(micros / 1000);
@@ -26,8 +26,8 @@ function nextTime(): { iso: string; compact: string } {
 }
 
 /**
- * A request as the JavaScript SDK writes it: for each run a part with its object and parts for inputs, outputs, extra
- * and events, each with its length beside the content type. Five runs a trace, about 2 kB a run.
+ * Builds a request as the JavaScript SDK does: for each run a part with its object and parts for inputs, outputs, extra
+ * and events, each with its length beside the content type. Five runs per trace, about 2 kB per run.
  */
 export function multipartBody(project: string): { body: Buffer; type: string; ids: string[] } {
   const parts: string[] = [];

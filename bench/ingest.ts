@@ -1,5 +1,6 @@
-// npm run bench -- ingest: how many runs of 2 kB a second the trace platform takes, each durable before its answer.
-// Options: --quick, --seconds N, --patches (half of the requests update runs). Ends with 1 when a target is missed.
+// npm run bench -- ingest: how many runs of 2 kB per second the trace platform accepts, each durable before its
+// response. Options: --quick, --seconds N, --patches (half of the requests update runs). Exits with 1 when a target is
+// missed.
 import { execFile } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -23,7 +24,7 @@ const CONNECTIONS = 8;
 const TARGETS = { perSecond: 5000, memory: 1e9, p99: 500 };
 
 interface Outcome {
-  /** Processor time in ms: the server's, and that of this client. */
+  /** Processor time in ms of the server and of this client. */
   server: number;
   client: number;
   runs: number;
@@ -33,7 +34,7 @@ interface Outcome {
   refused: number;
 }
 
-/** Sends for so long, as fast as answers come, or `rate` requests a second whatever comes back. */
+/** Sends for that long, as fast as responses arrive, or `rate` requests per second regardless of responses. */
 async function load(server: TraceUnderTest, key: string, seconds: number, rate?: number): Promise<Outcome> {
   const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
   const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };

@@ -7,9 +7,9 @@ import { median, percentile } from "./statistics.ts";
 const DRAIN_LIMIT_MS = 120_000;
 
 /**
- * Milliseconds of `POST /threads/{id}/runs/wait`, one call after the other: on one thread and on a new one each, by
- * turns. Measured one kind after the other, whichever came first was slower by a fifth, because V8 goes on compiling
- * for the first thousand runs.
+ * Measures milliseconds of sequential `POST /threads/{id}/runs/wait` calls: on one thread and on a new one each,
+ * alternating. When measured one kind after the other, the first was slower by a fifth, because V8 keeps compiling for
+ * the first thousand runs.
  */
 export async function sequentialWait(client: AgentClient, runs: number) {
   const thread = await client.newThread();
@@ -31,7 +31,10 @@ export async function sequentialWait(client: AgentClient, runs: number) {
   };
 }
 
-/** Runs a second of 16 clients in a closed loop: `nextThread` is called before each run and is part of the time. */
+/**
+ * Measures runs per second of 16 clients in a closed loop. The thread is chosen before each run, within the measured
+ * time.
+ */
 async function concurrentWaits(client: AgentClient, runs: number, threadOf: () => Promise<() => Promise<string>>) {
   const loops = await Promise.all(Array.from({ length: 16 }, threadOf));
   let left = runs;
@@ -44,18 +47,18 @@ async function concurrentWaits(client: AgentClient, runs: number, threadOf: () =
   return (runs * 1000) / (performance.now() - started);
 }
 
-/** Each client keeps its thread. */
+/** Throughput with one thread per client. */
 export const throughput = (client: AgentClient, runs: number): Promise<number> =>
   concurrentWaits(client, runs, async () => {
     const thread = await client.newThread();
     return async () => thread;
   });
 
-/** Each run gets a new thread, whose creation counts. */
+/** Throughput with a new thread per run, including its creation. */
 export const throughputFresh = (client: AgentClient, runs: number): Promise<number> =>
   concurrentWaits(client, runs, async () => () => client.newThread());
 
-/** From sending the request of a stream to its first event, and to the first that the graph itself caused. */
+/** Measures the time from a stream's request to its first event, and to the first event caused by the graph. */
 export async function firstFrame(client: AgentClient, runs: number) {
   const first: number[] = [];
   const ofGraph: number[] = [];
@@ -74,7 +77,10 @@ export async function firstFrame(client: AgentClient, runs: number) {
   return { "frame.first.median": median(first), "frame.values.median": median(ofGraph) };
 }
 
-/** `streams` runs at once, each writing `frames` custom frames, `pause` ms apart; throws when a frame is missing. */
+/**
+ * Runs `streams` concurrent streams, each writing `frames` custom frames, `pause` ms apart; throws when a frame is
+ * missing.
+ */
 export async function manyStreams(client: AgentClient, streams: number, frames: number, pause: number) {
   const threads = await Promise.all(Array.from({ length: streams }, () => client.newThread()));
   const body = { assistant_id: "ticker", input: { frames, pause }, stream_mode: ["custom"] };
@@ -102,8 +108,8 @@ export async function manyStreams(client: AgentClient, streams: number, frames: 
 }
 
 /**
- * Background runs a second, from the first request that queues one until none is left: 16 clients queue them,
- * one a thread, while the server drains already.
+ * Measures background runs per second, from the first request that enqueues one until none is left: 16 clients enqueue
+ * them, one per thread, while the server is already draining.
  */
 export async function backlog(client: AgentClient, runs: number): Promise<number> {
   const batch = crypto.randomUUID();
@@ -138,8 +144,8 @@ export async function backlog(client: AgentClient, runs: number): Promise<number
 }
 
 /**
- * Resident memory of the server process in MB after `runs` runs of 16 clients, and how much of it the second half
- * added. `pid` is the server's own process, or the top of a tree whose largest process is the server.
+ * Measures resident memory of the server process in MB after `runs` runs of 16 clients, and the growth during the
+ * second half. `pid` is the server's own process, or the root of a tree whose largest process is the server.
  */
 export async function memory(client: AgentClient, pid: number, runs: number, processOf: "own" | "largest") {
   await throughput(client, runs / 2);

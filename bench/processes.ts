@@ -17,8 +17,8 @@ function processTable(): Entry[] {
 }
 
 /**
- * Resident memory in bytes: of the process itself, of the largest below it, and of all of them together, where what
- * several share is counted once (the proportional size; Postgres' processes share most of theirs).
+ * Returns resident memory in bytes: of the process itself, of the largest below it, and of the whole tree, where shared
+ * memory is counted once (the proportional size; Postgres' processes share most of theirs).
  */
 export function residentMemory(pid: number): { own: number; tree: number; largest: number } {
   const table = processTable();
@@ -31,7 +31,7 @@ export function residentMemory(pid: number): { own: number; tree: number; larges
   };
 }
 
-/** Undefined for a process that has just ended, and where the kernel does not say. */
+/** Returns undefined for a process that has just ended, and where the kernel does not report it. */
 function proportionalOf(pid: number): number | undefined {
   try {
     return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))![1]) * 1024;
@@ -40,17 +40,17 @@ function proportionalOf(pid: number): number | undefined {
   }
 }
 
-/** Of one process in bytes, and without starting another one to look: for what is sampled often. Linux only. */
+/** Returns resident memory of one process in bytes without spawning another, for frequent sampling. Linux only. */
 export const residentOf = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 
 /** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
 const TICK_MS = 10;
 
-/** Milliseconds, user and system, of these processes and all below them, ended ones included. */
+/** Returns user and system time in milliseconds of these processes and their descendants, including ended ones. */
 export const processorTimeOf = (roots: number[]): number => sumOf(below(processTable(), roots));
 
-/** The same by part: of the first process, of those below it, and of the second with all below it. */
+/** Returns the same by part: the first process, its descendants, and the second with its descendants. */
 export function processorTimesOf(
   server: number,
   postmaster: number,
@@ -68,7 +68,7 @@ function sumOf(pids: Iterable<number>): number {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
       ticks += [11, 12, 13, 14].reduce((sum, n) => sum + Number(fields[n]), 0);
     } catch {
-      // it has just ended, and is in its parent's sum
+      // it has just ended, and is included in its parent's sum
     }
   }
   return ticks * TICK_MS;

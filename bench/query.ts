@@ -1,5 +1,5 @@
-// npm run bench -- query: how soon the trace platform answers in a project of 1,000,000 runs.
-// Options: --runs N, --samples N, --quick (100,000 runs). Ends with 1 when a target is missed.
+// npm run bench -- query: response times of the trace platform in a project of 1,000,000 runs. Options: --runs N,
+// --samples N, --quick (100,000 runs). Exits with 1 when a target is missed.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpus, loadavg } from "node:os";

@@ -1,6 +1,6 @@
-// What the engine itself takes: the runs that a benchmark left in a chDB directory, written to a file of JSON lines and
-// inserted from it into an empty table of the same kind. Prints rows a second. Run in a process of its own, because
-// a process can have one chDB directory.
+// Baseline of the engine: the runs that a benchmark left in a chDB directory, written to a file of JSON lines and
+// inserted from it into an empty table of the same kind. Prints rows per second. Runs in a separate process, because a
+// process can have one chDB directory.
 import { rmSync } from "node:fs";
 
 import { Session } from "chdb";

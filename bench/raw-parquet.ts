@@ -1,7 +1,7 @@
-// What the engine itself does: the runs of a chDB directory, merged, as one Parquet file on the local disk, in the
-// columns, the compression and with the row groups of an export. Prints rows, seconds and seconds of processor time. In
-// a process of its own, because a process can have one chDB directory. With "sums" a root's figures are those of its
-// trace, as they are in an export; without it they are what its own row says, and the engine reads nothing twice.
+// Baseline of the engine: the runs of a chDB directory, merged, as one Parquet file on the local disk, with the
+// columns, the compression and the row groups of an export. Prints rows, seconds and seconds of processor time. Runs in
+// a separate process, because a process can have one chDB directory. With "sums" a root's figures are those of its
+// trace, as in an export; without it they come from its own row, and the engine reads nothing twice.
 import { rmSync, statSync } from "node:fs";
 
 import { Session } from "chdb";
@@ -24,7 +24,7 @@ const join = withSums
   ? `left any join (select trace_id as trace, ${sums.join(", ")} from runs final group by trace_id) as t
     on runs.trace_id = t.trace`
   : "";
-// the 29 of server/src/trace/bulk-exports/columns.ts, but for statistics of feedback, of which there is none
+// the 29 of server/src/trace/bulk-exports/columns.ts, except for feedback statistics, as there is no feedback
 const columns = `toString(id) as c0, toString(tenant_id) as c1, toString(project_id) as c2, toString(trace_id) as c3,
   toString(parent_run_id) as c4,
   arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(dotted_order, '')))) as c5,

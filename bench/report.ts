@@ -2,11 +2,11 @@ export interface Figure {
   label: string;
   unit: string;
   better: "lower" | "higher";
-  /** What the project promises; figures without one are there to be read beside the others. */
+  /** Published target; figures without one are informative. */
   target?: number;
 }
 
-/** Every figure that is printed, by the id that measurements give it. */
+/** Every printed figure, by the id that measurements use. */
 export const FIGURES: Record<string, Figure> = {
   "wait.reused.median": { label: "wait, one thread: median", unit: "ms", better: "lower", target: 8 },
   "wait.reused.p95": { label: "wait, one thread: p95", unit: "ms", better: "lower" },
@@ -38,7 +38,7 @@ export interface Row extends Figure {
   heddle?: number;
   devServer?: number;
   bare?: number;
-  /** How many times better Heddle is than the development server. */
+  /** Heddle's advantage over the development server, as a factor. */
   ratio?: number;
   pass?: boolean;
 }

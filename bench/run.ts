@@ -1,10 +1,9 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
-// Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a server that runs already),
-// --no-dev-server, --json FILE. Ends with 1 when a target is missed.
-// `npm run bench -- NAME` runs another one instead: guard (authentication before each route of the trace platform),
-// ingest, query, export (traces), tenants (a workspace beside a busy one), streams (idle and stalled readers), deployments,
-// tracing, webhooks, and
-// versions --base REV (an earlier revision beside this one).
+// Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
+// --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
+// (authentication before each route of the trace platform), ingest, query, export (traces), tenants (a workspace beside
+// a busy one), streams (idle and stalled readers), deployments, tracing, webhooks, and versions --base REV (an earlier
+// revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -51,7 +50,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** How often each thing is done. The development server answers some hundred times slower, so it is asked less. */
+/** Number of repetitions. The development server is some hundred times slower, so it gets fewer requests. */
 interface Sizes {
   warmup: number;
   waits: number;
@@ -84,7 +83,7 @@ const MEASURES: Record<string, (client: AgentClient, sizes: Sizes, server: Serve
   streams: async (client, sizes) => {
     const rounds: Results[] = [];
     for (let n = 0; n < sizes.streams; n++) rounds.push(await manyStreams(client, 50, 200, 5));
-    // the worst round counts
+    // report the worst round
     return {
       "streams.frames": Math.min(...rounds.map((round) => round["streams.frames"]!)),
       "streams.first.p99": Math.max(...rounds.map((round) => round["streams.first.p99"]!)),

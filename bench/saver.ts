@@ -1,10 +1,10 @@
-// The cost of keeping checkpoints, with no server around: one echo graph over no checkpointer, the library's
-// memory, the official Postgres saver and Heddle's, in one run, a new thread a run. Rounds alternate, so that
-// a noisy machine is noisy for all.
+// The cost of keeping checkpoints, without a server: one echo graph over no checkpointer, the library's memory, the
+// official Postgres saver and Heddle's, in one process, a new thread per run. Rounds alternate, so that noise of the
+// machine affects all alike.
 //
-//   node --import tsx bench/saver.ts [runs a round, default 300] [rounds, default 5]
+//   node --import tsx bench/saver.ts [runs per round, default 300] [rounds, default 5]
 //
-// "host CPU" is that of this process alone: on a busy machine it says more than the clock does.
+// "host CPU" is that of this process alone: on a busy machine it is more telling than wall-clock time.
 import { MemorySaver } from "@langchain/langgraph";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import postgres from "postgres";
@@ -81,7 +81,7 @@ try {
       );
       const perSecond = (runs / (performance.now() - started)) * 1000;
       const { user, system } = process.cpuUsage(used);
-      // the first round warms up
+      // the first round is a warm-up
       if (round === 0) continue;
       sequential.set(name, [...(sequential.get(name) ?? []), median(times)]);
       concurrent.set(name, [...(concurrent.get(name) ?? []), perSecond]);
@@ -113,7 +113,7 @@ try {
   await own.stop();
 }
 
-/** Running runs, as the fence asks for; a run and its thread share an id. */
+/** Inserts running runs, as the fence requires; a run and its thread share an id. */
 async function startRuns(sql: postgres.Sql, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   await sql`insert into threads (thread_id) select unnest(${ids}::uuid[])`;

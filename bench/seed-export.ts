@@ -1,5 +1,5 @@
 // Runs of 2 kB for bench/export.ts, written into a chDB directory by the engine itself: traces of five, a root and four
-// calls of a model, spread evenly over some days. In a process of its own, because a process can have one chDB directory.
+// model calls, spread evenly over some days. In a separate process, because a process can have one chDB directory.
 import { Session } from "chdb";
 
 import { PROSE } from "./ingest-load.ts";

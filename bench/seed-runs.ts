@@ -1,6 +1,6 @@
-// A project of many runs, written into a chDB directory by the engine itself, as ingest would have left it: each run
-// in two pieces, its start and its end; traces of 20 runs over the last 30 days, and one of 1,000. Run in a process of
-// its own, because a process can have one chDB directory.
+// A project of many runs, written into a chDB directory by the engine itself, as ingest would have left it: each run in
+// two pieces, its start and its end; traces of 20 runs over the last 30 days, and one of 1,000. Runs in a separate
+// process, because a process can have one chDB directory.
 import { Session } from "chdb";
 
 const [directory, tenant, project, count, bigTrace] = process.argv.slice(2) as [string, string, string, string, string];
@@ -17,7 +17,7 @@ const step = (DAYS * 86_400e6) / RUNS;
 const from = Date.now() * 1000 - DAYS * 86_400e6;
 const uuid = (text: string) => `reinterpretAsUUID(sipHash128(${text}))`;
 
-/** `number`, `id`, `trace`, `root` and `start` of the runs from `first` on. */
+/** Selects `number`, `id`, `trace`, `root` and `start` of the runs from `first` on. */
 const runs = (first: number, rows: number) => `(
   select number, ${uuid("number")} as id, intDiv(number, ${TRACE}) * ${TRACE} as first_number,
     ${uuid("first_number")} as trace, number = first_number as root,
@@ -62,7 +62,7 @@ for (let first = 0; first < RUNS; first += CHUNK) {
   for (const statement of [starts, ends, keys]) await execute(statement(source));
 }
 for (const statement of [starts, ends, keys]) await execute(statement(bigRuns));
-// the engine's own merges, as they would have been done while the runs came in; the rest stays unmerged
+// the engine's own merges, as they would have run during ingest; the rest stays unmerged
 for (let idle = 0; idle < 5;) {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const merging = Number((await session.queryAsync("select count() from system.merges", { format: "CSV" })).text());

@@ -13,9 +13,9 @@ const STOP_MS = 20_000;
 export interface ServerUnderTest {
   name: string;
   url: string;
-  /** Absent for a server that was started by somebody else. */
+  /** Absent for a server that was not started here. */
   pid?: number;
-  /** Which process below `pid` serves: itself, or the largest of a tree of wrappers. */
+  /** Process below `pid` that serves: itself, or the largest of a tree of wrappers. */
   process: "own" | "largest";
   /** From spawn to the first 200 of `/ok`, in milliseconds. */
   startMs?: number;
@@ -31,13 +31,13 @@ export const runningServer = (url: string): ServerUnderTest => ({
 
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "heddle-bench-"));
-  // Postgres does not run as root, and whoever it runs as must reach its data
+  // Postgres does not run as root, and its user must be able to reach the data
   await chmod(directory, 0o755);
   return directory;
 }
 
 /**
- * `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured.
+ * Starts `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured.
  * @param root a checkout with its packages installed
  */
 export async function startHeddle(directory: string, root = repository): Promise<ServerUnderTest> {
@@ -49,11 +49,11 @@ export async function startHeddle(directory: string, root = repository): Promise
 
 export interface TraceUnderTest extends ServerUnderTest {
   pid: number;
-  /** Printed when it made one. */
+  /** Printed when the start created one. */
   firstKey: string;
 }
 
-/** The trace platform alone, with a data directory of its own. */
+/** Starts the trace platform alone, with a separate data directory. */
 export async function startTrace(
   directory: string,
   name: string,
@@ -81,7 +81,7 @@ export interface ControlUnderTest {
   stop(): Promise<void>;
 }
 
-/** The control plane alone, which nobody needs a key for; agent servers are its children. */
+/** Starts the control plane alone, without keys; agent servers are its children. */
 export async function startControl(directory: string): Promise<ControlUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "serve", "--role", "control", "--control-port", String(port)];
@@ -95,7 +95,7 @@ export async function startControl(directory: string): Promise<ControlUnderTest>
   return { ...server, pid: server.pid! };
 }
 
-/** The JavaScript development server of LangGraph on a copy of the project, because it writes into it. */
+/** Starts LangGraph's JavaScript development server on a copy of the project, because it writes into it. */
 export async function startDevServer(directory: string): Promise<ServerUnderTest> {
   const port = await freePort();
   const project = join(directory, "project");
@@ -119,7 +119,7 @@ async function start(name: string, command: string[], options: StartOptions): Pr
   const log = await open(logFile, "a");
   const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1", ...options.env };
   const started = performance.now();
-  // its own process group, because the development server is a tree of processes
+  // a separate process group, because the development server is a tree of processes
   const child = spawn(command[0]!, command.slice(1), { cwd, env, stdio: ["ignore", log.fd, log.fd], detached: true });
   const exited = new Promise<void>((done) => {
     child.once("error", () => done());
@@ -151,7 +151,7 @@ async function stopGroup(child: ChildProcess, exited: Promise<void>): Promise<vo
   if (child.pid === undefined) return;
   if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
   const ended = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
-  // what the leader left behind; the group is gone when it left nothing
+  // kill leftovers of the group, which no longer exists when there are none
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {}

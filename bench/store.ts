@@ -1,6 +1,6 @@
-// A store that speaks as much of S3 as an export needs, in a process of its own; prints its port. It keeps the sizes of
-// objects and nothing else, because a real one has machines of its own and this one shares the exporter's two cores.
-// For bench/export.ts.
+// Store that implements the part of S3 that an export needs, in a separate process; prints its port. It keeps only the
+// sizes of objects, because a real store runs on other machines and this one shares the exporter's two cores. For
+// bench/export.ts.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

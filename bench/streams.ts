@@ -1,14 +1,14 @@
 /**
- * npm run bench -- streams [--quick]: what many open streams cost.
+ * npm run bench -- streams [--quick]: the cost of many open streams.
  *
- * 1. Memory of the server with 1,000 idle readers, above what it has without: of runs that are silent, and of threads.
- * 2. 450 readers of nine runs beside 50 more: how late frames come to the 450 (p99, from the graph's clock to the
- *    reader's) while the 50 read like the others, and while they have stopped reading a run that floods them, so
- *    that nothing more fits into their sockets. By turns over the same 450 connections, as a ratio; the flood goes on
- *    all the time. Server memory and processor time beside it.
+ * 1. Server memory with 1,000 idle readers, above the baseline: of silent runs, and of threads.
+ * 2. 450 readers of nine runs beside 50 more: latency of frames to the 450 (p99, from the graph's clock to the
+ *    reader's) while the 50 read like the others, and while they have stalled on a run that floods them, so that
+ *    their sockets are full. Alternating over the same 450 connections, as a ratio; the flood continues throughout.
+ *    Server memory and processor time as well.
  *
- * Ends with 1 when 1,000 idle streams take 100 MB or more, or when stalled readers make the others' p99 worse
- * than the turns differ among themselves. Takes no longer than two minutes.
+ * Exits with 1 when 1,000 idle streams take 100 MB or more, or when stalled readers worsen the others' p99 by more than
+ * the rounds vary anyway. Takes at most two minutes.
  */
 import { Agent, get, type IncomingMessage } from "node:http";
 import { cpus, loadavg } from "node:os";
@@ -23,7 +23,7 @@ const quick = process.argv.includes("--quick");
 const IDLE = 1000;
 const IDLE_LIMIT_MB = 100;
 const PAIRS = quick ? 2 : 6;
-/** No pair begins later than this after the start, so that the whole ends within two minutes on a busy machine, too. */
+/** Latest start of a pair after the beginning, so that the whole ends within two minutes on a busy machine, too. */
 const LAST_BEGIN_MS = 90_000;
 const SETTLE_MS = 1500;
 const WINDOW_MS = 3500;
@@ -32,7 +32,7 @@ const READERS = 450;
 const STALLED = 50;
 const RUNS = 9;
 const FLOOD_CHARACTERS = 64_000;
-/** More frames than there is time for: the runs end with the server. */
+/** More frames than can be sent in time: the runs end with the server. */
 const ENDLESS = 100_000;
 
 const connections = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
@@ -56,7 +56,7 @@ async function openAll(urls: string[]): Promise<IncomingMessage[]> {
 
 const megabytes = (bytes: number): number => bytes / 1024 / 1024;
 
-/** Resident memory of the server process once it has settled, in MB: the least of some looks. */
+/** Returns the server's resident memory once it has settled, in MB: the minimum of several samples. */
 async function settled(server: ServerUnderTest): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let n = 0; n < 6; n++) {
@@ -74,7 +74,7 @@ async function tick(client: AgentClient, input: object): Promise<string> {
 }
 
 async function idle(server: ServerUnderTest, urls: string[]): Promise<number> {
-  // what the first connections cost once
+  // exclude the one-time cost of the first connections
   for (const response of await openAll(urls.slice(0, 100))) response.resume().destroy();
   const before = await settled(server);
   const readers = await openAll(urls);
@@ -85,7 +85,7 @@ async function idle(server: ServerUnderTest, urls: string[]): Promise<number> {
   return after - before;
 }
 
-/** Says how late each custom frame came, in ms; ends with the stream. */
+/** Reports the latency of each custom frame in ms; ends with the stream. */
 async function lateness(response: IncomingMessage, tell: (ms: number) => void): Promise<void> {
   let rest = "";
   try {
@@ -99,14 +99,14 @@ async function lateness(response: IncomingMessage, tell: (ms: number) => void): 
       }
     }
   } catch {
-    // cut at the end of a turn
+    // cut at the end of a round
   }
 }
 
 interface Turn {
   p99: number;
   median: number;
-  /** Milliseconds of the server's processor time a frame of the 450. */
+  /** Server processor time per frame of the 450, in milliseconds. */
   cost: number;
   memory: number;
 }
@@ -116,7 +116,7 @@ class Readers {
   readonly #runs: string[];
   readonly #flood: string;
   #late: number[] | undefined;
-  /** The most that one of the stalled has been sent, in MB. */
+  /** Most data sent to one of the stalled readers, in MB. */
   taken = 0;
 
   private constructor(server: ServerUnderTest, runs: string[], flood: string) {
@@ -151,7 +151,7 @@ class Readers {
     const memory = megabytes(residentMemory(this.#server.pid!).own);
     if (stalled) this.taken = Math.max(this.taken, ...others.map(({ socket }) => megabytes(socket.bytesRead)));
     for (const response of others) response.destroy();
-    // half of what is due: the machine may be busy, but a server that stands still is no measurement
+    // half of the expected frames: the machine may be busy, but a stalled server is not a measurement
     if (late.length < (READERS * WINDOW_MS) / PAUSE_MS / 2) throw new Error(`only ${late.length} frames came`);
     return { p99: percentile(late, 0.99), median: median(late), cost, memory };
   }
@@ -164,7 +164,7 @@ const began = performance.now();
 let failed = false;
 try {
   for (let n = 0; n < 200; n++) await client.echo(await client.newThread());
-  // floods from now on, so that there is more than fits into sockets when somebody stalls
+  // floods from now on, so that sockets are full when readers stall
   const flood = await tick(client, { frames: ENDLESS, pause: PAUSE_MS, size: FLOOD_CHARACTERS });
   const flooding = performance.now();
   const silent = await Promise.all(Array.from({ length: 20 }, () => tick(client, { frames: 1, pause: 600_000 })));
@@ -182,7 +182,7 @@ try {
   const turns: Record<"reading" | "stalled", Turn[]> = { reading: [], stalled: [] };
   await readers.turn(false);
   for (let n = 0; n < PAIRS && (n < 2 || performance.now() - began < LAST_BEGIN_MS); n++) {
-    // who begins changes
+    // alternate which goes first
     for (const stalled of n % 2 === 0 ? [false, true] : [true, false])
       turns[stalled ? "stalled" : "reading"].push(await readers.turn(stalled));
   }

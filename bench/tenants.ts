@@ -1,7 +1,7 @@
-// npm run bench -- tenants: how a workspace is served while its neighbour, on the same trace platform, sends slow
-// searches, floods ingest, or has 10,000 exports queued. The same requests are first measured alone.
-// Options: --quick (smaller, shorter), --seconds N (of each phase), --runs N (of the neighbour), --exports N.
-// Ends with 1 when a p95 is more than twice the one alone.
+// npm run bench -- tenants: service to a workspace while its neighbour, on the same trace platform, sends slow
+// searches, floods ingest, or has 10,000 exports queued. The same requests are first measured alone. Options: --quick
+// (smaller, shorter), --seconds N (per phase), --runs N (of the neighbour), --exports N. Exits with 1 when a p95 is
+// more than twice the one measured alone.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomUUID } from "node:crypto";
@@ -31,7 +31,7 @@ const SECONDS = Number(options.seconds ?? (options.quick ? 20 : 60));
 const EXPORTS = Number(options.exports);
 /** Connections of the neighbour. */
 const CONNECTIONS = 16;
-/** Between two rounds of the measured workspace, which is a team at work and no load. */
+/** Pause between two rounds of the measured workspace, which represents a working team, not a load. */
 const PAUSE_MS = 100;
 const TARGET = 2;
 const ENV = { HEDDLE_RATE_LIMITS: "off", HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", UV_THREADPOOL_SIZE: "8" };
@@ -45,7 +45,7 @@ interface Answer {
   status: string;
 }
 
-/** A workspace's way to the server. Refusals for too much (429, 503) count, and are no failure. */
+/** A workspace's client. Responses for overload (429, 503) are counted and are not failures. */
 class Client {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
@@ -87,7 +87,7 @@ class Client {
 
 type Samples = Record<string, number[]>;
 
-/** What people and programs of a workspace do, one after the other. */
+/** Runs the typical requests of a workspace sequentially. */
 async function measure(client: Client, project: string, destination: string, seconds: number): Promise<Samples> {
   const samples: Samples = {};
   const timed = async (name: string, work: () => Promise<unknown>) => {
@@ -123,7 +123,7 @@ async function measure(client: Client, project: string, destination: string, sec
   return samples;
 }
 
-/** Repeats work on every connection for as long as the measurement takes. */
+/** Repeats work on every connection for the duration of the measurement. */
 async function beside(work: () => Promise<unknown>, measured: () => Promise<Samples>): Promise<Samples> {
   let isOver = false;
   const load = Array.from({ length: CONNECTIONS }, async () => {
@@ -187,7 +187,7 @@ try {
   await measure(client, quiet.id, destinations.quiet, 3);
   const phases: [name: string, samples: Samples][] = [["alone", await ask()]];
   phases.push(["beside slow searches", await beside(slow, ask)]);
-  // made before, or making them would slow down the client that measures
+  // generated in advance, as it would slow down the measuring client
   const bodies = Array.from({ length: 200 }, () => multipartBody("bench"));
   let sent = 0;
   const flood = () => neighbour.ingest(bodies[sent++ % bodies.length]);

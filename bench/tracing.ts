@@ -1,4 +1,4 @@
-/** npm run bench -- tracing: processor time of a graph host for a trivial run, with its trace and without. */
+/** npm run bench -- tracing: processor time of a graph host for a trivial run, with and without its trace. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,7 +27,7 @@ for (const mode of ["without", "with", "without", "with"] as const) {
     for (let done = 0; done < count; done += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, () => host.run("echo", { input: { messages: "hi" } })));
     }
-    // the client gathers for a quarter of a second
+    // the client batches for a quarter of a second
     await sleep(1000);
   };
   await run(RUNS / 2);
@@ -43,7 +43,7 @@ sink.close();
 const [without, traced] = [Math.min(...measured.without), Math.min(...measured.with)];
 console.log(`a trace costs ${(traced - without).toFixed(2)} ms, ${(traced / without).toFixed(1)} times the run alone`);
 
-/** Of the process, user and system, in milliseconds. */
+/** Returns user and system time of the process in milliseconds. */
 function processorTime(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;

@@ -1,8 +1,8 @@
 /**
- * Two sides measured by turns, each on servers of its own, so that what else the machine does meets both alike.
- * After half of the turns both get new servers: processes that do the same differ by some hundredths from start to
- * start. Each pair of turns gives a ratio of throughputs; their median has an interval that holds it 95 times of 100.
- * Other load hardly changes processor time, so that is the second measure.
+ * Two sides measured alternately, each on its own servers, so that other load on the machine affects both alike. After
+ * half of the rounds both get new servers: identical processes differ by some hundredths from start to start. Each pair
+ * of rounds yields a ratio of throughputs; their median has a 95 % confidence interval. Other load hardly affects
+ * processor time, so that is the second measure.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { median, medianInterval } from "./statistics.ts";
 
 export type Cost = ReturnType<typeof processorTimesOf>;
 
-/** One of the two things that are compared. */
+/** One of the two sides to compare. */
 export interface Side {
   name: string;
   start(directory: string): Promise<ServerUnderTest>;
@@ -23,15 +23,15 @@ export interface Side {
 }
 
 export interface TurnOptions {
-  /** Turns of each side, over all pairs of servers. */
+  /** Rounds of each side, over all pairs of servers. */
   rounds: number;
   runsPerRound: number;
-  /** Pairs of servers; who starts first changes from pair to pair. */
+  /** Pairs of servers; the side that starts first alternates. */
   pairs: number;
-  /** Before the first counted turn of each server. */
+  /** Runs before the first counted round of each server. */
   warmRuns: number;
   clients: number;
-  /** No further turn begins after this, in milliseconds over all pairs. */
+  /** Time after which no further round begins, in milliseconds over all pairs. */
   limitMs: number;
 }
 
@@ -41,12 +41,12 @@ export interface Measured {
   seconds: number;
   /** Per side, the baseline first. */
   perSecond: [number[], number[]];
-  /** Milliseconds of processor time a run, per side. */
+  /** Milliseconds of processor time per run, by side. */
   cost: [Cost, Cost];
-  /** Throughput of the second side over that of the first: the median of the pairs of turns, and its interval. */
+  /** Throughput of the second side relative to the first: the median of the pairs of rounds, and its interval. */
   ratio: number;
   interval: [number, number];
-  /** Processor time of the second side over that of the first. */
+  /** Processor time of the second side relative to the first. */
   costRatio: number;
 }
 
@@ -109,7 +109,7 @@ async function measurePair(
     const began = performance.now();
     for (let n = 0; n < options.rounds / options.pairs; n++) {
       if (performance.now() - began > options.limitMs / options.pairs) break;
-      // who begins changes
+      // alternate which goes first
       for (const side of n % 2 === 0 ? [first, second] : [second, first]) await timedRound(side, options.runsPerRound);
     }
     const result = [first, second].map((side, n) => ({
@@ -130,7 +130,7 @@ async function timedRound(side: Running, runs: number): Promise<void> {
   side.perSecond.push((runs * 1000) / (performance.now() - started));
 }
 
-/** Sends `runs` requests, each client one after the other on the thread that it keeps. */
+/** Sends `runs` requests; each client sends sequentially on its own thread. */
 export async function closedLoop(
   threads: string[],
   runs: number,
@@ -152,7 +152,7 @@ export function reportSide(name: string, measured: Measured, side: 0 | 1): strin
 
 const zero = (): Cost => ({ server: 0, hosts: 0, postgres: 0 });
 const total = (cost: Cost): number => cost.server + cost.hosts + cost.postgres;
-/** a + factor * b, part by part. */
+/** Returns a + factor * b by component. */
 const add = (a: Cost, b: Cost, factor: number): Cost => ({
   server: a.server + b.server * factor,
   hosts: a.hosts + b.hosts * factor,

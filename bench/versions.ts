@@ -1,9 +1,9 @@
 /**
- * npm run bench -- versions --base REV [--quick]: this checkout beside an earlier revision, by turns, in three kinds of
- * runs: waited for, streamed, and streamed as resumable (whose frames are kept in the database).
+ * npm run bench -- versions --base REV [--quick]: this checkout beside an earlier revision, alternating, with three
+ * kinds of runs: waited for, streamed, and streamed as resumable (whose frames are kept in the database).
  *
- * Ends with 1 when a kind is slower than 0.95 of the base for all of the interval, or takes more than 1 / 0.95 of its
- * processor time. The base is checked out into a temporary directory and gets its own packages.
+ * Exits with 1 when the whole interval of a kind is below 0.95 of the base's throughput, or it takes more than 1 / 0.95
+ * of its processor time. The base is checked out into a temporary directory with its own packages.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync } from "node:fs";
@@ -48,7 +48,7 @@ const KINDS: Record<string, Side["round"]> = {
   resumable: stream({ stream_resumable: true }),
 };
 
-/** A checkout of the revision with packages of its own, hard-linked where the lock file is the same. */
+/** Checks out the revision with its own packages, hard-linked where the lock file is the same. */
 function checkOut(revision: string): string {
   const directory = join(mkdtempSync(join(tmpdir(), "heddle-base-")), "checkout");
   const git = (...args: string[]) =>

@@ -1,14 +1,14 @@
 /**
- * npm run bench -- webhooks [--quick]: 10,000 runs with a webhook whose receiver is dead, beside as many without one.
- * Two servers, asked in turns of 100 runs, so that what else the machine does meets both alike, and after half of
- * them two new ones: processes that do the same differ by some hundredths from start to start. Each pair of turns
- * gives a ratio, and their median has an interval that holds it 95 times of 100. What the machine does besides hardly
- * changes processor time, so that is the second measure: of the whole time, with what the sender does between the turns.
+ * npm run bench -- webhooks [--quick]: 10,000 runs with a webhook whose receiver is down, beside as many without one.
+ * Two servers, measured in alternating rounds of 100 runs, so that other load on the machine affects both alike, and
+ * after half of them two new ones: identical processes differ by some hundredths from start to start. Each pair of
+ * rounds yields a ratio, and their median has a 95 % confidence interval. Other load hardly affects processor time, so
+ * that is the second measure: over the whole time, including the sender's work between the rounds.
  *
- * Ends with 1 when throughput with webhooks is below 0.95 of that without for all of the interval, or when they take
- * more than 1 / 0.95 of the processor time. Ends before four minutes are over; on a busy machine with fewer runs.
+ * Exits with 1 when the whole interval of throughput with webhooks is below 0.95 of that without, or when they take
+ * more than 1 / 0.95 of the processor time. Takes less than four minutes; on a busy machine with fewer runs.
  *
- * Two receivers: one that nobody listens for, and one that takes connections and never answers.
+ * Two receivers: a port without a listener, and one that accepts connections and never responds.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";

@@ -1,13 +1,13 @@
-// Loads the large packages of the graph host before tsx is there, whose hook looks at each of their several
-// hundred modules: half of the time that a host needs to start. They are the same modules afterwards, because
-// a module is known by its URL. A plain script, since it runs ahead of what could read TypeScript.
+// Loads the large packages of the graph host before tsx is installed, whose hook would inspect each of their several
+// hundred modules: half of a host's start-up time. The modules stay the same afterwards, because a module is identified
+// by its URL. This is a plain script, since it runs before TypeScript can be loaded.
 //
-// Which copy: the project's, as resolve-hook.ts has it. What is missing or fails here is not our business:
-// the host itself says what a project lacks, in words.
+// The copies loaded are the project's, as in resolve-hook.ts. Missing packages and failures are ignored here: the host
+// itself reports what a project lacks.
 //
-// One of these modules is replaced (checkpoint-id-module.mjs). A hook by `module.register` would cost a message to
-// its thread for each module and cannot be removed, so it is done without: where Node has synchronous hooks by these,
-// and on Node 20 at the function by which its loader reads files. Where neither is there, LangGraph is loaded later.
+// One of these modules is replaced (checkpoint-id-module.mjs). A `module.register` hook would cost a message to its
+// thread per module and cannot be removed. Instead, synchronous hooks are used where Node has them, and on Node 20 the
+// function by which its loader reads files is patched. Without either, LangGraph is loaded later.
 import { promises as files } from "node:fs";
 import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
@@ -29,7 +29,7 @@ if (project) {
   restore?.();
 }
 
-/** Answers how to undo it, or undefined where this version of Node has no way. */
+/** Returns a function that undoes the replacement, or undefined where this version of Node supports neither way. */
 function replaceModule() {
   if (nodeModule.registerHooks) {
     const hooks = nodeModule.registerHooks({

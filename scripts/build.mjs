@@ -1,4 +1,4 @@
-// Compiles what the published package runs to dist/, laid out like the sources so that relative paths stay true.
+// Compiles the published package to dist/, laid out like the sources so that relative paths remain valid.
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";

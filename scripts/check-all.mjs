@@ -1,4 +1,4 @@
-// npm run check: every static check, all of them even when one fails, with a line each.
+// npm run check: runs every static check, even after one fails, and prints a line for each.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const checks = {
   schema: [process.execPath, ["--import", "tsx", "scripts/check-schema.ts"]],
 };
 
-/** Runs one check; its output is shown only when it fails. */
+/** Runs one check; its output is shown only on failure. */
 function run(name) {
   const [command, args] = checks[name];
   const started = Date.now();

@@ -1,6 +1,6 @@
-// The continuous integration run: static checks, then each test suite in its own process, then the sum.
-// A suite counts by vitest's own report; a suite that ends without one counts as one failure. A file that fails where
-// the machine's pace matters is run once more, alone, and named in the sum; what promises that nothing is lost is not.
+// The continuous integration run: static checks, then each test suite in a separate process, then the totals. Counts
+// come from vitest's own report; a suite without a report counts as one failure. A failed file whose tests depend on
+// the machine's speed is run once more, alone, and named in the totals; tests of data loss are never retried.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,9 +22,9 @@ const vitest = (report, ...args) => [
 ];
 
 const always = () => true;
-/** A counterexample that a search has found is one, however seldom it is found. */
+/** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
-/** `paced`: whether a failure in the file may be the machine's. */
+/** `paced`: whether a failure in the file may be due to the machine's speed. */
 const suites = [
   { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
   { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
@@ -35,12 +35,12 @@ const suites = [
   {
     name: "crash",
     args: (report) => vitest(report, "--project", "crash"),
-    // the one that holds recovery to seconds
+    // the file with recovery time limits in seconds
     paced: (file) => file.endsWith("/recovery.crash.test.ts"),
   },
 ];
 
-/** Programs of ours that say by their exit code how it went. */
+/** The project's own programs that report their result by exit code. */
 const programChecks = [
   { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
   { name: "python", args: ["--import", "tsx", "scripts/python-client.ts"] },
@@ -48,7 +48,7 @@ const programChecks = [
 ];
 const SKIPPED = 77;
 
-/** Programs that suites need beyond Node, by the Debian packages that bring them. Missing ones are installed. */
+/** Programs that suites need besides Node, by the Debian packages that contain them. Missing ones are installed. */
 const programs = {
   "redis-server": "redis-server",
   go: "golang-go",
@@ -65,7 +65,7 @@ function installPrograms() {
   const packages = Object.entries(programs).flatMap(([program, names]) => (isMissing(program) ? names.split(" ") : []));
   if (packages.length === 0) return;
   console.log(`installing ${packages.join(" ")}`);
-  // Debian starts a service on installation; a test starts its own on a port of its own
+  // Debian starts a service on installation; tests start their own on another port
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   for (const args of [
     ["update", "-qq"],
@@ -75,10 +75,10 @@ function installPrograms() {
   }
 }
 
-/** A suite that takes longer hangs; the slowest takes half of it on two busy cores. */
+/** Time limit of a suite; the slowest takes half of it on two busy cores. */
 const SUITE_MS = 25 * 60_000;
 
-/** Runs one program in a process group of its own, which is ended as a whole when it takes too long. */
+/** Runs one program in a separate process group, which is killed as a whole when it takes too long. */
 function run(args) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], detached: true });
@@ -86,7 +86,7 @@ function run(args) {
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // it has ended by itself
+        // it has already exited
       }
     };
     const hung = setTimeout(() => {
@@ -98,12 +98,12 @@ function run(args) {
     process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
     const settle = (code) => {
       clearTimeout(hung);
-      end("SIGKILL"); // whatever of its group it left behind
+      end("SIGKILL"); // kills leftover processes of its group
       process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
       resolve(code);
     };
     child.on("error", () => settle(1));
-    // not "close": a process that was left behind must not hold up the others
+    // not "close": a leftover process must not block the others
     child.on("exit", (code) => settle(code ?? 1));
   });
 }
@@ -124,7 +124,9 @@ async function timed(work) {
   return { result, seconds: (Date.now() - started) / 1000 };
 }
 
-/** More files than this fail together for one reason, and it is not the machine's. */
+/**
+ * Number of failed files above which there is a common cause other than the machine's speed, so that none is retried.
+ */
 const MAX_SECOND_TRIES = 6;
 
 async function runSuite({ name, args, paced = () => false }) {
@@ -145,12 +147,12 @@ async function runSuite({ name, args, paced = () => false }) {
   }
   for (const { file, failures: told } of results) tell("FAILED", name, file, told);
   const counts = sum(results);
-  // a leak or an error outside of all tests fails the run without failing a test; no test at all is no success
+  // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
   const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
   return silent ? { ...counts, failed: 1 } : counts;
 }
 
-/** So that whoever sees only the end knows what to look for. */
+/** Lists the failures again for readers who see only the end of the output. */
 function tell(what, suite, file, failures) {
   notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`));
 }
@@ -160,7 +162,7 @@ function tell(what, suite, file, failures) {
   count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 installPrograms();
-// without Go, or modules to build from, what needs that server is skipped, and counted so
+// without Go or its modules, the tests that need that server are skipped, and counted as skipped
 const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
 if (withoutS3Server.length > 0) count("s3-policies", 0, { passed: 0, failed: 0, skipped: 1 });
 for (const suite of suites) {

@@ -1,4 +1,4 @@
-// The published package is one package made of three workspaces: its dependencies must be exactly theirs.
+// The published package is built from three workspaces: its dependencies must be exactly theirs.
 import { readFileSync } from "node:fs";
 
 const read = (folder) => JSON.parse(readFileSync(new URL(`../${folder}package.json`, import.meta.url), "utf8"));

@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 const one = "export const one = 1;\n";
 const importing = (path: string) => `import { one } from "${path}";\nexport const two = one;\n`;
 
-/** Runs the checker over a tree of files and answers `rule: importing file` for each violation. */
+/** Runs the checker on a tree of files and returns `rule: importing file` for each violation. */
 async function violations(files: Record<string, string>): Promise<string[]> {
   const tree = await mkdtemp(join(tmpdir(), "heddle-imports-"));
   try {
@@ -55,7 +55,7 @@ test("a tree that keeps the law passes", async () => {
 });
 
 test("each breach of the law is found", async () => {
-  // What is imported: one file a place, which breaks nothing itself.
+  // Imported files, one per location, without violations of their own.
   const targets = {
     "server/src/base/ids.ts": one,
     "server/src/base/log.ts": one,
@@ -68,7 +68,7 @@ test("each breach of the law is found", async () => {
     "server/src/main.ts": one,
     "server/src/admin/keys.ts": one,
     "server/test/db.ts": one,
-    // a cycle is told once, for one of its files
+    // a cycle is reported once, for one of its files
     "server/src/trace/b.ts": importing("./a.ts"),
     "server/src/trace/d.ts": 'import type { C } from "./c.ts";\nexport type D = C;\n',
     "server/package.json": "{}",

@@ -1,6 +1,6 @@
 /**
- * What documents and container files name has to exist: every HEDDLE_ variable is read by somebody, and the image
- * installs the chDB that the package asks for.
+ * Checks that names in documents and container files exist: every HEDDLE_ variable is read by some code, and the image
+ * installs the chDB version that the package requires.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).split("\n").filter(Boolean);
 
 const declared = new Set(SETTINGS.flatMap(([, , settings]) => settings.flatMap(({ env }) => env)));
-/** Of commands, hosts, deployments and tests: they stand as words in the code that reads or hands them on. */
+/** Variables of commands, hosts, deployments and tests: they occur as words in the code that reads or forwards them. */
 const inCode = new Set(git("grep", "-hoE", "HEDDLE_[A-Z0-9_]*[A-Z0-9]", "--", "*.ts", "*.mjs", "*.tsx", ".ci"));
 
 const problems: string[] = [];

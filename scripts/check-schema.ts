@@ -1,8 +1,8 @@
-// Applies the migrations to a temporary database and writes what came out of it (--write), or compares it with
-// the committed server/migrations/postgres/schema.sql. The dump is for readers and reviewers: it shows in one
-// place what all migrations together amount to, and a diff shows what a migration changes. There is no pg_dump
-// beside the embedded Postgres, so it is read from the catalog. Likewise functions/VERSION, which grows with each
-// change of the functions.
+// Applies the migrations to a temporary database and writes the resulting schema (--write), or compares it with the
+// committed server/migrations/postgres/schema.sql. The dump is for readers and reviewers: it shows the result of all
+// migrations in one place, and a diff shows what a migration changes. The embedded Postgres has no pg_dump, so the
+// schema is read from the catalog. The same applies to functions/VERSION, which is incremented with each change of the
+// functions.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const indexes = (sql: Sql) => sql<{ definition: string }[]>`
     and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
   order by c.relname`;
 
-// signatures only: the bodies are in the folder functions, whole
+// signatures only: the folder functions contains the bodies
 const functions = (sql: Sql) => sql<{ definition: string }[]>`
   select format('-- function %I(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)) as definition
   from pg_proc p
@@ -78,7 +78,7 @@ async function migratedDump(): Promise<string> {
   }
 }
 
-/** The first line in which two texts differ, for the message. */
+/** Returns the first line in which two texts differ, for the message. */
 function firstDifference(committed: string, fresh: string): string {
   const [a, b] = [committed.split("\n"), fresh.split("\n")];
   const line = b.findIndex((text, index) => text !== a[index]);

@@ -1,4 +1,4 @@
-// What vitest's JSON reports say of a suite, file by file, and the sum of two tries.
+// Reads vitest's JSON reports of a suite, file by file, and sums two tries.
 import { readFileSync } from "node:fs";
 
 /**
@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
  *   `isFailed` without `failed`: an import or a hook. `failures`: each with its reason in a line.
  */
 
-/** @returns {FileResult[] | undefined} nothing where there is no report */
+/** @returns {FileResult[] | undefined} undefined where there is no report */
 export function readReport(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8")).testResults.map(fileResult);
@@ -15,7 +15,7 @@ export function readReport(path) {
   }
 }
 
-/** One entry of a report's `testResults`. @returns {FileResult} */
+/** Converts one entry of a report's `testResults`. @returns {FileResult} */
 export function fileResult({ name: file, status, message, assertionResults }) {
   const count = (...statuses) => assertionResults.filter((one) => statuses.includes(one.status)).length;
   const failed = assertionResults.filter((one) => one.status === "failed");
@@ -36,13 +36,13 @@ export function fileResult({ name: file, status, message, assertionResults }) {
   };
 }
 
-/** The first try, in which the files of the second count as they went then. @returns {FileResult[]} */
+/** Returns the first try, with the files of the second replaced by their second results. @returns {FileResult[]} */
 export function withSecondTry(first, second) {
   const again = new Map(second.map((result) => [result.file, result]));
   return first.map((result) => again.get(result.file) ?? result);
 }
 
-/** A file that failed beyond its tests counts as one failure. */
+/** Sums the results. A file that failed outside its tests counts as one failure. */
 export function sum(results) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { passed, failed, skipped, isFailed } of results) {

@@ -1,9 +1,9 @@
 /**
- * The console's types of the three spaces, written from their OpenAPI documents as the running servers give them:
+ * The console's types of the three spaces, generated from the OpenAPI documents of the running servers:
  *
  *     node --import tsx scripts/console-api.ts [--check]
  *
- * `--check` writes nothing and ends with 1 when a committed file is not what the servers say.
+ * `--check` writes nothing and exits with 1 when a committed file differs from the servers' documents.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

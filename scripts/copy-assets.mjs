@@ -1,7 +1,9 @@
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Copies what the servers read and the compiler does not write, from `root` to the same places below `dist`. */
+/**
+ * Copies the files that the servers read and the compiler does not emit, from `root` to the same places below `dist`.
+ */
 export function copyAssets(root, dist) {
   cpSync(join(root, "server", "migrations"), join(dist, "server", "migrations"), { recursive: true });
   for (const name of readdirSync(join(root, "graph-host")).filter((file) => file.endsWith(".mjs")))

@@ -1,5 +1,5 @@
-// Installs what package-lock.json names when something of it is missing. Plain JavaScript without dependencies:
-// it runs first on a fresh clone. Used by npm start and npm test, or run by itself.
+// Installs the packages of package-lock.json when any is missing. Plain JavaScript without dependencies: it runs first
+// on a fresh clone. Used by npm start and npm test, or run directly.
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,14 +17,14 @@ export async function ensureInstalled() {
   });
 }
 
-/** npm writes its own lock file into node_modules last, so an install that was cut off does not count. */
+/** npm writes its own lock file into node_modules last, so an interrupted install does not count. */
 function isInstalled() {
   const wanted = readLock(join(ROOT, "package-lock.json"));
   const found = readLock(join(ROOT, "node_modules", ".package-lock.json"));
   if (!wanted || !found) return false;
   return Object.entries(wanted).every(([path, { version, link, optional }]) => {
     if (!path.includes("node_modules/") || link) return true;
-    // Builds for other platforms are left out.
+    // Builds for other platforms are not installed.
     if (!found[path]) return optional === true;
     return found[path].version === version;
   });
@@ -38,7 +38,7 @@ function readLock(path) {
   }
 }
 
-/** Two npm at once corrupt the tree, and two `npm start` side by side are allowed. */
+/** Serialises installs: two concurrent npm processes corrupt the tree, and concurrent `npm start`s are allowed. */
 async function alone(work) {
   mkdirSync(join(ROOT, ".heddle"), { recursive: true, mode: 0o700 });
   const lock = join(ROOT, ".heddle", "install.lock");
@@ -73,7 +73,7 @@ async function holderIsDead(lock) {
 }
 
 function npmCi() {
-  // Inside of `npm start` this is the npm that runs; elsewhere the one on the path.
+  // Inside `npm start` this is the running npm; otherwise the one on the PATH.
   const npm = process.env.npm_execpath;
   const [program, args] = npm ? [process.execPath, [npm, "ci"]] : ["npm", ["ci"]];
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** What the fuzzer is told besides the document: ids of things that are there. */
+/** Input of the fuzzer besides the document: ids of existing resources. */
 
 type Json = Record<string, unknown>;
 interface Document {
@@ -6,10 +6,10 @@ interface Document {
   components: { schemas: Record<string, Json> };
 }
 
-/** By the name of a parameter or property: `thread_id` → ids of threads. */
+/** Keyed by the name of a parameter or property: `thread_id` → ids of threads. */
 export type RealIds = Record<string, string[]>;
 
-/** The fuzzer cannot write archives; what it sends instead is bytes. */
+/** Content types that the fuzzer can generate: it sends arbitrary bytes in place of archives. */
 const sendable = (content: Record<string, unknown>) =>
   Object.fromEntries(
     Object.entries(content).map(([type, body]) => [
@@ -18,7 +18,7 @@ const sendable = (content: Record<string, unknown>) =>
     ]),
   );
 
-/** The same document, in which parameters and properties of these names are offered the ids beside what they allow. */
+/** Returns the document with the ids offered to parameters and properties of these names, besides their schema. */
 export function withRealIds(document: Document, ids: RealIds): Document {
   const copy = structuredClone(document);
   const offered = (name: string, schema: Json): Json => {
@@ -41,7 +41,7 @@ export function withRealIds(document: Document, ids: RealIds): Document {
     const { properties } = node as { properties?: Record<string, Json> };
     if (properties && typeof properties === "object" && !("$ref" in properties)) {
       for (const [name, schema] of Object.entries(properties)) {
-        // a reference says more than ids do, and a null default must stay one
+        // a reference is more specific than ids, and a null default must remain null
         if (schema !== null && typeof schema === "object" && !("$ref" in schema))
           properties[name] = offered(name, schema);
       }

@@ -1,4 +1,6 @@
-/** The servers that are fuzzed: `heddle dev` and `heddle up` as users start them, with keys needed, and some things in them. */
+/**
+ * Servers to fuzz: `heddle dev` and `heddle up` as users start them, with keys required, and some resources in them.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, openSync, closeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,15 +18,15 @@ export interface FuzzTarget {
   url: string;
   key: string;
   ids: RealIds;
-  /** A path that a working key may read. */
+  /** Path that a working key may read. */
   probe: string;
 }
 
 export interface Targets {
   targets: FuzzTarget[];
-  /** For files, gone after `stop`. */
+  /** Directory for files, deleted by `stop`. */
   directory: string;
-  /** What the servers have logged. */
+  /** Returns the servers' log. */
   log(): string;
   stop(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface Targets {
 type Json = Record<string, never> & Record<string, unknown>;
 type Ask = (method: string, path: string, body?: unknown) => Promise<Json>;
 
-/** `space`: the only one that is wanted. */
+/** `space`: starts only this one. */
 export async function startTargets(space?: string): Promise<Targets> {
   const directory = mkdtempSync(join(tmpdir(), "heddle-fuzz-"));
   chmodSync(directory, 0o755);
@@ -61,7 +63,7 @@ export async function startTargets(space?: string): Promise<Targets> {
   }
 }
 
-/** @returns what it prints when it has started */
+/** @returns its output once it has started */
 type Start = (name: string, args: string[]) => Promise<string>;
 
 async function startDev(start: Start): Promise<FuzzTarget[]> {
@@ -85,12 +87,12 @@ async function startUp(start: Start): Promise<FuzzTarget> {
 
 interface Launched {
   child: ChildProcess;
-  /** File of what it prints. */
+  /** Path of its output. */
   output: string;
   log(): string;
 }
 
-/** `place`: for its data and what it says. */
+/** `place`: directory for its data and output. */
 function launch(place: string, args: string[]): Launched {
   mkdirSync(place);
   chmodSync(place, 0o755);
@@ -102,7 +104,7 @@ function launch(place: string, args: string[]): Launched {
     HEDDLE_RATE_LIMITS: "off",
     // the fuzzer sends queries of any length; 431 is tested elsewhere
     HEDDLE_HTTP_MAX_HEADER_BYTES: "1048576",
-    // a run that waits for somebody would wait for ever
+    // a run that waits for an answer would never end
     HEDDLE_RUN_TIMEOUT_SECS: "5",
     HEDDLE_GIT_SECONDS: "5",
   };
@@ -164,7 +166,7 @@ async function fillAgent(ask: Ask): Promise<RealIds> {
   return { ...ids, assistant_id: graphs, graph_id: graphs };
 }
 
-/** Nothing runs of it: there is no project to build, and nobody to build it. */
+/** Creates resources without starting anything: there is no project to build, and no builder. */
 async function fillControl(ask: Ask): Promise<RealIds> {
   const integration = await ask("POST", "/v2/integrations/git", {
     name: "made by the fuzzer",

@@ -1,16 +1,16 @@
 /**
- * Schema-driven fuzzing: real servers, keys needed, and schemathesis (PyPI) making requests from what their OpenAPI
- * documents say, valid ones and others. Every answer must be documented: its status, its content type, its schema;
- * and none may be a server error.
+ * Schema-driven fuzzing: real servers, keys required, and schemathesis (PyPI) generating requests from their OpenAPI
+ * documents, valid and invalid ones. Every response must be documented: its status, its content type, its schema; and
+ * none may be a server error.
  *
  *     node --import tsx scripts/fuzz.ts [--seconds N for each space] [--space agent|trace|control] [--seed N|random]
  *
- * The seed is always the same unless one is given, so that a change is judged by what it changed; to look for what
- * nobody has found yet: `--seed random`, and longer than usual.
+ * The seed is fixed unless given, so that a change is judged by its own effect; to search for new failures: `--seed
+ * random`, and longer than usual.
  *
- * Prints the number of requests and what was wrong; exits with 1 when something was, with 77 when schemathesis
- * cannot be had (no Python, no package index). The fuzzer gets ids of things that are there, or most of its
- * requests would end at 404.
+ * Prints the number of requests and the failures; exits with 1 when there are any, with 77 when schemathesis is
+ * unavailable (no Python, no package index). The fuzzer gets ids of existing resources, or most of its requests would
+ * end at 404.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const CHECKS = [
   "response_headers_conformance",
   "response_schema_conformance",
 ];
-/** Beyond its time for one last answer; then it is interrupted, and reports what it has. */
+/** Extra time for a last response; then it is interrupted, and reports what it has. */
 const PATIENCE_SECONDS = 60;
 const USUAL_SEED = "8";
 const REQUIREMENTS = fileURLToPath(new URL("fuzz-requirements.txt", import.meta.url));
@@ -39,7 +39,7 @@ const { values: given } = parseArgs({
   options: { seconds: { type: "string" }, space: { type: "string" }, seed: { type: "string" } },
 });
 const seconds = Number(given.seconds ?? 35);
-/** Its bodies are smaller, and so is its document. */
+/** The control plane's share of the time: its bodies and its document are smaller. */
 const CONTROL_SHARE = 0.6;
 
 const schemathesis = install();
@@ -88,7 +88,7 @@ async function fuzz(program: string, target: FuzzTarget) {
   const schema = join(directory, `${target.name}.json`);
   writeFileSync(schema, JSON.stringify(withRealIds(document, target.ids)));
   const report = join(directory, `${target.name}-report.json`);
-  // event streams of threads end with the server
+  // event streams of threads end only with the server
   const endless = ["--exclude-path-regex", "/stream/events$"];
   const args = ["run", schema, "--url", url, "--header", `x-api-key: ${key}`, "--checks", CHECKS.join(",")];
   args.push("--max-time", String(time), "--request-timeout", "20", "--continue-on-failure", "--no-color");
@@ -104,14 +104,14 @@ async function fuzz(program: string, target: FuzzTarget) {
   const unanswered = await checkKey(target);
   const failures = told.test_cases.unique_failures + told.errors.length + unanswered;
   if (failures > 0) {
-    // bodies of megabytes are part of the job, reading them is not
+    // generating bodies of megabytes is intended, printing them is not
     console.log(stdout.replace(/[^\n]{600,}/g, (line) => `${line.slice(0, 600)}…`));
     console.log(`again with --space ${target.name} --seed ${/^Seed: (\d+)/m.exec(stdout)?.[1]}`);
   }
   return { requests: told.test_cases.generated, operations: told.operations.tested, wrong: failures };
 }
 
-/** Without blocking: connections that nobody tends are closed by the other side. It ends with 1 when it finds something. */
+/** Returns the output without blocking: the other side would close idle connections. Exit code 1 means findings. */
 function outputOf(program: string, args: string[]): Promise<string> {
   const options = { cwd: directory, maxBuffer: 1e9 };
   return new Promise((resolve) => {
@@ -125,14 +125,14 @@ function outputOf(program: string, args: string[]): Promise<string> {
   });
 }
 
-/** The fuzzer also asks for runs that begin in a year, and waits for them. */
+/** Cancels pending runs: the fuzzer also creates runs that start in a year, and waits for them. */
 async function cancelPending({ url, key }: FuzzTarget): Promise<void> {
   const headers = { "x-api-key": key, "content-type": "application/json" };
   const body = JSON.stringify({ status: "pending" });
   await fetch(`${url}/runs/cancel`, { method: "POST", headers, body }).catch(() => {});
 }
 
-/** Whether the key still works; if the fuzzer has revoked it, what came after was a test of 401 alone. */
+/** Checks that the key still works; if the fuzzer has revoked it, later requests tested only 401. */
 async function checkKey({ name, url, key, probe }: FuzzTarget): Promise<number> {
   const { status } = await fetch(url + probe, { headers: { "x-api-key": key } });
   if (status !== 401 && status !== 403) return 0;

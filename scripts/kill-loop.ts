@@ -1,5 +1,5 @@
-// Kills processes of a server under load for as long as one likes: --minutes N (default 10), --seed N.
-// Every fifty kills it stops the load, checks everything, and goes on. Prints counts; ends with 1 on a breach.
+// Kills processes of a server under load for a given time: --minutes N (default 10), --seed N. Every fifty kills it
+// stops the load, checks everything, and continues. Prints counts; exits with 1 on a violation.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
@@ -16,7 +16,7 @@ const seed = Number(options.seed ?? Date.now() % 1_000_000);
 const random = randomFrom(seed);
 const end = Date.now() + Number(options.minutes) * 60_000;
 const KILLS_A_ROUND = 50;
-// hosts die most often in life, too
+// hosts die most often in practice, too
 const WEIGHTED = ["host", "host", ...VICTIMS] as const;
 
 const installation = newInstallation();

@@ -1,6 +1,6 @@
 /**
- * The official Python client of the trace platform, unmodified, against a real server: scripts/python-client.py says
- * what is tried. Exits with 1 when something is wrong, with 77 when the client cannot be had.
+ * Runs the official Python client of the trace platform, unmodified, against a real server; the cases are in
+ * scripts/python-client.py. Exits with 1 on a failure, with 77 when the client is unavailable.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -4,9 +4,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A Python environment with exactly what a requirements file names, in a cache, because making one takes ten seconds.
- * @param name with the version of what matters, so that another version gets another environment
- * @param works whether the environment has what is needed
+ * Returns a Python environment with exactly the packages of a requirements file, cached because creating one takes ten
+ * seconds.
+ * @param name includes the version of the main package, so that another version gets another environment
+ * @param works whether the environment has the required packages
  * @returns its directory; undefined when there is no Python or no package index
  */
 export function pythonEnvironment(

@@ -1,5 +1,5 @@
-// Plays random sequences of the queue's calls against a model of the queue (server/test/queue-model), on a Postgres of
-// its own: --sequences N (default 10000), --seed N. Prints counts and the shortest story of a violation; ends with 1 when
+// Plays random sequences of the queue's calls against a model of the queue (server/test/queue-model), on a separate
+// Postgres: --sequences N (default 10000), --seed N. Prints counts and the shortest counterexample; exits with 1 when
 // there is one.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

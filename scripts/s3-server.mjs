@@ -1,5 +1,5 @@
-// An S3 server that enforces keys and bucket policies, for the suite "services": versitygw, built from its Go module
-// once and kept in the user's cache. `node scripts/s3-server.mjs` builds it; nothing happens when it is there.
+// S3 server that enforces keys and bucket policies, for the suite "services": versitygw, built from its Go module once
+// and kept in the user's cache. `node scripts/s3-server.mjs` builds it, unless it is already built.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,7 +11,7 @@ const directory = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), 
 
 export const S3_SERVER = join(directory, "versitygw");
 
-/** Says whether it is there afterwards; why not is on stderr. */
+/** Returns whether the program is available afterwards; the reason for a failure is on stderr. */
 export function buildS3Server() {
   if (existsSync(S3_SERVER)) return true;
   console.log(`building ${MODULE}`);

@@ -1,9 +1,9 @@
 /**
- * docs/settings.md, written from the declarations of all settings, so that it cannot say anything else than they do:
+ * docs/settings.md, generated from the declarations of all settings, so that the two cannot disagree:
  *
  *     node --import tsx scripts/settings-page.ts [--write]
  *
- * Without `--write` it ends with 1 when the committed page is another one.
+ * Without `--write` it exits with 1 when the committed page differs.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

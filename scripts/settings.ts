@@ -1,4 +1,4 @@
-/** All settings of servers by the roles that know them, as they are declared; several are in more than one group. */
+/** All declared settings of servers, by role; several are in more than one group. */
 import type { FlagSpec } from "../cli/src/core/flags.ts";
 import { serveFlags } from "../cli/src/commands/serve.ts";
 import { agentOptions } from "../server/src/agent/settings.ts";
@@ -16,7 +16,7 @@ export interface Setting {
   min?: number;
   max?: number;
   secret?: boolean;
-  /** The flag of `heddle serve` that says the same. */
+  /** Equivalent flag of `heddle serve`. */
   flag?: string;
   defaultNote?: string;
 }
@@ -32,7 +32,10 @@ function flagSettings(): Setting[] {
   );
 }
 
-/** What several roles know stands with "every server", so that each variable is there once. */
+/**
+ * Groups the settings by role. Settings of several roles are listed under "every server", so that each variable occurs
+ * once.
+ */
 function groupsOfOptions(): [string, string, Setting[]][] {
   const roles = { agent: agentOptions, trace: traceOptions, control: controlOptions, console: consoleOptions };
   const of = (declared: object) => Object.values(declared) as Setting[];

@@ -1,5 +1,5 @@
-// npm start: installs what is missing, then `heddle dev` on the examples, in this same process, so that signals
-// from npm and from the terminal reach the server itself.
+// npm start: installs missing packages, then runs `heddle dev` on the examples in this process, so that signals from
+// npm and from the terminal reach the server itself.
 import { join } from "node:path";
 import { ensureInstalled, ROOT } from "./ensure-installed.mjs";
 

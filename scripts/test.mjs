@@ -1,11 +1,11 @@
-// npm test: installs what is missing, then runs vitest; further arguments go to it.
+// npm test: installs missing packages, then runs vitest with any further arguments.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { ensureInstalled, ROOT } from "./ensure-installed.mjs";
 
 await ensureInstalled();
 const given = process.argv.slice(2);
-// The suites that take minutes are run by .ci/run: --project crash, --project package.
+// .ci/run also runs the suites that take minutes: --project crash, --project package.
 const projects = given.some((arg) => arg.startsWith("--project")) ? [] : ["--project", "pure", "--project", "db"];
 const child = spawn(
   process.execPath,

@@ -5,12 +5,12 @@ import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from
 const State = Annotation.Root({
   frames: Annotation<number>,
   pause: Annotation<number>,
-  /** Makes frames this many characters long, and dates them; absent: short ones. */
+  /** Length of each frame in characters, with a timestamp; absent: short frames. */
   size: Annotation<number | undefined>,
   sent: Annotation<number>,
 });
 
-/** Writes `frames` custom frames, `pause` milliseconds apart: a chat model that streams tokens. */
+/** Writes `frames` custom frames, `pause` milliseconds apart, like a chat model that streams tokens. */
 async function tick(state: typeof State.State, config: LangGraphRunnableConfig) {
   for (let n = 0; n < state.frames; n++) {
     await sleep(state.pause);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// In a checkout the sources run through tsx; the published package holds compiled JavaScript instead, because
-// Node strips no types below node_modules.
+// A checkout runs its sources through tsx; the published package contains compiled JavaScript, because Node strips no
+// types below node_modules.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -10,11 +10,11 @@ const source = new URL("../src/main.ts", import.meta.url);
 const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
 
 if (existsSync(source)) {
-  // Ahead of tsx, whose hook looks at each module of them. The server imports them again, for nothing.
+  // Loaded before tsx, whose hook inspects each of their modules. The server's own imports of them then cost nothing.
   if (/^(dev|up|serve)$/.test(process.argv[2] ?? ""))
     await Promise.allSettled(SERVER_PACKAGES.map((name) => import(name)));
   const { register } = await import("tsx/esm/api");
-  // Not the tsconfig.json of whatever directory we were started in.
+  // Not the tsconfig.json of the current directory.
   register({ tsconfig: fileURLToPath(new URL("../../tsconfig.json", import.meta.url)) });
   await import(source.href);
 } else {

@@ -78,7 +78,7 @@ try {
     console.error(`heddle: ${error.message}`);
     process.exit(2);
   }
-  // What a user can act on is in the message; the stack is for what nobody foresaw.
+  // The message contains what a user can act on; unforeseen errors get the stack.
   console.error(
     error instanceof Error && process.env["HEDDLE_LOG_LEVEL"] !== "debug" ? `heddle: ${error.message}` : error,
   );

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import "@mantine/core/styles.css";
 import "./app/app.css";
 
+import { takeCsrfToken } from "./api/credentials.ts";
 import { Later } from "./app/later.tsx";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
@@ -16,6 +17,7 @@ import { theme } from "./app/theme.ts";
 const notices = async () => ({ Part: (await import("./app/notices.tsx")).Notices });
 
 reloadWhenReplaced();
+takeCsrfToken();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">

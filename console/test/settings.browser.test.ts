@@ -54,7 +54,7 @@ test("whoever is nobody is sent to the sign-in page, and back to where they were
   await page.goto(`${platform.url}/settings?tab=members`);
   await page.getByText("Ada", { exact: true }).waitFor();
   const ended = await page.request.post(`${platform.url}/api/trace/api/v1/logout`, {
-    headers: { "x-heddle-csrf": "1" },
+    headers: { "x-heddle-csrf": await page.evaluate(() => localStorage.getItem("heddle.csrf")!) },
     data: { everywhere: true },
   });
   expect(ended.status()).toBe(204);

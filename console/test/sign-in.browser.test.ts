@@ -55,6 +55,7 @@ test("at the identity provider: in, back to where one was going, and out", async
   provider.refuses = false;
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
   await link.click();
+  // the token that the address had is gone from it
   await page.waitForURL(/\/a\/local\/assistants\?q=agent$/);
   await page.getByRole("link", { name: "agent", exact: true }).waitFor();
   await page.getByRole("button", { name: "Account and workspace" }).click();
@@ -86,7 +87,8 @@ test("with a password; a run streams on over a restart of the server, and the se
   expect(await page.getByRole("article").count()).toBe(2);
   expect((await answer.innerText()).match(/word7\b/g)).toHaveLength(1);
   const thread = new URL(page.url()).searchParams.get("thread")!;
-  const asked = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`);
+  const headers = { "x-heddle-csrf": await page.evaluate(() => localStorage.getItem("heddle.csrf")!) };
+  const asked = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`, { headers });
   expect(await asked.json()).toMatchObject([{ status: "success" }]);
   await page.reload();
   await answer.filter({ hasText: `You said: ${text}` }).waitFor();

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { encodeFrame, FrameReader, type HostFrame, type ServerFrame } from "./protocol.ts";
 
-/** Above this many unsent bytes the runs stop asking LangGraph for more events. */
+/** Number of unsent bytes above which the runs stop pulling events from LangGraph. */
 const HIGH_WATER_BYTES = 1 << 20;
 
 /** The host's end of the protocol stream. */
@@ -18,7 +18,7 @@ export class Connection {
     this.#socket.on("close", onEnd);
   }
 
-  /** Frames of one turn of the event loop leave in one write, at its end. */
+  /** Queues a frame; the frames of one turn of the event loop are sent in one write at its end. */
   send(header: HostFrame, body?: string): void {
     if (!this.#corked) {
       this.#corked = true;
@@ -28,14 +28,14 @@ export class Connection {
     this.#socket.write(encodeFrame(header, body));
   }
 
-  /** Sends now what would wait for the end of the turn, which user code may keep from coming. */
+  /** Sends queued frames now, because user code may keep the turn from ending. */
   flush(): void {
     if (!this.#corked) return;
     this.#corked = false;
     this.#socket.uncork();
   }
 
-  /** A promise to wait for while the server is slower than the runs; undefined while it keeps up. */
+  /** Promise to await while the server is slower than the runs; undefined while it keeps up. */
   get drained(): Promise<void> | undefined {
     if (this.#socket.writableLength < HIGH_WATER_BYTES) return undefined;
     this.#draining ??= new Promise((resolve) => {
@@ -47,7 +47,7 @@ export class Connection {
     return this.#draining;
   }
 
-  /** Resolves when everything that was sent has reached the kernel. */
+  /** Resolves when all sent frames have reached the kernel. */
   end(): Promise<void> {
     this.flush();
     return new Promise((resolve) => this.#socket.end(() => resolve()));

@@ -1,7 +1,7 @@
 /**
- * Named points at which a crash test makes this process die. `HEDDLE_FAULT_POINTS` lists `name:n`, separated
- * by commas: at its n-th passing of `name` the process kills itself with SIGKILL, so that nothing can tidy up.
- * Unset, as always outside tests, a point is a call of an empty function.
+ * Named points at which a crash test kills this process. `HEDDLE_FAULT_POINTS` lists `name:n`, separated by commas: on
+ * reaching `name` for the n-th time the process sends itself SIGKILL, so that no cleanup can run. When unset, as always
+ * outside tests, a point is a call of an empty function.
  */
 const countdown = new Map<string, number>();
 for (const entry of process.env.HEDDLE_FAULT_POINTS?.split(",") ?? []) {

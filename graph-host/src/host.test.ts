@@ -59,7 +59,7 @@ describe("a host ends", () => {
   async function begin(deed: string, env?: Record<string, string>): Promise<RunHandle> {
     host = await HostProcess.start("agents", GRAPHS, env);
     const run = host.start("trouble", { input: { do: deed } });
-    // user code that blocks lets nothing out that could be waited for
+    // user code that blocks emits no event to wait for
     await sleep(500);
     return run;
   }
@@ -93,7 +93,7 @@ describe("a host ends", () => {
   });
 
   test("by its watchdog when the server is gone while user code blocks", { timeout: LIMIT }, async () => {
-    // silence alone would take longer than the test may
+    // silence alone would take longer than the test's time limit
     await begin("block", { HEDDLE_HOST_SILENCE_MS: "600000" });
     host.dropHeart();
     expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });

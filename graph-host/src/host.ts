@@ -33,12 +33,12 @@ interface HostInput {
 /** EX_SOFTWARE of sysexits.h. */
 const EXIT_SOFTWARE = 70;
 
-/** How long the last traces may keep a process that is not needed any more. */
+/** Longest time for which a process that is no longer needed waits for its last traces. */
 const FLUSH_MS = 5000;
 
 type Waiting = { resolve(results: unknown[]): void; reject(error: Error): void };
 
-/** Answers the server's frames: runs and calls go on side by side, each in its own async context. */
+/** Handles the server's frames: runs and calls execute concurrently, each in a separate async context. */
 export class Host {
   readonly connection: Connection;
   #graphs: Map<string, LoadedGraph> = new Map();
@@ -49,13 +49,14 @@ export class Host {
   #nextStoreCall = 1;
   readonly #tracing = new RunTracing();
   #draining = false;
-  /** It ends by itself, and its server is to see with which code. */
+  /** The process is exiting by itself, and its server is to see the exit code. */
   #leaving = false;
   #exitCode = 0;
 
   constructor(fd: number) {
-    // Without its server nobody wants what the host does, and another host may do it already. As the watchdog does it,
-    // for Node's own exit asks user code first and waits for all threads: one was found waiting there 20 minutes later.
+    // Without its server the host's results have no receiver, and another host may already run the same work. It exits
+    // as the watchdog does, because Node's own exit runs user code first and waits for all threads: one was found
+    // waiting 20 minutes later.
     this.connection = new Connection(
       fd,
       (header, body) => this.#receive(header, body),
@@ -89,7 +90,7 @@ export class Host {
     );
   }
 
-  /** User code broke outside of any promise that somebody waits for. */
+  /** Handles an error of user code outside any awaited promise. */
   uncaught(error: unknown): void {
     const work = currentWork.getStore();
     if (work) work.fail(error);
@@ -146,7 +147,7 @@ export class Host {
       { fail: (error) => this.#failRun(run, error), clock: new CheckpointClock(processClock) },
       () => executeRun(this.#deps!, run, kwargs),
     );
-    if (this.#runs.get(start.run_id) !== run) return; // superseded: its end is of no interest
+    if (this.#runs.get(start.run_id) !== run) return; // superseded: ignore its end
     this.#runs.delete(start.run_id);
     this.connection.send({ t: "run.end", run_id: start.run_id, attempt: start.attempt, ...end }, result);
     void this.#exitIfDrained();

@@ -1,10 +1,10 @@
 /**
- * Entry of the graph host. The environment says what to serve: the working directory is the project's,
- * `HEDDLE_HOST_PROJECT` its graphs, `HEDDLE_HOST_DATABASE` where checkpoints go (with
- * `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix socket, where there is one). Descriptors 3 and 4 lead to
+ * Entry of the graph host. The environment defines what to serve: the working directory is the project's,
+ * `HEDDLE_HOST_PROJECT` lists its graphs, `HEDDLE_HOST_DATABASE` is the database for checkpoints (with
+ * `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix socket, where there is one). Descriptors 3 and 4 connect to
  * the server (see protocol.ts).
  *
- * What imports LangChain is imported only after the resolve hook is in place.
+ * Modules that import LangChain are imported only after the resolve hook is installed.
  */
 import { createRequire, register } from "node:module";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ import type { Project } from "./graphs/load-graphs.ts";
 import { complain } from "./complain.ts";
 import { startWatchdog } from "./watchdog.ts";
 
-/** EX_CONFIG of sysexits.h: starting again changes nothing before the project does. */
+/** EX_CONFIG of sysexits.h: a restart is pointless until the project changes. */
 const EXIT_CONFIG = 78;
 
 startWatchdog(Number(process.env.HEDDLE_HOST_SILENCE_MS ?? 8000));
-// Ctrl-C in a terminal reaches every process of the group; what it means for the runs is the server's decision.
+// Ctrl-C in a terminal reaches every process of the group; the server decides what happens to the runs.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 
@@ -28,7 +28,7 @@ if (!project) {
 }
 const url = process.env.HEDDLE_HOST_DATABASE;
 const database = url ? { url, socket: process.env.HEDDLE_HOST_DATABASE_SOCKET } : undefined;
-// User code has no business with the database, and what it starts is no graph host.
+// User code must not see the database, and processes that it starts are not graph hosts.
 for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
 
 const projectFile = join(project.dir, "langgraph.json");

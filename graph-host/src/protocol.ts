@@ -1,26 +1,26 @@
 /**
  * The graph host protocol, version 1.
  *
- * A graph host is a child process that runs user code. It speaks to the server over one duplex byte
- * stream, file descriptor 3 of the host, and knows nothing of HTTP. The protocol is language-neutral: a
- * frame is two lengths, a JSON header and raw bytes.
+ * A graph host is a child process that runs user code. It talks to the server over one duplex byte stream, file
+ * descriptor 3 of the host, and knows nothing of HTTP. The protocol is language-neutral: a frame is two lengths, a JSON
+ * header and raw bytes.
  *
  *     frame  := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
  *
- * The header says what the frame is (`t`); the body carries what the server stores or sends on without
- * looking into it: JSON text, already serialised by the side that has the objects.
+ * The header identifies the frame (`t`); the body carries what the server stores or forwards without parsing it: JSON
+ * text, already serialised by the side that has the objects.
  *
- * Life of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, runs what
- * `run.start` hands it, answers each `call` with one `result`, and on `drain` finishes its runs and exits
- * with 0. When the stream ends, its server is gone: the host must exit at once. A second descriptor, 4,
- * carries one byte a second from the server; a watchdog thread of the host kills the process when it
- * ends, or stays silent for `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server.
+ * Life cycle of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, executes each
+ * `run.start`, answers each `call` with one `result`, and on `drain` finishes its runs and exits with 0. When the
+ * stream ends, its server is gone: the host must exit at once. A second descriptor, 4, carries one byte a second from
+ * the server; a watchdog thread of the host kills the process when it ends, or stays silent for
+ * `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server.
  *
- * Run: `run.start` is answered by any number of `event` frames, then exactly one `run.end`, also after
- * `run.cancel`. Everything that a run writes is fenced by (`run_id`, `attempt`): when the database says
- * that the attempt is no longer the current one, the host stops the run and ends it with `fenced`. A
- * `run.start` for a run that this host still runs takes the older attempt's place, which ends without a
- * `run.end`: from then on every frame of the run is of the newer attempt.
+ * Run: `run.start` is answered by any number of `event` frames, then exactly one `run.end`, also after `run.cancel`.
+ * All writes of a run are fenced by (`run_id`, `attempt`): when the database reports that the attempt is no longer the
+ * current one, the host stops the run and ends it with `fenced`. A `run.start` for a run that this host still executes
+ * replaces the older attempt, which ends without a `run.end`: from then on every frame of the run belongs to the newer
+ * attempt.
  */
 export const PROTOCOL_VERSION = 1;
 
@@ -29,21 +29,21 @@ export type ServerFrame =
   | { t: "ping"; n: number }
   /** Body: {@link RunKwargs} as JSON. */
   | RunStart
-  /** Stop a run. `reason` ends up in the run's record. The host aborts and still sends `run.end`. */
+  /** Stops a run. `reason` ends up in the run's record. The host aborts and still sends `run.end`. */
   | { t: "run.cancel"; run_id: string; reason: string }
-  /** The run's end is the server's to write: see {@link RunStart.hold_end}. Comes too late for a run that ends just now. */
+  /** Leaves the run's end to the server: see {@link RunStart.hold_end}. No effect on a run that is just ending. */
   | { t: "run.hold"; run_id: string }
   /** Body: the method's parameters as JSON, see {@link HostCalls}. */
   | { t: "call"; id: number; method: keyof HostCalls }
-  /** Answer to `store.call`. Body: JSON array of results, one an operation, or nothing on error. */
+  /** Answer to `store.call`. Body: JSON array of results, one per operation, or nothing on error. */
   | { t: "store.result"; id: number; error?: WireError }
-  /** Where the traces of runs go from now on. Without this frame runs are not traced. */
+  /** Destination of the runs' traces from now on. Without this frame runs are not traced. */
   | { t: "trace.to"; to: TraceDestination }
-  /** Body: {@link LostTrace} as JSON. The run is over, and the process that traced it could not say so. */
+  /** Body: {@link LostTrace} as JSON. The run is over, and the process that traced it could not report its end. */
   | { t: "trace.close" }
-  /** Answered by `trace.flushed` when the traces of what has run are delivered, or after `ms`. */
+  /** Answered by `trace.flushed` when the traces of all runs so far are delivered, or after `ms`. */
   | { t: "trace.flush"; ms: number }
-  /** Take nothing new, finish what runs, exit with 0. */
+  /** Accept nothing new, finish active runs, exit with 0. */
   | { t: "drain" };
 
 export type HostFrame =
@@ -51,15 +51,15 @@ export type HostFrame =
   /** `rss` and `heap` in bytes. */
   | { t: "pong"; n: number; rss: number; heap: number }
   /**
-   * One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. The
-   * `metadata` event that opens a stream is the server's.
+   * One stream event, in order. Body: the event's data as JSON text. `event` as in contract §8, with `|ns`. The server
+   * itself sends the `metadata` event that opens a stream.
    */
   | { t: "event"; run_id: string; event: string }
-  /** Everything that led to this checkpoint of the root graph, which is committed, has been sent. */
+  /** All events that led to this committed checkpoint of the root graph have been sent. */
   | { t: "mark"; run_id: string; checkpoint_id: string }
   /**
-   * Before any event of a later attempt that does not begin anew: what led to this checkpoint is an earlier attempt's.
-   * null: so is more than a checkpoint tells of, such as tasks of its step that are done.
+   * Precedes any event of a later attempt that does not start over: the frames up to this checkpoint belong to an
+   * earlier attempt. null: so do frames beyond any checkpoint, such as those of completed tasks of its step.
    */
   | { t: "run.resumed"; run_id: string; checkpoint_id: string | null }
   /** Body: {@link RunResult} as JSON text. */
@@ -69,10 +69,10 @@ export type HostFrame =
   /** Body: JSON array of store operations, see {@link StoreOperation}. */
   | { t: "store.call"; id: number }
   | { t: "trace.flushed" }
-  /** User code broke outside of any run's promise and the host cannot tell whose; it exits after this. */
+  /** User code failed outside any run's promise and the run cannot be identified; the host exits after this. */
   | { t: "fault"; message: string };
 
-/** `status` is the HTTP status that the caller should see: 4xx for what the caller did, 500 for the graph. */
+/** `status` is the HTTP status for the caller: 4xx for the caller's mistakes, 500 for the graph's. */
 export interface WireError {
   status: number;
   name: string;
@@ -81,7 +81,7 @@ export interface WireError {
 
 export type GraphStatus =
   | { ok: true; description: string | null }
-  /** The graph could not be loaded; `error` is for the developer's eyes, with file and line where known. */
+  /** The graph could not be loaded; `error` is for the developer, with file and line where known. */
   | { ok: false; description: string | null; error: string };
 
 export interface RunStart {
@@ -90,37 +90,39 @@ export interface RunStart {
   thread_id: string;
   assistant_id: string;
   graph_id: string;
-  /** 1 for the first try. Above 1 the host resumes from the run's own last checkpoint, if there is one. */
+  /** 1 for the first attempt. Above 1 the host resumes from the run's own last checkpoint, if there is one. */
   attempt: number;
-  /** True when the thread has no checkpoint yet (saves the host a read). */
+  /** True when the thread has no checkpoint yet, which saves the host a read. */
   fresh_thread: boolean;
-  /** The thread's newest checkpoint: a host that remembers it need not read it. */
+  /** Newest checkpoint of the thread: a host that remembers it need not read it. */
   head?: string;
-  /** New input brings no results for tool calls that were stopped. */
+  /** Do not add results for stopped tool calls to new input. */
   keep_tool_calls?: true;
-  /** Whether other servers must be told of the run's end. */
+  /** Whether other servers must be notified of the run's end. */
   notify: boolean;
-  /** The host writes the last checkpoint and leaves the final status to the server, which has frames to write with it. */
+  /**
+   * The host writes the last checkpoint and leaves the final status to the server, which has frames to write with it.
+   */
   hold_end?: boolean;
 }
 
-/** `waiting`: a trace platform is on its way up; what is traced meanwhile is kept for it, within bounds. */
+/** `waiting`: a trace platform is starting; traces are buffered for it, within bounds. */
 export type TraceDestination = { state: "off" | "waiting" } | { state: "on"; url: string; key: string | null };
 
-/** The end of a run that its own tracer did not tell, or its whole story when that had told nothing. */
+/** End of a run that its own tracer did not report, or the whole run when nothing was reported. */
 export interface LostTrace {
   run_id: string;
   name: string;
-  /** ISO 8601 in UTC; of the run itself, when its tracer has told nothing. */
+  /** ISO 8601 in UTC; start of the run itself, when its tracer has reported nothing. */
   start_time: string;
   inputs: unknown;
   error: string | null;
-  /** The project that the run asked for, instead of the usual one. */
+  /** Project that the run asked for, instead of the usual one. */
   project?: string;
   metadata: Record<string, unknown>;
 }
 
-/** What a run does, as stored in `runs.kwargs`. Contract §7 and §7.1 name the fields. */
+/** Definition of a run, as stored in `runs.kwargs`. Contract §7 and §7.1 define the fields. */
 export interface RunKwargs {
   input?: unknown;
   command?: { update?: unknown; resume?: unknown; goto?: unknown } | null;
@@ -145,8 +147,8 @@ export interface RunKwargs {
    */
   protocol?: "v2";
   /**
-   * Pending interrupts that the run answers or discards, by id (migrations/postgres/functions/questions.sql).
-   * `open`: those that a resume still has to answer; `refused`: why it must not run.
+   * Pending interrupts that the run answers or discards, by id (migrations/postgres/functions/questions.sql). `open`:
+   * interrupts that a resume still has to answer; `refused`: why it must not run.
    */
   questions?: { refused?: string; discarded?: string[]; bound?: Record<string, string>; open?: string[] } | null;
 }
@@ -156,15 +158,15 @@ export interface RunEnd {
   run_id: string;
   attempt: number;
   /**
-   * `success`: the graph ran to its end or to an interrupt. `error`: it threw; `error` says what.
-   * `cancelled`: it was stopped by `run.cancel`. `fenced`: another attempt owns the run; nothing was written.
-   * `retry`: the infrastructure failed (the database was away for too long), user code is not to blame.
+   * `success`: the graph ran to its end or to an interrupt. `error`: it threw; `error` has the details. `cancelled`: it
+   * was stopped by `run.cancel`. `fenced`: another attempt owns the run; nothing was written. `retry`: the
+   * infrastructure failed (the database was unreachable for too long), not user code.
    */
   outcome: "success" | "error" | "cancelled" | "fenced" | "retry";
   error?: { error: string; message: string; stack?: string };
   /**
-   * The host has written the run's final status with its last checkpoint: the status, and whether another run
-   * waits for the thread. Absent: the server has to write it.
+   * Present when the host has written the run's final status with its last checkpoint: the status, and whether another
+   * run waits for the thread. Otherwise the server has to write it.
    */
   finished?: { outcome: string; waiting: boolean };
 }
@@ -210,23 +212,23 @@ export interface HostCalls {
     };
     result: unknown[];
   };
-  /** `supersteps` are applied in order, each on top of the one before (bulk update). */
+  /** `supersteps` are applied in order, each on top of the previous one (bulk update). */
   "state.update": {
     params: {
       graph_id: string;
       thread_id: string;
       config: object;
       checkpoint?: CheckpointRef;
-      /** The thread is being made by the caller, whose transaction hides it from the host. */
+      /** The caller is creating the thread in a transaction that hides it from the host. */
       creates?: boolean;
       supersteps: { updates: { values?: unknown; command?: RunKwargs["command"]; as_node?: string }[] }[];
     };
-    /** `state` is the thread's head afterwards, for the thread's row. */
+    /** `state` is the thread's new head, for the thread's row. */
     result: { checkpoint: { thread_id: string; checkpoint_ns: string; checkpoint_id: string }; state: RunResult };
   };
 }
 
-/** The store crosses the protocol as operations in LangGraph's own terms (`BaseStore.batch`). */
+/** Store operations cross the protocol in LangGraph's own terms (`BaseStore.batch`). */
 export type StoreOperation =
   | { op: "get"; namespace: string[]; key: string }
   | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }
@@ -249,7 +251,7 @@ export type StoreOperation =
 const PREFIX = 8;
 const EMPTY = Buffer.alloc(0);
 
-/** One frame as bytes. `body` is text or bytes that are sent as they are. */
+/** Encodes one frame. `body` is text or bytes that are sent unchanged. */
 export function encodeFrame(header: ServerFrame | HostFrame, body: string | Buffer = EMPTY): Buffer {
   const head = JSON.stringify(header);
   const headLength = Buffer.byteLength(head);
@@ -264,8 +266,8 @@ export function encodeFrame(header: ServerFrame | HostFrame, body: string | Buff
 }
 
 /**
- * Cuts a byte stream into frames. Feed it chunks; it calls back once a frame, in order.
- * A body handed to the callback is a view into the chunk: keep it, but never write to it.
+ * Cuts a byte stream into frames and calls back once per frame, in order. A body passed to the callback is a view into
+ * the chunk: it may be kept, but never written to.
  */
 export class FrameReader<T extends { t: string }> {
   #onFrame: (header: T, body: Buffer) => void;

@@ -2,7 +2,7 @@ import type { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import type { ReadCheckpoints, StoredCheckpoint } from "./checkpoints/read-statement.ts";
 import type { CheckpointRow, WriteItem } from "./checkpoints/rows.ts";
 
-/** A checkpoint database for `warmUp`: it knows the newest checkpoint of one thread, and forgets the others. */
+/** Creates a checkpoint database for `warmUp`, which remembers only the newest checkpoint of one thread. */
 export function rehearsalDatabase(): CheckpointDatabase {
   const values: StoredCheckpoint["values"] = new Map();
   let newest: CheckpointRow | undefined;
@@ -17,7 +17,7 @@ export function rehearsalDatabase(): CheckpointDatabase {
       newest: newest?.id,
     });
   const nothing = { value: () => {} };
-  // of the class only what a saver calls
+  // implements only what a saver calls
   return Object.create(null, {
     write: { value: write },
     read: { value: read },

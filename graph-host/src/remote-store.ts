@@ -4,7 +4,7 @@ import { toJson } from "./serialise.ts";
 
 type WireItem = Omit<Item, "createdAt" | "updatedAt"> & { created_at: string; updated_at: string; score?: number };
 
-/** LangGraph's store, kept by the server: a batch is one round trip. */
+/** LangGraph's store, held by the server: a batch is one round trip. */
 export class RemoteStore extends BaseStore {
   #call: (operations: string) => Promise<unknown[]>;
 

@@ -3,11 +3,11 @@ import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
 /**
  * Module resolution and loading of the graph host, run by Node in its loader thread.
  *
- * LangGraph must exist once in the process: a message class, a symbol or an AsyncLocalStorage of a second
- * copy is a stranger to the first. So what the host itself imports of LangChain is resolved as if the
- * user's project had imported it. Everything else is resolved as usual.
+ * LangGraph must exist once in the process: a message class, a symbol or an AsyncLocalStorage of a second copy is
+ * unknown to the first. So the host's own imports of LangChain are resolved as if the user's project had made them.
+ * Everything else is resolved as usual.
  *
- * The module that makes checkpoint ids is replaced in each copy, see checkpoint-id-module.mjs.
+ * The module that generates checkpoint ids is replaced in each copy, see checkpoint-id-module.mjs.
  */
 interface Places {
   /** URL prefix of the files that belong to the graph host. */
@@ -39,12 +39,12 @@ export async function resolve(specifier: string, context: ResolveContext, next: 
     return next(specifier, context);
   }
   const fromProject = { ...context, parentURL: places.project };
-  // The saver's base class must be LangGraph's own copy, and few projects list that package themselves.
+  // The saver's base class must come from LangGraph's own copy, and few projects list that package themselves.
   if (specifier === "@langchain/langgraph-checkpoint") {
     const langgraph = await next("@langchain/langgraph", fromProject);
     return next(specifier, { ...context, parentURL: langgraph.url });
   }
-  // LangChain's tracer is to get the client that it was made for, and few projects list that package themselves.
+  // LangChain's tracer needs the client version that it was made for, and few projects list that package themselves.
   if (specifier === "langsmith" || specifier.startsWith("langsmith/")) {
     const core = await next("@langchain/core/tracers/tracer_langchain", fromProject);
     return next(specifier, { ...context, parentURL: core.url });

@@ -13,33 +13,33 @@ import type { Finished } from "./checkpoints/rows.ts";
 import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
 import { currentWork } from "./runs/active-run.ts";
 
-/** Where checkpoints go. One a host process; a saver of it costs little and is made for each use. */
+/** Source of checkpoint savers, one per host process; a saver is cheap and created for each use. */
 export interface Savers {
   forRun(run: SaverRun): Saver;
-  /** For reading, and for the first states of a thread whose row is not committed yet. */
+  /** Saver for reads, and for the first states of a thread whose row is not committed yet. */
   unfenced(): Saver;
-  /** For a state updated by hand: refused once a run is on the thread, or a newer checkpoint. */
+  /** Saver for a manual state update: rejected once the thread has an active run or a newer checkpoint. */
   guarded(): Saver;
   close(): Promise<void>;
 }
 
 export interface SaverRun {
   runId: string;
-  /** Writes are refused once another attempt owns the run. */
+  /** Writes are rejected once another attempt owns the run. */
   attempt: number;
   threadId: string;
   freshThread: boolean;
-  /** The thread's newest checkpoint, with nothing written beside it. */
+  /** Newest checkpoint of the thread, without pending writes. */
   head?: string | undefined;
   graph: unknown;
-  /** Told of each checkpoint of the root graph that a node of this run has led to, when it is committed. */
+  /** Called with each committed checkpoint of the root graph that a node of this run has led to. */
   onCheckpoint?: ((checkpointId: string) => void) | undefined;
 }
 
 /**
- * `flush` resolves when everything that was put is kept, and rejects if something could not be; given a thread, it
- * remembers where that one is now. `unfinished` reads a checkpoint that nodes would have followed. `finish` flushes
- * too and writes the run's final status; a saver without it leaves that to the server.
+ * `flush` resolves when all puts are committed, and rejects if one failed; given a thread, it remembers that thread's
+ * newest checkpoint. `unfinished` reads a checkpoint that nodes would have followed. `finish` also flushes and writes
+ * the run's final status; a saver without it leaves that to the server.
  */
 export type Saver = BaseCheckpointSaver & {
   flush(threadId?: string): Promise<void>;
@@ -69,7 +69,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
   };
 }
 
-/** For tests of what needs no database: threads live as long as the process. */
+/** Creates in-memory savers, for tests that need no database: threads live as long as the process. */
 function memorySavers(): Savers {
   const saver = new ProcessMemorySaver();
   return { forRun: () => saver, unfenced: () => saver, guarded: () => saver, close: () => Promise.resolve() };

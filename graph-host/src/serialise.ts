@@ -1,16 +1,15 @@
 /**
- * The one way from objects of user code to JSON text: stream events, states, results of calls.
+ * Serialises objects of user code to JSON text: stream events, states, results of calls. No other code does.
  *
- * LangChain messages are flattened wherever they occur (contract agent-server §1.2). The text never holds
- * what Postgres' jsonb refuses, a null byte or a lone surrogate: both become U+FFFD.
- * A value is copied only where something in it must change, so that plain states go to the native
- * JSON.stringify untouched.
+ * LangChain messages are flattened wherever they occur (contract agent-server §1.2). The text never contains what
+ * Postgres' jsonb rejects, a null byte or a lone surrogate: both become U+FFFD. A value is copied only where something
+ * in it must change, so that plain states reach the native JSON.stringify untouched.
  */
 export function toJson(value: unknown): string {
   return storable(JSON.stringify(plain(value, [])) ?? "null");
 }
 
-/** What `toJson` prints, still as values: no objects of classes in it. */
+/** Returns the values that `toJson` serialises: plain, without class instances. */
 export function toPlain(value: unknown): unknown {
   return plain(value, []);
 }
@@ -67,7 +66,7 @@ function plainFields(object: Record<string, unknown>, ancestors: object[]): Reco
   return copy ?? object;
 }
 
-/** An object where the keys allow it, else the list of pairs. */
+/** Returns an object where the keys allow it, else the list of pairs. */
 function fromMap(map: Map<unknown, unknown>): unknown {
   const entries = [...map];
   return entries.every(([key]) => typeof key === "string")
@@ -75,8 +74,8 @@ function fromMap(map: Map<unknown, unknown>): unknown {
     : entries;
 }
 
-// An escaped backslash is matched first, by the last alternative, so that the text \\u0000 (six
-// characters that a user wrote) stays what it is. V8 prints lone surrogates in lower case.
+// An escaped backslash is matched first, by the last alternative, so that the text \\u0000 (six characters that a user
+// wrote) stays unchanged. V8 prints lone surrogates in lower case.
 const ESCAPE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
 
 function storable(json: string): string {
@@ -84,7 +83,7 @@ function storable(json: string): string {
   return json.replace(ESCAPE, (escape) => (escape.length === 6 ? "\uFFFD" : escape));
 }
 
-/** The class name where nobody set a better one: `class Boo extends Error` is named "Error" by JavaScript. */
+/** Returns the class name unless `name` was set: JavaScript names `class Boo extends Error` just "Error". */
 export function errorName(error: Error): string {
   if (error.name !== "Error" && error.name) return error.name;
   return error.constructor?.name || "Error";

@@ -9,17 +9,17 @@ interface Pending {
 interface Batching {
   store: BaseStore;
   running: boolean;
-  /** Operations of this turn of the event loop. */
+  /** Operations of the current turn of the event loop. */
   turn?: Pending[];
 }
 
 /**
- * LangGraph wraps the store of every run, and of every subgraph, in a batcher that looks for work each
- * millisecond as long as the run lasts, and makes the run's end wait for its last look. That is a tenth to
- * a half of the throughput of concurrent runs, whether they use the store or not. This one starts a batch
- * when there is something to do: everything that was asked for in one turn of the event loop.
+ * Replaces LangGraph's store batcher. LangGraph wraps the store of every run and subgraph in a batcher that polls each
+ * millisecond for as long as the run lasts, and delays the run's end until its last poll. That is a tenth to a half of
+ * the throughput of concurrent runs, whether they use the store or not. This one starts a batch on demand: all
+ * operations of one turn of the event loop.
  *
- * It changes the library's class in this process; a version of it that looks different is left as it is.
+ * It patches the library's class in this process; a version that looks different is left unchanged.
  */
 export function batchStoreOnDemand(): void {
   const prototype = AsyncBatchedStore.prototype as unknown as Record<string, unknown>;

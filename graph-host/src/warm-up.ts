@@ -9,15 +9,15 @@ import { rehearsalDatabase } from "./rehearsal-database.ts";
 import { ActiveRun } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
 
-/** After so many runs the compilers have seen what matters; measured: a run then takes a third of the first ones. */
+/** Number of runs after which the hot code is compiled; measured: a run then takes a third of the first ones. */
 const RUNS = 100;
 const ID = "00000000-0000-4000-8000-000000000000";
 
 /**
- * Runs a graph of our own through the code that every run goes through, so that the first callers do not pay for
- * its compilation: 10 ms a run at first, 3 ms afterwards. Nothing leaves the process: checkpoints
- * stay in memory, events are dropped. It makes way as soon as `busy` says that there is real work, and does not happen where
- * somebody watches: with LangSmith tracing or verbose output switched on in the environment.
+ * Runs a built-in graph through the code that every run uses, so that the first callers do not pay for its compilation:
+ * 10 ms a run at first, 3 ms afterwards. Nothing leaves the process: checkpoints stay in memory, events are dropped. It
+ * stops as soon as `busy` reports real work, and is skipped where it would be visible: with LangSmith tracing or
+ * verbose output enabled in the environment.
  */
 export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, busy: () => boolean): Promise<void> {
   if (WATCHED.some((name) => process.env[name] === "true")) return;
@@ -44,7 +44,7 @@ export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, 
     pause: () => undefined,
   };
   for (let n = 0; n < RUNS && !busy(); n++) {
-    // by turns on a new thread and on one that has a state to be read
+    // alternates between a new thread and one with a state to read
     const start = { ...START_FRAME, fresh_thread: n % 2 === 0 };
     await executeRun(rehearsal, new ActiveRun(start), { ...KWARGS });
     await nextTurn();

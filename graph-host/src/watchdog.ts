@@ -1,16 +1,15 @@
 import { Worker } from "node:worker_threads";
 
 /**
- * Kills the process when its server is gone, even while user code blocks the main thread: a worker thread
- * reads descriptor 4, on which the server sends a byte a second. The end of the stream, or silence for
- * `silenceMs`, means that nobody is left to send results to, and that the run may already be running
- * elsewhere.
+ * Kills the process when its server is gone, even while user code blocks the main thread: a worker thread reads
+ * descriptor 4, on which the server sends a byte a second. The end of the stream, or silence for `silenceMs`, means
+ * that results have no receiver, and that the run may already be running elsewhere.
  *
- * The worker is started from source text and without the process's own `--import`s: it starts in a few
- * milliseconds, and no module hook or user code runs in it.
+ * The worker is started from source text and without the process's own `--import`s: it starts in a few milliseconds,
+ * and no module hook or user code runs in it.
  */
 export function startWatchdog(silenceMs: number, fd = 4): void {
-  // tsx keeps function names by calls of a helper that the bare worker does not have
+  // tsx preserves function names through a helper that the bare worker lacks
   const source = `const __name = (f) => f; (${watch.toString()})(require)`;
   const worker = new Worker(source, { eval: true, execArgv: [], workerData: { fd, silenceMs } });
   worker.unref();

@@ -1,11 +1,11 @@
 /**
- * The sockets of a pool. postgres.js waits for an answer for as long as the socket is open, and it forgets a statement
- * that is sent between a socket's `error` and its `close`. So a socket of this class
+ * Sockets of a pool. postgres.js waits for an answer for as long as the socket is open, and it loses statements sent
+ * between a socket's `error` and its `close`. So a socket of this class
  *
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
- * - reports a loss by `close` alone once the session is established, so that all statements under way fail,
- * - reports a loss during the start of the session as an error, because postgres.js would try again at once, for ever.
+ * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
+ * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, for ever.
  */
 import { Socket } from "node:net";
 
@@ -14,7 +14,7 @@ const READY_BYTES = 6;
 const GRACE_MS = 101;
 
 interface SocketAddress {
-  /** Of a Unix socket; takes the place of host and port. */
+  /** Path of a Unix socket; takes precedence over host and port. */
   path: string | undefined;
   host: string;
   port: number;
@@ -24,12 +24,12 @@ class WatchedSocket extends Socket {
   #established = false;
   #failed = false;
   readonly #silenceMs: number;
-  /** How many bytes had come when the last write was made. */
+  /** Number of bytes read when the last write was made. */
   #readAtWrite = -1;
   #timer: NodeJS.Timeout | undefined;
   #silentSince = 0;
 
-  /** @param silenceMs 0: it may stay silent for ever */
+  /** @param silenceMs 0: silence is not limited */
   constructor(silenceMs: number) {
     super();
     this.#silenceMs = silenceMs;
@@ -43,7 +43,7 @@ class WatchedSocket extends Socket {
     this.once("close", () => clearTimeout(this.#timer));
   }
 
-  /** Takes the place of `connect`, which takes an overridden `write` away. */
+  /** Replaces `connect`, which drops an overridden `write`. */
   open({ path, host, port }: SocketAddress): this {
     if (path) this.connect(path);
     else this.connect(port, host);
@@ -77,14 +77,14 @@ class WatchedSocket extends Socket {
       if (this.bytesRead !== this.#readAtWrite) return;
       const silent = performance.now() - this.#silentSince;
       if (silent < this.#silenceMs) this.#timer = this.#watch(this.#silenceMs - silent);
-      // an answer that came while this process was frozen or busy is read first
+      // read first any answer that arrived while this process was frozen or busy
       else if (ms !== GRACE_MS) this.#timer = this.#watch(GRACE_MS);
       else this.destroy(lost("ETIMEDOUT", `The database did not answer for ${Math.round(silent)} ms`));
     }, ms).unref();
   }
 }
 
-/** The `socket` option of postgres.js, which its types leave out. Several hosts are tried in turn. */
+/** Creates the `socket` option of postgres.js, which its types omit. Several hosts are tried in turn. */
 export function watchedSocket(silenceMs: number) {
   let opened = 0;
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TestDatabase } from "../../server/test/db.ts";
 import { HostProcess } from "./host-process.ts";
 
-/** A host whose checkpoints go to a database of its own; each run has the row that the fence looks at. */
+/** Starts a host with its own checkpoint database; each run has the row that the fence checks. */
 export async function databaseHost(
   db: TestDatabase,
   graphs: Record<string, string>,

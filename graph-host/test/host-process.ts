@@ -20,13 +20,13 @@ import {
 // oxlint-disable-next-line typescript/no-explicit-any -- JSON off the wire, which tests look into
 type Json = any;
 
-/** The server's side of the protocol, as far as tests need it, around a real host process. */
+/** Server side of the protocol, as far as tests need it, around a real host process. */
 export class HostProcess {
   readonly child: ChildProcess;
   readonly stderr: string[] = [];
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   ready!: HostFrame & { t: "ready" };
-  /** Called before each run is started: what the server's queue would do. */
+  /** Called before each run is started, in place of the server's queue. */
   claim: ((run: RunHandle, attempt: number) => Promise<void>) | undefined;
   storeCall: (operations: unknown[]) => unknown[] | Error = () => new Error("no store in this test");
   #socket: Duplex;
@@ -73,12 +73,12 @@ export class HostProcess {
     return new HostProcess(child);
   }
 
-  /** The watchdog's bytes stop, as if the server hung. */
+  /** Stops the watchdog's bytes, as if the server hung. */
   stopHeart(): void {
     clearInterval(this.#heart);
   }
 
-  /** The watchdog's stream ends, as when the server dies. */
+  /** Ends the watchdog's stream, as when the server dies. */
   dropHeart(): void {
     clearInterval(this.#heart);
     (this.child.stdio[4] as Writable).destroy();
@@ -96,7 +96,7 @@ export class HostProcess {
     this.#socket.write(encodeFrame(header, body === undefined ? undefined : JSON.stringify(body)));
   }
 
-  /** The next frame that matches; rejects when the host exits before. */
+  /** Resolves with the next frame that matches; rejects when the host exits before. */
   frame(matches: (header: HostFrame) => boolean): Promise<{ header: HostFrame; body: Buffer }> {
     return new Promise((resolve, reject) => {
       const listener = (header: HostFrame, body: Buffer) => {
@@ -227,7 +227,7 @@ export class RunHandle {
     return this.events.filter(({ event }) => event === name).map(({ data }) => data);
   }
 
-  /** Resolves at the first event that matches, also one that has come already. */
+  /** Resolves at the first event that matches, including earlier ones. */
   seen(matches: (event: string, data: Json) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => this.events.some(({ event, data }) => matches(event, data)) && resolve();

@@ -1,4 +1,4 @@
-/** Composition: which spaces are mounted on which HTTP application, and what surrounds every request. */
+/** Composition: mounts the spaces on HTTP applications, and the middleware around every request. */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
@@ -35,13 +35,16 @@ interface Space {
   settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
 }
 
-/** What stands before every route, also before those that there are not: `preflights` before CORS, `requests` behind. */
+/** Middleware ahead of every route, including unknown paths: `preflights` runs before CORS, `requests` after it. */
 interface Gate {
   preflights: MiddlewareHandler;
   requests: MiddlewareHandler;
 }
 
-/** `worker`: of what is mounted only its health and figures; what it asks of itself, as a webhook may, finds everything. */
+/**
+ * Builds the agent application. A `worker` serves only health and metrics; its internal requests, such as those of
+ * webhooks, reach every route.
+ */
 export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
   const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
@@ -69,7 +72,7 @@ export const createControlApp = (deps: ControlDeps, guard: Guard, reach: Reach =
     explainMissing,
   });
 
-/** What langgraph.json says of HTTP: rules for other origins, a prefix, the project's own app. */
+/** Reads the HTTP section of langgraph.json: CORS rules, a prefix, the project's own app. */
 function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   const { http } = deps.project.config;
   const prefix = deps.settings.mountPrefix ?? http.mount_prefix;
@@ -83,7 +86,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
       if (!deps.customApp) return;
       const { middleware_order, enable_custom_route_auth } = http;
       if (middleware_order === "auth_first") authenticateFirst(app, routes, guard);
-      // its middleware may read what our routes read
+      // the project's middleware may read bodies that our routes read again
       app.use(holdBodies(bodies));
       mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
     },
@@ -91,20 +94,20 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
 }
 
 interface Surroundings {
-  /** Origins whose pages may call. */
+  /** Origins whose pages may call this application. */
   allows: OriginRule;
   gate?: Gate | undefined;
-  /** Paths that pages of any origin may call, whatever the setting says. */
+  /** Paths open to pages of any origin, regardless of the setting. */
   isOpen?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
   logger?: MiddlewareHandler | undefined;
-  /** What there is to say of a path that there is not. */
+  /** Returns an explanation for an unknown path. */
   explainMissing?: (path: string) => string | undefined;
-  /** Everything is below it. */
+  /** Prefix of every path. */
   prefix?: string | undefined;
-  /** Whether a slash at a path's end makes it another one: not for LangSmith's clients (contract trace-platform §0.1). */
+  /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
   strict?: boolean;
-  /** Mounts what stands before the routes. */
+  /** Mounts handlers ahead of the routes. */
   mountFirst?: (app: Hono, routes: Route[], guard: Guard, bodies: BodyLimits) => void;
 }
 
@@ -135,7 +138,7 @@ function createApp(
   app.use(findClientIp(settings));
   if (logger) app.use(logger);
   if (gate) app.use(gate.preflights);
-  // what a project's own middleware sets ahead of our routes counts
+  // headers set by a project's own middleware ahead of our routes take precedence
   app.use(allowOrigins(allows, rules, isOpen, mountFirst !== undefined));
   if (gate) app.use(gate.requests);
   const bodies = { maxBytes: settings.maxBodyBytes, gate: guard.bodies ?? new BodyGate(settings) };

@@ -1,4 +1,4 @@
-/** Whole agent servers of several workspaces that are started on one database. */
+/** Complete agent servers of several workspaces, started on one database. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
 
-/** Reads the environment before its first pause, so that starts may overlap. */
+/** Starts a server. Its environment is read before the first await, so that starts may overlap. */
 async function start(db: TestDatabase, workspaceId?: string): Promise<RunningAgentServer> {
   const env = { HEDDLE_HOSTS: "1", HEDDLE_SHUTDOWN_GRACE_SECS: "0", HEDDLE_LOG_LEVEL: "silent" };
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
@@ -75,9 +75,9 @@ test(
     for (const part of [first, other, name, "HEDDLE_WORKSPACE_ID", "heddle workspaces hand-over"]) {
       expect(refused).toContain(part);
     }
-    // refused before anything of it was written
+    // refused before it wrote anything
     expect((await db.sql`select 1 from servers`).length).toBe(1);
-    // a replica, whether it is told its workspace or not
+    // a replica, with or without a configured workspace
     await start(db, first);
     await start(db);
     expect(await owners(db)).toEqual([first]);

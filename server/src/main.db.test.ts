@@ -57,7 +57,7 @@ test("servers that need keys ask each other with the caller's own, and let nobod
     stream_resumable: true,
   });
   const { run_id: run } = (await created.json()) as { run_id: string };
-  // the run is at the first server, so that is where the second one reads its frames
+  // the run executes on the first server, so the second one reads its frames there
   const stream = await call(two.url, `/threads/${thread}/runs/${run}/stream`, one.firstKey);
   expect(stream.status).toBe(200);
   const frames = stream.body!.getReader();

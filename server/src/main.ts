@@ -210,10 +210,11 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
     started.add(() => control.stop());
     const { sql, secrets, table } = control.deps;
     const sealKey = sealKeyOf(secrets.keyring.newest);
-    const identity = await openIdentity({ sql, log, settings: options, host, ofOneWorkspace: false, sealKey });
+    const settingsHere = { ...options, besideDeployments: true };
+    const identity = await openIdentity({ sql, log, settings: settingsHere, host, ofOneWorkspace: false, sealKey });
     started.add(() => identity.stop());
     const mayPass = createCredentialRule(identity.guard.authenticator, identity.keysNeeded);
-    const gateway = new Gateway({ table, log, settings: options, mayPass });
+    const gateway = new Gateway({ table, log, settings: options, mayPass, mustShowKey: identity.mustShowKey });
     started.add(() => Promise.resolve(gateway.close()));
     const reach = reachOf(identity, host);
     answer(
@@ -233,7 +234,9 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
 export async function startConsole(settings: ConsoleServerSettings): Promise<{ url: string; close(): Promise<void> }> {
   const options = readOptions({ ...consoleOptions, ...identityOptions }, process.env);
   const keysNeeded = settings.keysNeeded ?? judgeExposure(options, settings.host).keysNeeded;
-  return await startConsoleServer({ ...settings, keysNeeded, settings: options, log: createLog(options.logLevel) });
+  const { besideDeployments, logLevel } = options;
+  const log = createLog(logLevel);
+  return await startConsoleServer({ ...settings, keysNeeded, besideDeployments, settings: options, log });
 }
 
 let processBodies: BodyGate | undefined;

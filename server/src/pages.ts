@@ -1,4 +1,6 @@
-/** Which web pages may reach which server: one rule a space, behind its CORS headers and its browser guard alike. */
+/**
+ * Origin policy: which web pages may call which server. One rule per space, for its CORS headers and its browser guard.
+ */
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import type { BrowserPolicy } from "./base/http/browser-guard.ts";
@@ -16,10 +18,10 @@ export interface Reach {
   onLoopback: boolean;
 }
 
-/** A server of a developer on their own machine. */
+/** Reach of a developer's local server. */
 export const LOCAL: Reach = { keyless: true, onLoopback: true };
 
-/** Pages that the project or the operator names, and local ones where the server is local too. */
+/** Allows pages named by the project or the operator, and local pages when the server is local too. */
 export const agentOrigins = (deps: AgentDeps, { keyless, onLoopback }: Reach): OriginRule =>
   originRule({
     corsOrigins: deps.settings.corsOrigins,
@@ -28,7 +30,7 @@ export const agentOrigins = (deps: AgentDeps, { keyless, onLoopback }: Reach): O
     allowLoopback: onLoopback || keyless,
   });
 
-/** Pages that the operator names. The console is none: its server passes requests on as of the same origin. */
+/** Allows pages named by the operator. The console needs none: its server proxies requests as same-origin. */
 export const platformOrigins = ({ corsOrigins }: CrossOriginSettings, { keyless }: Reach): OriginRule =>
   originRule({ corsOrigins, keyless, allowLoopback: false });
 
@@ -53,7 +55,10 @@ export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy
   isOpen: isFeedbackLink,
 });
 
-/** `isPassedOn`: requests for deployments, whose own servers judge pages. */
+/**
+ * Policy of the control plane. `isPassedOn` matches requests proxied to deployments, whose servers apply their own
+ * policy.
+ */
 export const controlPages = (
   { settings }: ControlDeps,
   reach: Reach,

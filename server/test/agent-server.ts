@@ -19,7 +19,7 @@ import { openGuard } from "./principal.ts";
 const PROJECT = fileURLToPath(new URL("fixtures/agent-project/langgraph.json", import.meta.url));
 
 /**
- * The whole agent server with a real graph host on a database of its own, spoken to without a port:
+ * Whole agent server with a real graph host on a separate database, called without a port:
  *
  *     const server = await testAgentServer();
  *     const { status, json } = await server.call("POST", "/threads", { metadata: {} });
@@ -28,11 +28,11 @@ export interface TestAgentServer {
   agent: AgentServer;
   sql: Sql;
   call: Call;
-  /** Ends it before the file's tests are over. */
+  /** Stops it before the file's tests are over. */
   stop: () => Promise<void>;
 }
 
-/** `db`: a database to share with another server, or with the one before. */
+/** `db`: a database to share with another server, or to reuse from an earlier one. */
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,

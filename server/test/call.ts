@@ -11,7 +11,7 @@ export interface Answer {
 
 export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
-/** Speaks to an application without a port. A body of text or bytes is sent as it is. */
+/** Calls an application without a port. A body of text or bytes is sent unchanged. */
 export const callerOf =
   (app: Hono): Call =>
   async (method, path, body, headers = {}) => {

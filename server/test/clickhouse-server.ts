@@ -8,8 +8,8 @@ import type { ChdbSessions } from "../src/base/clickhouse/chdb-sessions.ts";
 import { sqlLiteral } from "../src/base/clickhouse/format-param.ts";
 
 /**
- * The HTTP interface of a ClickHouse server, as far as ClickHouse's client uses it, in front of a real engine: for what
- * we say to a server where none can be installed. It knows no users, no replication and no cluster.
+ * HTTP interface of a ClickHouse server, as far as ClickHouse's client uses it, in front of a real engine: for tests of
+ * requests to a server where none can be installed. Supports no users, replication or cluster.
  */
 export async function clickHouseServer(
   sessions: ChdbSessions,

@@ -8,10 +8,10 @@ import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
 import { openClickHouse } from "../src/base/clickhouse/open-clickhouse.ts";
 
 /**
- * A real ClickHouse for tests: chDB in a temporary directory, one a test file, because a process can have only one.
- * Whoever asks again in the same file gets the same. The first call is at the head of the file: what a test registers to
- * run after all is not run, and the next file's process would still hold this one. Tables come with `migrateClickHouse` (testTracePlatform does
- * it), rows of different tests are told apart by tenant or project.
+ * A real ClickHouse for tests: chDB in a temporary directory, one per test file, because a process can have only one.
+ * Later calls in the same file return the same one. The first call belongs at the head of the file: cleanup that a test
+ * registers to run after all is not run, and the next file's process would still hold this one. `migrateClickHouse`
+ * creates the tables (testTracePlatform calls it); rows of different tests are distinguished by tenant or project.
  */
 export function testClickHouse(): Promise<ClickHouse> {
   return (shared ??= open());

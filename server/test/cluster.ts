@@ -16,7 +16,7 @@ declare module "vitest" {
 const PREFIX = "heddle-test-";
 const KEPT = "heddle-kept-";
 
-/** vitest's globalSetup of the projects that need a database: one cluster and one template a run. */
+/** Global setup (vitest) of the projects that need a database: one cluster and one template per run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const outside = process.env["TEST_DATABASE_URI"];
   const template = `heddle_template_${process.pid}`;
@@ -30,7 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const dir = mkdtempSync(join(tmpdir(), PREFIX));
   const cluster = new EmbeddedPostgres({
     dataDir: dir,
-    // Tests that pull the plug do it to clusters of their own.
+    // Tests that kill Postgres use their own clusters.
     settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "400" },
   });
   const { uri, socket } = await cluster.start();
@@ -49,7 +49,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** Clusters of runs that were killed. */
+/** Removes clusters of runs that were killed. */
 async function sweep(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const dir = join(tmpdir(), name);
@@ -57,7 +57,7 @@ async function sweep(): Promise<void> {
     try {
       if (await stopAbandonedPostgres(dir)) rmSync(dir, { recursive: true, force: true });
     } catch {
-      // Another user's, or another run is at it.
+      // Owned by another user, or being removed by another run.
     }
   }
 }

@@ -29,13 +29,13 @@ const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.ur
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * The whole control plane on a database of its own, with its gateway on a port:
+ * Whole control plane on a separate database, with its gateway on a port:
  *
  *     const control = await testControlPlane();
  *     const { status, json } = await control.call("GET", "/v2/deployments");
  *     await fetch(`${control.url}/d/my-agent/ok`);
  *
- * Its data lies inside this repository, so that deployed projects find LangGraph without an installation.
+ * Its data is inside this repository, so that deployed projects find LangGraph without an installation.
  */
 export interface TestControlPlane {
   control: ControlPlane;
@@ -46,13 +46,13 @@ export interface TestControlPlane {
   stop: () => Promise<void>;
 }
 
-/** `dataDir`: of one before, as after a restart. */
+/** `dataDir`: data directory of an earlier one, as after a restart. */
 export async function testControlPlane(
   env: Record<string, string> = {},
   options: {
     db?: TestDatabase;
     guard?: Guard;
-    /** Where the guard needs none; they are needed where there is a guard otherwise. */
+    /** Whether keys are required; by default they are where a guard is given. */
     keysNeeded?: boolean;
     dataDir?: string;
     traces?: { url: string; key: string };
@@ -64,7 +64,7 @@ export async function testControlPlane(
   const settings = readOptions(declared, {
     HEDDLE_LOG_LEVEL: "error",
     HEDDLE_MIN_HEALTHY_MS: "100",
-    // each isolation compiles the sources anew, which takes seconds; tests of isolation name theirs
+    // each isolation compiles the sources again, which takes seconds; tests of isolation set theirs
     HEDDLE_PROCESS_ISOLATION: "none",
     ...env,
   });
@@ -82,7 +82,7 @@ export async function testControlPlane(
     ...(options.traces && { traces: Promise.resolve(options.traces) }),
   });
   const guard = options.guard ?? openGuard;
-  // a domain of the gateway shows that others can come
+  // a gateway domain means that other machines can connect
   const reach = { keyless: settings.gatewayDomain === undefined, onLoopback: true };
   const app = createControlApp(control.deps, guard, reach);
   const { table } = control.deps;
@@ -110,7 +110,7 @@ export async function testControlPlane(
   return { control, sql: db.sql, call: callerOf(app), url: http.url, dataDir, stop };
 }
 
-/** A deployment that serves from a port of the test's own, without a process. */
+/** Creates a deployment served from a port of the test, without a process. */
 export async function serveDeployment(
   { sql, control }: TestControlPlane,
   { name, port, workspaceId }: { name: string; port: number; workspaceId: string },
@@ -132,7 +132,7 @@ export function testDataDirectory(): string {
   return mkdtempSync(join(parent, "heddle-control-"));
 }
 
-/** They lie beside the test's own database, and outlive it. */
+/** Drops the deployments' databases, which are siblings of the test's database and outlive it. */
 export async function dropDeploymentDatabases({ sql }: TestDatabase): Promise<void> {
   const rows = await sql<{ id: string }[]>`select id from deployments`.catch(() => []);
   for (const { id } of rows) {

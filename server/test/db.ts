@@ -14,15 +14,15 @@ import type { Sql } from "../src/base/db/connect.ts";
  *     startSomething({ databaseUri: db.uri });  // TCP, usable by any process
  *     postgres(db.uri, db.options);             // the same over the Unix socket
  *
- * After the file's tests the pool is closed and the database dropped, with whoever is still connected. When a
- * test of the file failed it is kept, and its name printed. `TEST_DATABASE_URI` names an outside Postgres
- * (a superuser's address) to use instead of the temporary cluster.
+ * After the file's tests the pool is closed and the database dropped, together with any remaining connections. When a
+ * test of the file failed it is kept, and its name printed. `TEST_DATABASE_URI` names an external Postgres (a
+ * superuser's address) to use instead of the temporary cluster.
  *
  * Tests that kill Postgres need their own: `new EmbeddedPostgres({ dataDir: mkdtempSync(...) })`.
  */
 export interface TestDatabase {
   uri: string;
-  /** For `postgres(uri, options)`: the Unix socket, where there is one. */
+  /** Options for `postgres(uri, options)`: the Unix socket, where there is one. */
   options: { host?: string };
   sql: Sql;
   /** Closes `sql` and drops the database now. */
@@ -47,7 +47,7 @@ export async function testDatabase(): Promise<TestDatabase> {
     await sql.end({ timeout: 5 });
     await administer(async (admin) => admin`drop database if exists ${admin(name)} with (force)`);
   };
-  // vitest hands the suite over as the second argument, and wants the first one destructured.
+  // vitest passes the suite as the second argument, and requires the first one destructured.
   // oxlint-disable-next-line no-empty-pattern
   afterAll(async ({}, suite) => {
     if (!dropped && hasFailed(suite)) {

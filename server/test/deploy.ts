@@ -4,7 +4,7 @@ import { expect, vi } from "vitest";
 
 import type { Call } from "./call.ts";
 
-/** Entries of an archive by hand: also those that no archiver would write. */
+/** Archive entries written by hand, including ones that no archiver would write. */
 export interface TarEntry {
   path: string;
   text?: string;
@@ -13,7 +13,7 @@ export interface TarEntry {
   mode?: number;
 }
 
-/** gzip of tar (POSIX ustar), of files by their paths or of entries of any sort. */
+/** Returns gzip of tar (POSIX ustar), of files by path or of arbitrary entries. */
 export function archiveOf(files: Record<string, string> | TarEntry[]): Buffer {
   const entries = Array.isArray(files) ? files : Object.entries(files).map(([path, text]) => ({ path, text }));
   const blocks = entries.flatMap((entry) => blocksOf(entry));
@@ -39,7 +39,7 @@ function blocksOf({ path, text = "", type = "0", link = "", mode = 0o644 }: TarE
   return [header, body, padding];
 }
 
-/** A graph that answers with what it is told and a word of its own; `slow` waits in steps. */
+/** Returns a graph that echoes its input and a fixed word; `slow` waits in steps. */
 export const graphProject = (word: string, more: Record<string, string> = {}): Record<string, string> => ({
   "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph" } }),
   "graph.mjs": `import { Annotation, StateGraph } from "@langchain/langgraph";
@@ -89,7 +89,7 @@ export async function upload(call: Call, id: string, archive: Buffer): Promise<s
   return json.object_path;
 }
 
-/** Uploads and makes a revision of it. @returns the revision's id */
+/** Uploads an archive and creates a revision of it. @returns the revision's id */
 export async function deployArchive(call: Call, id: string, archive: Buffer, body: object = {}): Promise<string> {
   const path = await upload(call, id, archive);
   const changed = await call("PATCH", `/v2/deployments/${id}`, {
@@ -105,7 +105,7 @@ export async function statusOf(call: Call, id: string, revision: string): Promis
   return (await call("GET", `/v2/deployments/${id}/revisions/${revision}`)).json.status;
 }
 
-/** Waits for a final state, and tells why when it is another one. */
+/** Waits for a final status, and throws with the reason when it is another one. */
 export async function untilStatus(
   call: Call,
   id: string,

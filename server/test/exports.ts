@@ -13,13 +13,11 @@ import { WORKSPACE } from "./principal.ts";
 import { testS3, type TestCredentials } from "./s3.ts";
 import { testTracePlatform } from "./trace-platform.ts";
 
-/** A day of March 2025, and a time on it. */
+/** Returns a day of March 2025, at a time. */
 export const marchDay = (n: number, time = "00:00:00.000000"): string =>
   `2025-03-${String(n).padStart(2, "0")}T${time}Z`;
 
-/**
- * A trace platform beside a store of its own, with one destination, and what tests of exports ask again and again.
- */
+/** Trace platform with an object store, one destination, and the requests that export tests share. */
 export async function testExports(env: Record<string, string> = {}, db?: TestDatabase) {
   let clock: (() => Date) | undefined;
   const platform = await testTracePlatform(
@@ -54,7 +52,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
   const create = (body: object) =>
     call("POST", "/api/v1/bulk-exports", { bulk_export_destination_id: destination, ...body });
 
-  /** The export, once it is over. */
+  /** Resolves with the export once it has ended. */
   async function ended(id: string, seconds = 25) {
     for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
       const { json } = await call("GET", `/api/v1/bulk-exports/${id}`);
@@ -78,7 +76,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
     return JSON.parse((await s3.read("traces", `pre/fix/export_id=${id}/_manifest.json`)).toString());
   }
 
-  /** All rows of an export, as DuckDB reads them. */
+  /** Reads all rows of an export through DuckDB. */
   async function readRows(id: string, select = "*"): Promise<Record<string, unknown>[]> {
     const keys = (await keysOf(id)).filter((key) => key.endsWith(".parquet"));
     const paths: string[] = [];

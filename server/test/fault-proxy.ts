@@ -4,23 +4,23 @@ import type { AddressInfo } from "node:net";
 export interface FaultProxy {
   /** The database's address through the proxy. */
   uri: string;
-  /** Connections at this moment. */
+  /** Number of open connections. */
   count(): number;
   /** Resets all connections. */
   cut(): void;
-  /** Lets requests through and keeps their answers back, until `cut`. */
+  /** Forwards requests and withholds their answers, until `cut`. */
   holdAnswers(): void;
-  /** From now on nothing passes on the connections that there are; new ones are served. */
+  /** Drops all traffic on existing connections; new ones are served. */
   blackHole(): void;
   /** Delays each chunk of both directions. */
   delay(ms: number): void;
-  /** Refuses new connections and cuts the others, until `up`. */
+  /** Refuses new connections and resets the others, until `up`. */
   down(): void;
   up(): void;
   close(): Promise<void>;
 }
 
-/** A TCP proxy before a database that loses answers, connections and everything. */
+/** TCP proxy in front of a database that can lose answers, connections or all traffic. */
 export async function faultProxy(uri: string): Promise<FaultProxy> {
   const target = new URL(uri);
   const [host, port] = [target.hostname, Number(target.port)];

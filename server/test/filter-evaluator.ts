@@ -1,10 +1,10 @@
 /**
- * What a filter expression means, said a second time, in memory and as simply as can be: the tests compare it with
- * what the compiler makes ClickHouse answer.
+ * Reference implementation of filter expressions, in memory and as simple as possible: the tests compare it with the
+ * results of the compiled ClickHouse queries.
  */
 import type { Expression, Literal, Test } from "../src/trace/filter/expression.ts";
 
-/** A run as a client sees it. Times: `YYYY-MM-DD hh:mm:ss.ffffff`. */
+/** Run as a client sees it. Times: `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export interface SampleRun {
   id: string;
   trace_id: string;
@@ -108,7 +108,7 @@ const searched = (run: SampleRun): (string | null)[] => [
   ...pairsOf(run, "metadata").flatMap((pair) => [String(pair["key"]), String(pair["value"])]),
 ];
 
-/** The text as it is, and the keys and texts that it stands for. */
+/** Returns the text unchanged, and the keys and texts inside it when it is JSON. */
 function textsIn(json: string | null): string[] {
   if (json === null) return [];
   const found = [json];
@@ -139,7 +139,7 @@ export function passes(value: Value, test: Test): boolean {
   return test.op === "lt" ? order < 0 : order <= 0;
 }
 
-/** Negative, zero or positive; undefined where the two can't be compared. */
+/** Returns a negative number, zero or a positive one; undefined where the two can't be compared. */
 function compare(value: string | number | boolean, other: Literal): number | undefined {
   if (typeof value === "string" && typeof other === "number") {
     return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) - other : undefined;

@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Git over HTTP, by git's own http-backend, as hosts have it: repositories at `<url>/<name>.git`, and those whose name
- * begins with `private` only for whoever has the token.
+ * Git over HTTP by git's own http-backend, as git hosts run it: repositories at `<url>/<name>.git`; those whose name
+ * begins with `private` require the token.
  */
 export interface GitServer {
   url: string;
   token: string;
-  /** Answers instead of git, when it is set. */
+  /** Handles requests in place of git, when it is set. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
-  /** Whether it speaks the protocol of before 2018 only, in which commits cannot be asked for by their hash. */
+  /** Whether it speaks only the protocol from before 2018, in which commits cannot be requested by hash. */
   isOld: boolean;
   /** `authorization` headers of the requests so far. */
   seen: (string | undefined)[];
@@ -24,9 +24,12 @@ export interface GitServer {
 
 export interface TestRepository {
   url: string;
-  /** Bare, on this machine. */
+  /** Path of the bare repository on this machine. */
   path: string;
-  /** Writes files on a branch and pushes them. A file of null is removed, one of `{ link }` a symbolic link. @returns the commit */
+  /**
+   * Writes files on a branch and pushes them. A null file is removed, `{ link }` is a symbolic link. @returns the
+   * commit
+   */
   commit(files: Record<string, string | null | { link: string }>, branch?: string): string;
   git(...args: string[]): string;
 }
@@ -65,7 +68,7 @@ export async function testGitServer(): Promise<GitServer> {
   return made;
 }
 
-/** RFC 3875, as much of it as git needs. */
+/** Runs a CGI script (RFC 3875), as far as git needs it. */
 function cgi(root: string, path: string, query: string, request: IncomingMessage, response: ServerResponse): void {
   const child = spawn(BACKEND, [], {
     env: {

@@ -10,7 +10,7 @@ import type { TestDatabase } from "./db.ts";
 
 export type CallAs = (key: string | null, method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** The endpoints of identity behind a guard, without the trace platform that serves them. */
+/** Mounts the endpoints of identity behind a guard, without the trace platform that serves them. */
 export function testIdentityApp(db: TestDatabase, guard: Guard): CallAs {
   const log = createLog("error");
   const app = new Hono();

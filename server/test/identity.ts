@@ -15,31 +15,31 @@ import { insertWorkspace } from "../src/identity/workspaces/sql.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { TestDatabase } from "./db.ts";
 
-/** A workspace in an organisation of its own, and keys (their texts) to it. */
+/** A workspace in its own organisation, with the texts of keys to it. */
 export interface TestWorkspace {
   organizationId: string;
   workspaceId: string;
-  /** Of the workspace, may do everything in it. */
+  /** Key of the workspace with all permissions. */
   admin: string;
-  /** An editor's, and a viewer's. */
+  /** Keys of an editor and of a viewer. */
   editor: string;
   viewer: string;
-  /** An administrator's that may only read. */
+  /** Administrator's read-only key. */
   readOnly: string;
   expired: string;
   revoked: string;
-  /** Of the organisation, may do everything; has to name the workspace. */
+  /** Key of the organisation with all permissions; requests must name the workspace. */
   org: string;
 }
 
 export interface TestTenants {
   a: TestWorkspace;
   b: TestWorkspace;
-  /** Looks like a key and is nobody's. */
+  /** Well-formed key that does not exist. */
   unknown: string;
 }
 
-/** Two tenants that must not see of each other, with keys of every sort. */
+/** Creates two isolated tenants, with keys of every kind. */
 export async function testTenants(db: TestDatabase): Promise<TestTenants> {
   return { a: await testWorkspace(db, "A"), b: await testWorkspace(db, "B"), unknown: newKey("service") };
 }
@@ -89,8 +89,8 @@ export async function testWorkspace({ sql }: TestDatabase, name: string): Promis
 }
 
 /**
- * The real guard, as of a server of its own that needs keys. For an application that is about one workspace:
- * `{ HEDDLE_WORKSPACE_ID: id }` and `ofOneWorkspace`.
+ * Creates the real guard, as of a separate server that needs keys. For an application that serves one workspace: `{
+ * HEDDLE_WORKSPACE_ID: id }` and `ofOneWorkspace`.
  */
 export async function testGuard(
   db: TestDatabase,

@@ -1,4 +1,4 @@
-/** Runs as the SDKs send them, and as they lie in the store. */
+/** Runs as the SDKs send them, and as they are stored. */
 import { randomUUID } from "node:crypto";
 
 import { WORKSPACE } from "./principal.ts";
@@ -12,7 +12,7 @@ export interface TestPart {
   name: string;
   content: string | Buffer;
   type?: string;
-  /** How the length is told: the SDKs do either. */
+  /** Where the length is sent: the SDKs use both places. */
   length?: "header" | "parameter" | "none";
 }
 
@@ -43,7 +43,7 @@ export const runOf = (id: string, more: Json = {}): Json => ({
 });
 
 export function ingestClient({ call, clickhouse }: Pick<TestTracePlatform, "call" | "clickhouse">) {
-  /** A run's merged row, as any query sees it. */
+  /** Returns a run's merged row, as queries see it. */
   async function stored(id: string): Promise<Json | undefined> {
     const rows = await clickhouse.rows<Json>({
       name: "t",

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
 import { afterAll } from "vitest";
 
-/** What the provider says of whoever signs in next. */
+/** Claims and behaviour of the account that signs in next. */
 export interface ProviderAccount {
   sub: string;
   email?: string;
@@ -16,13 +16,13 @@ export interface ProviderAccount {
 export interface TestProvider {
   issuer: string;
   account: ProviderAccount;
-  /** Whether the person refuses at the provider. */
+  /** Whether the user declines at the provider. */
   refuses: boolean;
-  /** Goes through the provider's pages like a browser. @returns where it sends the browser back to */
+  /** Follows the provider's pages like a browser. @returns the URL that it redirects back to */
   visit(url: string): Promise<URL>;
 }
 
-/** A real OpenID provider on a port of its own, with one client; it asks nobody for a password. */
+/** Starts a real OpenID provider on a free port, with one client; it requires no password. */
 export async function testProvider(client: { id: string; secret: string; redirectUri: string }): Promise<TestProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -8,14 +8,14 @@ import type { TestWorkspace } from "./identity.ts";
 
 export interface TestPerson {
   userId: string;
-  /** Of the membership of the organisation. */
+  /** Id of the membership of the organisation. */
   memberId: string;
   email: string;
-  /** The text of a personal key that does not say which workspace it means. */
+  /** Text of a personal key that names no workspace. */
   key: string;
 }
 
-/** Somebody with a personal key; in the workspace when they have a role there. */
+/** Creates a user with a personal key; a member of the workspace when given a role there. */
 export async function testPerson(
   { sql }: TestDatabase,
   { organizationId, workspaceId }: TestWorkspace,

@@ -12,12 +12,12 @@ import { migrate } from "../src/base/db/migrate.ts";
 const VERSION = "0.1.4";
 
 /**
- * A Postgres that has pgvector, of a test's own, with our schema: the one of PyPI's `pgserver`, whose wheel carries
- * the programs. Not every release of Debian has a package of it.
+ * Starts a separate Postgres with pgvector and Heddle's schema: that of PyPI's `pgserver`, whose wheel contains the
+ * programs. Not every release of Debian packages it.
  */
 export async function testPgvector(): Promise<Sql> {
   const home = mkdtempSync(join(tmpdir(), "heddle-pgvector-"));
-  // whoever Postgres runs as may not read root's cache
+  // the user that Postgres runs as may be unable to read root's cache
   cpSync(fetchWheel(), join(home, "pg"), { recursive: true });
   const programs = join(home, "pg/pgserver/pginstall/bin");
   for (const program of readdirSync(programs)) chmodSync(join(programs, program), 0o755);
@@ -25,7 +25,7 @@ export async function testPgvector(): Promise<Sql> {
   mkdirSync(data, { mode: 0o700 });
   const owner = clusterOwner(join(home, "none"));
   if (owner) for (const dir of [home, data]) chownSync(dir, owner.uid, owner.gid);
-  // its child would hold a pipe open
+  // its child would keep a pipe open
   const run = (program: string, ...args: string[]) =>
     check(join(programs, program), args, { cwd: home, ...owner, stdio: program === "pg_ctl" ? "ignore" : "pipe" });
   run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
@@ -41,14 +41,14 @@ export async function testPgvector(): Promise<Sql> {
   return sql;
 }
 
-/** Unpacked, in a cache. Of any version of Python: only the programs in it are used. */
+/** Downloads and unpacks the wheel into a cache. Any Python version will do: only the programs in it are used. */
 function fetchWheel(): string {
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", `pgserver-${VERSION}`);
   const unpacked = join(cache, "unpacked");
   if (existsSync(join(unpacked, "pgserver/pginstall/bin/postgres"))) return unpacked;
   mkdirSync(cache, { recursive: true });
   const choice = ["--only-binary=:all:", "--no-deps", "--python-version", "3.12", "--implementation", "cp"];
-  // Debian's python3 has no pip of its own, an environment has one
+  // Debian's python3 has no pip, a virtual environment has one
   const environment = join(cache, "venv");
   check("python3", ["-m", "venv", environment]);
   const pip = join(environment, "bin/pip");

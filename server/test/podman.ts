@@ -10,35 +10,35 @@ import { afterAll } from "vitest";
 
 import { Engine, readProgress } from "../src/control/drivers/container/engine.ts";
 
-/** Whether Podman is here, and what it needs to run a container; `.ci/run` installs both. */
+/** Whether Podman and the runtime it needs are installed; `.ci/run` installs both. */
 export const hasPodman = ["podman", "runc"].every(
   (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0,
 );
 
-/** Where containers of the network `bridge` reach this machine. */
+/** Address of this machine for containers of the network `bridge`. */
 export const BRIDGE_ADDRESS = "10.88.0.1";
 
 export interface TestPodman {
-  /** For HEDDLE_CONTAINER_ENGINE. */
+  /** Value for HEDDLE_CONTAINER_ENGINE. */
   address: string;
   engine: Engine;
-  /** Starts to answer. */
+  /** Starts the service. */
   start(): Promise<void>;
-  /** Stops to answer; containers go on. */
+  /** Stops the service; containers keep running. */
   stop(): Promise<void>;
-  /** `podman …` on the same containers and images. Throws with what it said. */
+  /** Runs `podman …` on the same containers and images. Throws with its output. */
   run(...args: string[]): Promise<string>;
-  /** Lets it speak HTTP to registries. */
+  /** Allows plain HTTP to registries. */
   trust(...registries: string[]): void;
-  /** A directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
+  /** Returns a directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
   asDocker(): string;
 }
 
-/** A Podman service of a test's own: images, containers and socket in a directory that goes with it. */
+/** Sets up a separate Podman: images, containers and socket are in a directory that is removed after the tests. */
 export function testPodman(): TestPodman {
   const home = mkdtempSync(join(tmpdir(), "heddle-podman-"));
   const file = (name: string) => join(home, name);
-  // of machines that may not raise limits, and have no systemd
+  // for machines that may not raise limits, and have no systemd
   writeFileSync(
     file("containers.conf"),
     '[containers]\ndefault_ulimits=["nofile=4096:4096","nproc=4096:4096"]\n' +
@@ -69,7 +69,7 @@ export function testPodman(): TestPodman {
     },
     async stop() {
       const ended = child && new Promise((done) => child!.once("exit", done));
-      // asked to end it would wait for those who read logs
+      // on SIGTERM it would wait for clients that follow logs
       child?.kill("SIGKILL");
       await ended;
       child = undefined;
@@ -88,9 +88,9 @@ export function testPodman(): TestPodman {
       const lines = [
         "#!/bin/sh",
         ...variables.map((name) => `export ${name}='${env[name]}'`),
-        // Docker keeps logins in a directory, Podman in a file of the same form
+        // Docker stores credentials in a directory, Podman in a file of the same format
         'if [ "$1" = --config ]; then export REGISTRY_AUTH_FILE="$2/config.json"; shift 2; fi',
-        // Podman opens its input anew, which cannot be done with a socket; and builds here need no network
+        // Podman reopens its input, which is impossible with a socket; and builds here need no network
         `if [ "$1" = build ]; then shift; cat | ${command} build --network none "$@"; exit $?; fi`,
         `exec ${command} "$@"`,
       ];
@@ -110,7 +110,7 @@ export function testPodman(): TestPodman {
   return podman;
 }
 
-/** An image of the root of a file system. `changes`: lines of a Dockerfile. */
+/** Imports an image from an archive of its root file system. `changes`: lines of a Dockerfile. */
 export async function importImage(podman: TestPodman, archive: string, name: string, changes: string[]): Promise<void> {
   const [repo, tag] = name.split(/:(?=[^/]*$)/) as [string, string];
   const query = new URLSearchParams({ fromSrc: "-", repo, tag });
@@ -123,7 +123,10 @@ export async function importImage(podman: TestPodman, archive: string, name: str
   await podman.run("tag", `${repo}:latest`, name).catch(() => {});
 }
 
-/** A way from all of this machine's addresses to one on loopback, for containers; nobody else is let in. */
+/**
+ * Forwards connections from containers, arriving at any address of this machine, to a port on loopback; rejects all
+ * others.
+ */
 export async function openToContainers(port: number): Promise<{ port: number; close(): void }> {
   const sockets = new Set<{ destroy(): void }>();
   const server: Server = createServer((from) => {

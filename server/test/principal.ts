@@ -5,7 +5,7 @@ import type { Guard } from "../src/base/http/route.ts";
 const ORGANIZATION = "00000000-0000-7000-8000-0000000000aa";
 export const WORKSPACE = "00000000-0000-7000-8000-000000000001";
 
-/** Somebody of a workspace who may do everything, or only what is listed. */
+/** Returns a member of a workspace with all permissions, or only those listed. */
 export function testPrincipal(workspaceId = WORKSPACE, permissions: Permission[] = ALL_PERMISSIONS): Principal {
   return {
     actor: { kind: "local", id: "", name: "a test", userId: null },
@@ -16,13 +16,13 @@ export function testPrincipal(workspaceId = WORKSPACE, permissions: Permission[]
   };
 }
 
-/** Keeps nothing. */
+/** Audit sink that discards everything. */
 export const noAudit: AuditSink = {
   record: () => Promise.resolve(),
   announce: () => Promise.resolve({ record: () => Promise.resolve(), withdraw: () => {} }),
 };
 
-/** A guard that lets everybody in; `x-test-workspace` says as whose. For tests of what lies behind the guard. */
+/** Guard that admits every request; `x-test-workspace` names the workspace. For tests of code behind the guard. */
 export const openGuard: Guard = {
   authenticator: {
     authenticate: ({ headers }) => testPrincipal(headers.get("x-test-workspace") ?? WORKSPACE),

@@ -13,7 +13,7 @@ import { openGuard } from "./principal.ts";
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect to be there
 type Json = any;
 
-/** An agent server on a port, for what needs a connection. */
+/** Serves an agent server on a port, for tests that need a connection. */
 export async function listenAgent(
   { agent }: TestAgentServer,
   env: Record<string, string> = {},
@@ -28,7 +28,7 @@ export async function listenAgent(
 /** Reads server-sent events of protocol v2. */
 export class EventReader {
   readonly events: Json[] = [];
-  /** What came, to the byte; comments are left out. */
+  /** Received text, byte for byte; comments are omitted. */
   text = "";
   ended = false;
   #abort = new AbortController();

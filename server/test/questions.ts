@@ -1,4 +1,4 @@
-/** A server whose graphs ask questions, and what tests of resumes do with it. */
+/** A server whose graphs interrupt, and the steps that tests of resumes share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -9,7 +9,7 @@ export const QUESTIONS_PROJECT = fileURLToPath(new URL("fixtures/questions-proje
 export type Run = { run_id: string; status: string; error: { error: string; message: string } | null };
 export type Question = { id: string; value: string };
 
-/** The error of a run that was refused when it began. */
+/** Error of a run that was rejected when it began. */
 export const UNKNOWN = { status: "error", error: { error: "UnknownInterruptError" } };
 
 export async function questionServer() {
@@ -17,7 +17,7 @@ export async function questionServer() {
   const post = (path: string, body: object) => server.call("POST", path, body);
   const get = async (path: string) => (await server.call("GET", path)).json;
 
-  /** A thread on which `graph` has asked. */
+  /** Creates a thread on which `graph` has interrupted. */
   async function asked(graph: string, input: object): Promise<string> {
     const { thread_id: threadId } = (await post("/threads", {})).json;
     await post(`/threads/${threadId}/runs/wait`, { assistant_id: graph, input: { ms: 0, ...input } });
@@ -30,7 +30,7 @@ export async function questionServer() {
   const resume = (threadId: string, graph: string, answer: unknown, more: object = {}) =>
     start(threadId, graph, { command: { resume: answer }, ...more });
 
-  /** The thread's runs in the order of their creation, once all have ended. */
+  /** Returns the thread's runs in order of creation, once all have ended. */
   async function ended(threadId: string): Promise<Run[]> {
     for (;;) {
       const runs = (await get(`/threads/${threadId}/runs`)) as Run[];

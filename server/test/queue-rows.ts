@@ -1,4 +1,7 @@
-/** Threads and runs as rows, without a server: for what Postgres decides (functions/runs.sql through runs/sql.ts). */
+/**
+ * Threads and runs as rows, without a server: for behaviour that Postgres implements (functions/runs.sql through
+ * runs/sql.ts).
+ */
 import { randomUUID } from "node:crypto";
 
 import { createRuns, finishRuns, type NewRun, selectRunState } from "../src/agent/runs/sql.ts";
@@ -76,7 +79,7 @@ export async function queueRows() {
 
   const status = async (runId: string) => (await selectRunState(sql, null, runId))?.status;
 
-  /** Writes what a run of one step leaves behind. */
+  /** Writes the rows of a one-step run. */
   async function checkpoint(threadId: string, runId: string, id: string, version: string): Promise<void> {
     await sql`insert into checkpoints (thread_id, checkpoint_id, checkpoint, metadata)
     values (${threadId}, ${id}, ${sql.json({ channel_versions: { text: version } })}, ${sql.json({ run_id: runId })})`;

@@ -19,12 +19,12 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** How it answers from now on. */
+  /** Response from now on. */
   answer: Answerer;
   close(): Promise<void>;
 }
 
-/** Somebody whom webhooks are sent to, on loopback. Answers 200 unless told otherwise; ends after the file's tests. */
+/** Starts a webhook receiver on loopback. Responds 200 by default; stops after the file's tests. */
 export async function receiver(answer: Answerer = (response) => response.end(), port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll } from "vitest";
 import { freePort } from "../src/base/free-port.ts";
 
-/** A Redis of a test's own, that it may stop, freeze and start again. Needs `redis-server` in the PATH. */
+/** A separate Redis, which a test may stop, freeze and restart. Needs `redis-server` in the PATH. */
 export interface TestRedis {
   uri: string;
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Accepts connections and commands, and answers none. */
+  /** Accepts connections and commands without answering. */
   freeze(): void;
   thaw(): void;
 }

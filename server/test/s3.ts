@@ -10,8 +10,8 @@ import { afterAll } from "vitest";
 import { checkSignature, type SigningKey } from "./signature-v4.ts";
 
 /**
- * An S3 store of a test's own: fauxqs, which keeps the objects and knows the protocol, behind a gate that knows keys,
- * signatures and permissions, and answers in S3's errors. Path style at `endpoint`, virtual-hosted at
+ * A separate S3 store: fauxqs, which stores the objects and implements the protocol, behind a gate that checks keys,
+ * signatures and permissions, and responds with S3's errors. Path style at `endpoint`, virtual-hosted at
  * `http://BUCKET.s3.test:PORT`, a name that the test has to resolve to 127.0.0.1.
  *
  *     const s3 = await testS3();      // at the top of the file, so that it is stopped after the tests
@@ -23,20 +23,20 @@ export interface TestS3 {
   endpoint: string;
   port: number;
   createBucket(name: string): void;
-  /** It disappears, with all that is in it. */
+  /** Removes a bucket with its contents. */
   dropBucket(name: string): void;
   createKey(options?: { sessionToken?: string }): TestCredentials;
-  /** The key is unknown from now on. */
+  /** Revokes the key from now on. */
   revokeKey(accessKeyId: string): void;
   deny(accessKeyId: string, ...actions: Action[]): void;
-  /** Path under the store of each object, in the order of keys. */
+  /** Returns the path under the store of each object, ordered by key. */
   keys(bucket: string, prefix?: string): Promise<string[]>;
   read(bucket: string, key: string): Promise<Buffer>;
-  /** Keys of multipart uploads that were begun and neither completed nor aborted. */
+  /** Returns the keys of multipart uploads that were neither completed nor aborted. */
   openUploads(): string[];
-  /** `METHOD action bucket/key` of each request since the last call. */
+  /** Returns `METHOD action bucket/key` of each request since the last call. */
   takeRequests(): string[];
-  /** Also by itself after the file's tests. */
+  /** Stops the store; called automatically after the file's tests. */
   stop(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function testS3(): Promise<TestS3> {
   return s3;
 }
 
-/** For programs that are no test; `stop` is theirs to call. */
+/** Starts a store outside a test; the caller must call `stop`. */
 export async function startTestS3(): Promise<TestS3> {
   const store = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
   const keys = new Map<string, SigningKey & { denied: Set<string> }>();
@@ -91,7 +91,7 @@ export async function startTestS3(): Promise<TestS3> {
     if (outcome.status < 300) noteUpload(request, asked, outcome.body);
   }
 
-  /** To the store, always in path style. */
+  /** Forwards a request to the store, always in path style. */
   async function forward(request: IncomingMessage, response: ServerResponse, asked: Target, body: Buffer) {
     const { method = "GET" } = request;
     const onward = send(inside, { method, path: asked.path, headers: { ...request.headers, host: "127.0.0.1" } });
@@ -173,7 +173,7 @@ interface Target {
   key: string;
   action: Action;
   query: URLSearchParams;
-  /** In path style. */
+  /** Path in path style. */
   path: string;
 }
 

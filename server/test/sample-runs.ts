@@ -1,4 +1,4 @@
-/** Runs as clients send them, for tests of what is made of them. */
+/** Runs as clients send them, for tests of code that processes them. */
 import { uuid7 } from "../src/base/ids.ts";
 import type { Call } from "./call.ts";
 
@@ -14,12 +14,12 @@ export interface SampleRun extends Record<string, unknown> {
 
 let clock = Date.UTC(2026, 9, 1);
 
-/** A time that was not given out before, ISO text with six digits. */
+/** Returns an unused time, ISO text with six digits. */
 export const nextInstant = (ms = 1000): string => microseconds((clock += ms));
 
 export const microseconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 
-/** A run; below `parent`, or the root of a trace. It ends `seconds` after its start, unless that is null. */
+/** Returns a run below `parent`, or the root of a trace. It ends `seconds` after its start, unless that is null. */
 export function sampleRun(
   session_name: string,
   fields: Partial<SampleRun> = {},
@@ -46,7 +46,7 @@ export function sampleRun(
   };
 }
 
-/** Sends them as one batch; they can be queried when it resolves. */
+/** Sends runs as one batch; they can be queried when it resolves. */
 export async function sendRuns(call: Call, runs: SampleRun[], headers: Record<string, string> = {}): Promise<void> {
   const { status, text } = await call("POST", "/runs/batch", { post: runs }, headers);
   if (status !== 202) throw new Error(`the batch was answered with ${status}: ${text}`);

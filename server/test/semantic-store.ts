@@ -15,13 +15,13 @@ import { createLog } from "../src/base/log.ts";
 import { callerOf } from "./call.ts";
 import { openGuard } from "./principal.ts";
 
-/** Of the fixture `store-project`. */
+/** Project of the fixture `store-project`. */
 export const storeProject = (store: object): Project =>
   ({ dir: fileURLToPath(new URL("fixtures/store-project", import.meta.url)), env: {}, config: { store } }) as Project;
 
 export const LETTERS = { dims: 26, embed: "./embed.ts:embed" };
 
-/** The store's routes and graphs' way to it, as a project's `store` says. */
+/** Opens the store's routes and the graphs' access to it, as a project's `store` configures them. */
 export async function openStore(sql: Sql, config: object) {
   const log = createLog("silent");
   const store = new StoreRules();
@@ -43,7 +43,7 @@ export async function openStore(sql: Sql, config: object) {
   };
 }
 
-/** What holds of a search by meaning, whatever the database compares vectors with. */
+/** Tests semantic search, independently of how the database compares vectors. */
 export function testSemanticSearch(sql: Sql): void {
   const at = (mark: string) => ["memories", mark];
 

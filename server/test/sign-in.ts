@@ -23,12 +23,12 @@ import { testGuard, type TestWorkspace } from "./identity.ts";
 
 export const PASSWORD = "correct horse battery staple";
 
-/** Signing in on a database of its own, with one route behind the guard: `GET /me` and `POST /me` tell who asks. */
+/** Sign-in on a separate database, with one route behind the guard: `GET /me` and `POST /me` return the caller. */
 export interface TestSignIn {
   app: Hono;
   call: Call;
   audited: AuditEntry[];
-  /** Somebody with a password, a member of the workspace. */
+  /** Adds a user with a password, a member of the workspace. */
   addPerson(email: string, workspace: TestWorkspace, password?: string | null): Promise<string>;
 }
 

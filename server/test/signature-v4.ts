@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-/** What the store knows of a key. */
+/** Stored properties of a key. */
 export interface SigningKey {
   secret: string;
   sessionToken?: string;

@@ -1,6 +1,6 @@
 /**
  * Servers that share a database, reduced to their part in the streams of runs: no queue and no graph hosts. The caller
- * says which server executes a run.
+ * chooses the server that executes a run.
  *
  *     const servers = await streamServers();
  *     const server = await servers.start();
@@ -36,7 +36,7 @@ const log = createLog("silent");
 export interface StreamServers {
   db: TestDatabase;
   start(): Promise<StreamServer>;
-  /** A run that is executed by this server. */
+  /** Creates a run that this server executes. */
   newRun(server: StreamServer, temporary?: boolean): Promise<RunIds>;
 }
 
@@ -98,7 +98,7 @@ export class StreamServer {
     this.streams = new RunStreams(
       { dataDir, serverId: this.id, ttlSecs: 60, memoryMb: 16 },
       {
-        // what does not fit into memory has no other place than the kept stream
+        // data beyond the memory limit exists only in the persisted stream
         space: new SpillSpace(0),
         readKept: (runId, from, count) => readKept(this.sql, runId, from, count),
         flagIncomplete: (runId, reason) => flagIncompleteStream(this.sql, runId, reason),
@@ -148,7 +148,7 @@ export class StreamServer {
     return this;
   }
 
-  /** Begins or takes over a run, as the queue does with what it has claimed. */
+  /** Starts or takes over a run, as the queue does with a claimed one. */
   async execute(runId: string, threadId: string, attempt: number, held = true): Promise<void> {
     this.executes.add(runId);
     const [kept] = attempt > 1 ? await takeOverStreams(this.sql, [{ runId, attempt }]) : [];
@@ -159,7 +159,7 @@ export class StreamServer {
     stream.append("metadata", JSON.stringify({ run_id: runId, attempt }));
   }
 
-  /** As kill -9 does: what is under way may be written or not. */
+  /** Acts like kill -9: writes in flight may succeed or not. */
   die(): void {
     this.#alive = false;
     this.#die();
@@ -174,7 +174,7 @@ export class StreamServer {
   }
 }
 
-/** Reads a run to its end. `cuts`: after how many bytes a connection breaks; every server may be asked. */
+/** Reads a run to its end. `cuts`: byte counts after which a connection breaks; `choose` picks the server for each. */
 export async function readAll(run: RunIds, cuts: number[], choose: () => StreamServer | undefined): Promise<Buffer> {
   const whole: Buffer[] = [];
   let count = 0;

@@ -20,12 +20,12 @@ import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
 
 /**
- * The whole trace platform on a database of its own, spoken to without a port:
+ * Whole trace platform on a separate database, called without a port:
  *
  *     const platform = await testTracePlatform();
  *     const { status, json } = await platform.call("GET", "/ok");
  *
- * Several of one file are like replicas on one ClickHouse.
+ * Several in one file behave like replicas on one ClickHouse.
  */
 export interface TestTracePlatform {
   platform: TracePlatform;
@@ -44,7 +44,9 @@ function sharedBlobs(db: TestDatabase): string {
   return known;
 }
 
-/** `ownBlobs`: in the data directory, also where the database is shared; `dataDir`: of one before. */
+/**
+ * `ownBlobs`: blobs in the data directory, even where the database is shared; `dataDir`: that of an earlier platform.
+ */
 export async function testTracePlatform(
   env: Record<string, string> = {},
   options: { db?: TestDatabase; guard?: Guard; now?: () => Date; ownBlobs?: boolean; dataDir?: string } = {},

@@ -13,6 +13,7 @@ const AT_ONCE = 8;
 /** Reads everything that the checker judges, when all faults are over. */
 export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sql, settledAt?: number): Promise<World> {
   const { operations, faults, calms, health, exits, hooks } = history;
+  const end = now();
   const ledger = readLedger(fleet.ledger);
   const runs = await readRuns(sql);
   const threads = await readThreads(fleet, history, sql);
@@ -28,7 +29,7 @@ export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sq
     threads,
     checkpoints: await readCheckpoints(sql),
     streams: await readKeptStreams(sql),
-    end: now(),
+    end,
     ...(settledAt !== undefined && { settledAt }),
   };
 }

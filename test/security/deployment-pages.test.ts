@@ -48,6 +48,7 @@ const evil = createServer((request, response) => {
 let browser: Browser;
 let context: BrowserContext;
 let token: string;
+let csrfToken: string | undefined;
 
 beforeAll(async () => {
   evil.listen(0, "127.0.0.1");
@@ -58,8 +59,8 @@ beforeAll(async () => {
   if (!executablePath) throw new Error(`No Chromium: none of ${PROGRAMS.join(", ")}`);
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   const visitor = { ip: "127.0.0.1", userAgent: "test" };
-  const user = { id: person.userId, method: "password" as const, visitor };
-  ({ token } = await openSession(db.sql, readOptions(signInOptions, {}), user));
+  const user = { id: person.userId, method: "password" as const, visitor, isBrowser: true };
+  ({ token, csrfToken } = await openSession(db.sql, readOptions(signInOptions, {}), user));
   context = await browser.newContext();
   const cookie = { name: "heddle_session", value: token, url: control.url, httpOnly: true, sameSite: "Lax" as const };
   await context.addCookies([cookie]);
@@ -76,9 +77,12 @@ const open = async (path: string): Promise<Page> => {
   return page;
 };
 
-/** Acts on the control API in every way that a page of its own origin has. Returns what the page could read. */
+/**
+ * Acts on the control API in every way that a page of its own origin has, as if it knew the person's CSRF token.
+ * Returns what the page could read.
+ */
 const act = (page: Page) =>
-  page.evaluate(async () => {
+  page.evaluate(async (csrf) => {
     const read: string[] = [];
     const attempt = async (name: string, work: () => Promise<unknown>) => {
       try {
@@ -89,9 +93,10 @@ const act = (page: Page) =>
     };
     const target = `${location.protocol}//${location.host}/v2/deployments`;
     const wish = { name: "planted", source: "internal_source", source_config: {}, source_revision_config: {} };
-    const headers = { "content-type": "application/json", "x-heddle-csrf": "1" };
+    const headers = { "content-type": "application/json", "x-heddle-csrf": csrf };
     const create = { method: "POST", headers, body: JSON.stringify(wish), credentials: "include" } as const;
     await attempt("GET", async () => (await fetch(target, { credentials: "include" })).text());
+    await attempt("GET with the token", async () => (await fetch(target, { headers, credentials: "include" })).text());
     await attempt("POST", async () => (await fetch(target, create)).text());
     await attempt("XMLHttpRequest", async () => {
       const request = new XMLHttpRequest();
@@ -123,7 +128,7 @@ const act = (page: Page) =>
     await new Promise((resolve) => setTimeout(resolve, 500));
     await attempt("popup", async () => popup!.document.body.textContent);
     return read;
-  });
+  }, csrfToken!);
 
 const deployments = () => db.sql<{ name: string }[]>`select name from deployments order by name`;
 
@@ -131,7 +136,8 @@ test.each(["/d/evil/", "/d/evil"])(
   "a page of a deployment at %s reads and changes nothing as the person who is signed in",
   async (path) => {
     // the person is signed in: the same calls work for the person's own requests
-    const own = await context.request.get(`${control.url}/v2/deployments`);
+    const headers = { "x-heddle-csrf": csrfToken! };
+    const own = await context.request.get(`${control.url}/v2/deployments`, { headers });
     expect(own.status()).toBe(200);
     const page = await open(path);
     expect(await page.textContent("#ran")).toBe("yes");
@@ -164,6 +170,29 @@ test(
     expect(JSON.stringify(seen)).not.toContain("heddle_session");
     const kept = await context.cookies(`${control.url}/v2/deployments`);
     expect(kept.map(({ name, value }) => [name, value])).toEqual([["heddle_session", token]]);
+  },
+  SLOW,
+);
+
+test(
+  "a deployment that gets the session's cookie at a port of its own, as browsers send it, opens nothing with it",
+  async () => {
+    seen.length = 0;
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/lure`);
+    const { cookie } = seen.find(({ url }) => url === "/lure")!.headers;
+    expect(cookie).toContain(token);
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    await page.close();
+    for (const headers of [
+      { cookie: cookie! },
+      { cookie: cookie!, "x-heddle-csrf": "1" },
+      { authorization: `Bearer ${token}` },
+      { "x-api-key": token },
+    ]) {
+      const answer = await fetch(`${control.url}/v2/deployments`, { headers: new Headers(Object.entries(headers)) });
+      expect(answer.status).toBe(401);
+    }
   },
   SLOW,
 );

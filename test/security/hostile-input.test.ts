@@ -144,7 +144,7 @@ test("credentials that are no text, too long or made of something else are refus
         { "x-api-key": value },
         { authorization: `Bearer ${value}` },
         { authorization: value },
-        { cookie: `heddle_session=${value}; __Host-heddle_session=${value}` },
+        { cookie: `heddle_session=${value}; __Host-heddle_session=${value}`, "x-heddle-csrf": value },
         { "x-tenant-id": value },
         { "x-user-id": value, "x-organization-id": value },
       ]) {

@@ -40,7 +40,10 @@ const strangers: Stranger[] = [
   { who: "a made-up bearer token", headers: { authorization: `Bearer ${unknown}` }, expected: () => 401 },
   {
     who: "a made-up session",
-    headers: { cookie: `heddle_session=heddle_session_${"0".repeat(64)}`, "x-heddle-csrf": "1" },
+    headers: {
+      cookie: `heddle_session=heddle_session_${"0".repeat(64)}`,
+      "x-heddle-csrf": `heddle_csrf_${"0".repeat(64)}`,
+    },
     expected: () => 401,
   },
   { who: "a user name", headers: { authorization: "Basic YTpi" }, expected: () => 401 },

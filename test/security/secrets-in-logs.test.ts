@@ -125,7 +125,12 @@ test("no secret is in the logs or in an answer to what went wrong", { timeout: 6
   secrets["a session"] = session.access_token;
   const bearer = { authorization: `Bearer ${session.access_token}` };
   await ask(`${trace}/api/v1/workspaces`, { headers: bearer });
-  await ask(`${trace}/api/v1/workspaces`, { headers: { cookie: `heddle_session=${session.access_token}` } });
+  const signIn = post({ email: USER, password, cookie: true }, { "x-heddle-csrf": "1" });
+  const browser = JSON.parse((await ask(`${trace}/login`, signIn)).text) as { csrf_token: string };
+  secrets["a session's CSRF token"] = browser.csrf_token;
+  await ask(`${trace}/api/v1/workspaces`, {
+    headers: { cookie: `heddle_session=${session.access_token}`, "x-heddle-csrf": browser.csrf_token },
+  });
   await ask(`${trace}/api/v1/workspaces`, {
     method: "POST",
     headers: { cookie: `heddle_session=${session.access_token}` },

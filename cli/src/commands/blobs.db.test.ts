@@ -72,7 +72,7 @@ test("a directory's files are moved into a bucket: killed, repeated, ended when 
   const late = `${names[0]}-late`;
   await before.platform.deps.blobs.put(late, Buffer.from("written meanwhile"));
   await before.stop();
-  // what a crash left half-written is no file
+  // a partial write left by a crash does not count as a file
   writeFileSync(join(dataDir, "blobs", `${names[0]}.12ab34cd.tmp`), "half");
 
   const moved = await heddle("move", BUCKET);

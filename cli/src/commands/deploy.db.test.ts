@@ -10,11 +10,11 @@ import { run } from "./deploy.ts";
 const { url, call } = await testControlPlane();
 const directory = mkdtempSync(join(tmpdir(), "heddle-deploy-test-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-// a project whose build ends at once
+// a project whose build fails at once
 writeFileSync(join(directory, "langgraph.json"), '{"graphs":{}}');
 const environment = (text: string) => writeFileSync(join(directory, ".env"), text);
 
-/** What it says until it ends, which it does with the build's reason. */
+/** Runs the command until it exits with the build's failure, and returns its output. */
 async function deploy(...options: string[]): Promise<string> {
   const told: string[] = [];
   const writing = vi.spyOn(process.stderr, "write").mockImplementation((chunk) => told.push(String(chunk)) > 0);

@@ -101,7 +101,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** As the official command-line clients make one. */
+/** Derives a deployment's name as the official command-line clients do. */
 export function deploymentName(text: string): string {
   const name = text
     .toLowerCase()
@@ -113,7 +113,7 @@ export function deploymentName(text: string): string {
 
 type Secrets = { name: string; value: string }[];
 
-/** Names that the platform sets itself are left out, once it has said which they are. */
+/** Drops names that the platform sets itself, after reporting them. */
 function withoutReserved(secrets: Secrets, say: (line: string) => void) {
   let accepted = secrets;
   return async <T>(attempt: (secrets: Secrets) => Promise<T>): Promise<T> => {

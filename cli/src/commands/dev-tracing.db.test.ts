@@ -12,7 +12,7 @@ const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-tracing-"));
-/** Whole servers, on a machine that may be busy. */
+/** Whole servers, on a possibly busy machine. */
 const SLOW = { timeout: 240_000 };
 const PATIENT = { timeout: 90_000 };
 const running: ChildProcess[] = [];
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }));
 
-/** Any command that serves, once it has printed what says that it does. */
+/** Starts a serving command and resolves once its output shows that it is ready. */
 async function heddle(command: string[], until: string, env: Record<string, string> = {}) {
   const args = [LAUNCHER, ...command, "--config", PROJECT, "--data-dir", dataDir, "--port", "0", "--trace-port", "0"];
   const child = spawn(process.execPath, args, {
@@ -48,7 +48,7 @@ async function call(url: string, key: string | undefined, body?: unknown): Promi
   return { status: response.status, json: (await response.json()) as Json };
 }
 
-/** A run that has ended. @returns its id */
+/** Runs an agent until it ends. @returns the run's id */
 async function run(api: string, key?: string): Promise<string> {
   const { json: thread } = await call(`${api}/threads`, key, {});
   const runs = `${api}/threads/${String(thread["thread_id"])}/runs`;
@@ -93,7 +93,7 @@ test(
     await expect.poll(() => tracePid(server.child.pid!) ?? pid, PATIENT).not.toBe(pid);
     await expect.poll(() => traceStatus(traces, key, meanwhile), PATIENT).toBe("success");
 
-    // what ran last is delivered before the platform is stopped
+    // the last run's trace is delivered before the platform is stopped
     const last = await run(api, key);
     server.child.kill("SIGTERM");
     expect(await server.exited).toBe(0);

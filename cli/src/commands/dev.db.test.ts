@@ -14,10 +14,10 @@ const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-dev-"));
-/** Whole servers, on a machine that may be busy. */
+/** Whole servers, on a possibly busy machine. */
 const SLOW = { timeout: 240_000 };
 const PATIENT = { timeout: 60_000 };
-/** Ends the banner. */
+/** Last line of the banner. */
 const UP = "Stop with Ctrl-C";
 const running: ChildProcess[] = [];
 afterEach(() => {
@@ -28,12 +28,12 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }))
 interface Dev {
   child: ChildProcess;
   output(): string;
-  /** What the banner says behind a name. */
+  /** Returns the banner's text after a name. */
   line(name: string): string | undefined;
   exited: Promise<number | null>;
 }
 
-/** `heddle dev` on the test's database, once its banner is there. */
+/** Starts `heddle dev` on the test's database and resolves once its banner is printed. */
 async function dev(args: string[] = [], env: Record<string, string> = {}): Promise<Dev> {
   const all = [LAUNCHER, "dev", "--config", PROJECT, "--port", "0", "--data-dir", dataDir, "--no-reload", ...args];
   const child = spawn(process.execPath, all, {
@@ -54,7 +54,7 @@ async function dev(args: string[] = [], env: Record<string, string> = {}): Promi
   return started;
 }
 
-/** Of the supervised child, if there is one. */
+/** Returns the pid of the supervised child, if there is one. */
 function tracePid(parent: number): number | undefined {
   const lines = execFileSync("ps", ["-A", "-ww", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
   const found = lines.find((line) => line.includes("--supervised") && Number(line.trim().split(/\s+/)[1]) === parent);
@@ -77,7 +77,7 @@ test(
     await expect.poll(() => server.output(), PATIENT).toMatch(told);
     const traces = told.exec(server.output())![1]!;
     expect(await statusOf(`${traces}/ok`)).toBe(200);
-    // no key is needed here, and yet the first start shows one
+    // keys are not required here, but the first start still shows one
     const key = server.line("Key")!;
     expect(key).toMatch(/^lsv2_sk_/);
     const { tenant_id } = (await (await fetch(`${traces}/auth/public`)).json()) as { tenant_id: string };
@@ -86,7 +86,7 @@ test(
 
     const first = tracePid(server.child.pid!)!;
     process.kill(first, "SIGKILL");
-    // on a busy machine a start takes half a minute; when it fails, what is said tells why
+    // on a busy machine a start takes half a minute; on failure the output gives the reason
     await expect.poll(() => server.output(), { timeout: 120_000 }).toContain(`answers again at ${traces}`);
     await expect.poll(() => statusOf(`${traces}/ok`), PATIENT).toBe(200);
     const second = tracePid(server.child.pid!)!;
@@ -105,7 +105,7 @@ test("a trace port that is taken leaves the agent server alone, and SIGTERM ends
   expect(server.line("Traces")).toBe(
     `off. Port ${port} is in use on 127.0.0.1. Choose another with --trace-port or HEDDLE_TRACE_PORT.`,
   );
-  // it was made by the first start
+  // the first start created it
   expect(server.line("Key")).toBeUndefined();
   expect(await statusOf(`${server.line("API")}/ok`)).toBe(200);
   expect(tracePid(server.child.pid!)).toBeUndefined();

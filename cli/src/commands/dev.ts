@@ -74,7 +74,7 @@ export async function run(args: string[]): Promise<void> {
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
   const say = (message: string) => console.error(`heddle: ${message}`);
-  // The first time is part of the banner.
+  // Does nothing at first: the banner reports the first load.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
     config,
@@ -85,11 +85,11 @@ export async function run(args: string[]): Promise<void> {
     reload: given.reload,
     jobs: given["n-jobs-per-worker"],
     traces: { state: given.trace ? "waiting" : "off" },
-    // after the runs, whose traces it gets, and before the database that it shares
+    // after the runs, whose traces it receives, and before the database that it shares
     stopOthers: async () => trace?.stop(),
     onGraphs: (graphs) => announce(graphs),
   });
-  // At once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile.
+  // Registered first, because a start may take seconds: Ctrl-C then stops what has been started so far.
   onStopSignal(async () => {
     const { close } = await starting;
     await consoleServer?.close();
@@ -106,7 +106,7 @@ export async function run(args: string[]): Promise<void> {
   const graphs = await server.graphs;
   clearTimeout(slow);
 
-  // now that the agent server has what it needs of this machine
+  // after the agent server, which needs this machine's resources first
   let traces: TraceOutcome | undefined;
   if (given.trace) {
     const { database, sendTracesTo } = server;
@@ -143,7 +143,7 @@ export async function run(args: string[]): Promise<void> {
   announce = (reloaded) => process.stdout.write(`Graphs loaded again.\n${describeGraphs(reloaded)}\n`);
 }
 
-/** How long the banner waits for the trace platform. */
+/** Time for which the banner waits for the trace platform. */
 const PATIENCE_MS = 20_000;
 
 function missingConfig(config: string): string {

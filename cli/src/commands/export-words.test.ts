@@ -13,7 +13,7 @@ test.each([
     "--to: must be left out when --every-hours is given",
   ],
   ['422 Invalid body: export_fields.0: there is no field "a"', '--fields: there is no field "a"'],
-  // a filter speaks of a run's fields, which are no options
+  // a filter refers to a run's fields, which are not options
   [
     '422 Invalid body: filter: Invalid filter at character 3: there is no field "x"; there are id, start_time, name',
     '--filter: Invalid filter at character 3: there is no field "x"; there are id, start_time, name',

@@ -1,4 +1,4 @@
-/** The command's options by the fields of a body that they become. */
+/** Command-line options by the body field that they set. */
 const OPTIONS: Record<string, string> = {
   bulk_export_destination_id: "--destination",
   session_id: "--project",
@@ -12,11 +12,13 @@ const OPTIONS: Record<string, string> = {
 };
 
 const FIELD = `(${Object.keys(OPTIONS).join("|")})`;
-/** At the beginning of a complaint alone: a filter may speak of `start_time` too, and then means a run's. */
+/**
+ * Matches a field at the beginning of a complaint only: a filter may mention `start_time` too, and then means a run's.
+ */
 const COMPLAINT = new RegExp(`(^|; )${FIELD}(?:\\.\\d+)?: `, "g");
 const OTHER = new RegExp(`(later than|when|unless) ${FIELD}`, "g");
 
-/** What the trace platform says of a wish for an export, in words of the command line. */
+/** Rewrites the trace platform's error about an export request in terms of the command's options. */
 export function inOptions(message: string): string {
   const missing = /^404 (Session|Bulk export destination) with ID (\S+) not found$/.exec(message);
   if (missing?.[1] === "Session") return `There is no project ${missing[2]}.`;

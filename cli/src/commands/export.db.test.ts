@@ -57,7 +57,7 @@ test("an export is made, watched, listed and counted again, and what is wrong in
   const told: [string, RegExp][] = [
     [written.replace('"rows": 25,', '"rows": 26,'), /WRONG {2}25 rows, the manifest says 26/],
     ["{}", /WRONG {2}_manifest.json cannot be read/],
-    // nothing but the platform knows
+    // only the platform can validate these
     [
       written.replace('"query_count": 25,', '"query_count": 26,').replace('"deleted_count": 0,', '"deleted_count": 1,'),
       /WRONG {2}the manifest says that the query had 26 rows, the platform counted 25/,

@@ -63,7 +63,7 @@ ${describeFlags(flags)}
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
   const takesId = ["cancel", "verify", "watch"].includes(action);
-  // an id is what one writes after these
+  // the word after these is an id
   const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
   const given = readFlags(flags, named, process.env);
   const api = new TraceApi(given.url, given["api-key"]);

@@ -87,7 +87,7 @@ test("keys may be narrower, or to all workspaces", async () => {
   const byKey = all.find((one) => one.display_name === "By key")!;
   const other = await heddle(["keys", "create", "--workspace", byKey.id, "--read-only"]);
   expect((await call(other.stdout.trim(), "GET", "/auth/public")).json).toMatchObject({ tenant_id: byKey.id });
-  // by the key itself
+  // identified by the key itself
   expect((await heddle(["keys", "revoke", key])).code).toBe(0);
 });
 

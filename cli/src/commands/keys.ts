@@ -43,7 +43,7 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  // an id is what one writes after revoke
+  // the word after revoke is an id
   const named = action === "revoke" && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
   const given = readFlags(flags, named, process.env);
   const admin = () => import("../../../server/src/admin/keys.ts");

@@ -63,7 +63,7 @@ export async function run(args: string[]): Promise<void> {
       position = next ?? position;
       for (const entry of lines) print(entry);
     } catch (error) {
-      // it is being restarted, and takes its time
+      // it is restarting, which takes a while
       if (!isAway(error)) throw error;
       process.stderr.write(`${(error as Error).message} Waiting for it.\n`);
     }

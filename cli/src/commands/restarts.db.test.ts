@@ -45,7 +45,7 @@ function serve(http: object, port: string) {
 const lives = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    // one that nobody has waited for yet lives no more
+    // a zombie that has not been reaped yet is dead
     return !execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).startsWith("Z");
   } catch {
     return false;
@@ -74,7 +74,7 @@ test(
     const made = await fetch(`${url}/threads`, { method: "POST" });
     const { thread_id } = (await made.json()) as { thread_id: string };
 
-    // even where it looks like an end in good order
+    // even where it looks like an orderly exit
     await fetch(`${url}/exit`, { method: "POST" }).catch(() => {});
     await expect.poll(() => another(first), { timeout: 30_000 }).toBe(true);
     expect(output()).toContain("The server ended (exit code 0); it is started again.");

@@ -97,7 +97,7 @@ test("with keys from the environment a rotation goes to the first of them, and s
   const done = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: both });
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets moved") });
   expect(await (await open(generated)).get(ref("7"))).toBe("value 7");
-  // the file's key is of no use any more: it is missing the new one, and that is told, too
+  // the file's key is outdated: it lacks the new one, which is reported, too
   expect(await heddle(["secrets", "status"])).toMatchObject({ code: 1, stdout: expect.stringContaining("MISSING") });
   for (const { stdout, stderr } of [same, done]) {
     expect(stdout + stderr).not.toContain(line.split(":")[1]);
@@ -120,7 +120,7 @@ test("the audit log is exported whole and verified", async () => {
   const file = join(dataDir, "audit.csv");
   expect(await heddle(["audit", "export", "--format", "csv", "--output", file])).toMatchObject({ code: 0 });
   expect(readFileSync(file, "utf8").split("\r\n")[1]).toContain("heddle secrets rotate");
-  // what is there is not written over
+  // an existing file is not overwritten
   expect(await heddle(["audit", "export", "--output", file])).toMatchObject({ code: 1 });
   const lines = (await heddle(["audit", "export"])).stdout.trimEnd().split("\n");
   expect(lines.map((line) => (JSON.parse(line) as { operation: string }).operation)).toEqual([

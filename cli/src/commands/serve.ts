@@ -93,16 +93,16 @@ interface Place {
   given: Flags<typeof serveFlags>;
   dataDir: string;
   database: string | FromParent["database"] | undefined;
-  /** What the trace platform knows the agent server's traces by. */
+  /** Key by which the trace platform accepts the agent server's traces. */
   tracingKey: string;
 }
 
-/** Of what was started. */
+/** A started role. */
 interface Running {
   url: string;
-  /** Who may send requests and why; absent for the console, which decides nothing. */
+  /** Access policy with its reason, as text; absent for the console, which has none. */
   access?: string;
-  /** How the control plane isolates deployments that run as processes; null where containers run them. */
+  /** Isolation of deployments that run as processes; null where containers run them. */
   isolation?: string | null;
   firstKey: string | null;
   close(): Promise<void>;
@@ -157,7 +157,7 @@ function readRoles(text: string | undefined): Role[] {
 async function startRoles(roles: Role[], place: Place): Promise<(Running & { role: Role })[]> {
   const running: (Running & { role: Role })[] = [];
   try {
-    // one after the other, so that they do not both start the embedded Postgres; what gets the traces comes first
+    // sequentially, so that they do not both start the embedded Postgres; the receiver of the traces comes first
     const urls: Partial<Record<Role, string>> = {};
     for (const role of ROLES.filter((one) => roles.includes(one))) {
       const started =
@@ -172,7 +172,7 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
   return running;
 }
 
-/** For what runs in this process, and for what the flags name. */
+/** Serves the console for the roles in this process and those that the flags name. */
 async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, string>>): Promise<Running> {
   const { agent, trace, control } = {
     agent: given["agent-url"] ?? urls.agent,
@@ -226,7 +226,7 @@ async function startRole(role: Exclude<Role, "console">, place: Place, tracesUrl
   }
 }
 
-/** Whoever reads the log of a server that nobody watches finds there why a graph is missing. */
+/** Logs why a graph is missing, for servers that run unattended. */
 const onGraphs = (graphs: Graphs): void => {
   for (const [id, { ok, error }] of Object.entries(graphs)) {
     if (!ok) console.error(`Graph "${id}" does not load: ${error ?? "unknown error"}`);
@@ -253,17 +253,17 @@ async function stopAll(running: Running[]): Promise<void> {
   for (const { close } of running.reverse()) await close();
 }
 
-/** The child's side of core/trace-process.ts. */
+/** Runs the child's side of core/trace-process.ts. */
 async function runSupervised(place: Place): Promise<void> {
   if (!process.send) throw new UsageError("--supervised is for heddle dev");
-  // a terminal sends these to us too; the parent decides
+  // a terminal sends these to the child too; the parent decides
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
   let close = (): Promise<void> => Promise.resolve();
   let stopping = false;
   const stop = () => {
     if (stopping) return;
     stopping = true;
-    // whoever cannot stop in order is gone all the same
+    // exit even if an orderly stop fails
     setTimeout(() => process.exit(1), LAST_RESORT_MS).unref();
     void close()
       .catch(() => {})

@@ -44,6 +44,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
+  // also of the console in this process and of the trace platform, which inherits the environment
+  process.env["HEDDLE_BESIDE_DEPLOYMENTS"] ??= "true";
   const given = readFlags(flags, args, process.env);
   const dataDir = resolve(given["data-dir"]);
   const key = tracingKey(dataDir);
@@ -63,10 +65,10 @@ export async function run(args: string[]): Promise<void> {
     database: databaseUri,
     launcher: launcherPath(),
     traces,
-    // after the deployments, whose traces it gets, and before the database that it shares
+    // after the deployments, whose traces it receives, and before the database that it shares
     stopOthers: async () => trace?.stop(),
   });
-  // at once, because a start may take seconds: a Ctrl-C then ends what was started meanwhile
+  // registered first, because a start may take seconds: Ctrl-C then stops what has been started so far
   onStopSignal(async () => {
     tell(null);
     const { close } = await starting;
@@ -94,7 +96,7 @@ export async function run(args: string[]): Promise<void> {
   process.stdout.write(banner(server, dataDir, outcome, consoleServer?.outcome));
 }
 
-/** The same at every start, because deployments that outlived a killed control plane go on with it. */
+/** Returns the same key at every start, because deployments that outlived a killed control plane still use it. */
 function tracingKey(dataDir: string): string {
   const file = join(dataDir, "control", "tracing.key");
   if (existsSync(file)) return readFileSync(file, "utf8").trim();

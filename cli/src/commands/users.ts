@@ -82,6 +82,6 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** Never from the command line itself, which other users of the machine can see. */
+/** Reads a password, never from the command line itself, which other users of the machine can see. */
 const givenPassword = async (wanted: boolean): Promise<string | null> =>
   wanted ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;

@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import { create } from "tar";
 
-/** What no deployment needs, wherever it lies. */
+/** Names excluded at any depth, because no deployment needs them. */
 const NEVER = [
   "node_modules",
   ".git",
@@ -19,13 +19,13 @@ const NEVER = [
 
 export interface ProjectFiles {
   files: string[];
-  /** Links, which are left out. */
+  /** Symbolic links, which are excluded. */
   links: string[];
 }
 
 /**
- * The files of a project, without what its .gitignore files and its .dockerignore leave out, and without .env files:
- * what they hold goes as secrets.
+ * Lists the files of a project, except those that its .gitignore files and its .dockerignore exclude, and .env files:
+ * their contents are passed as secrets.
  */
 export function listProject(directory: string): ProjectFiles {
   const found: ProjectFiles = { files: [], links: [] };
@@ -65,17 +65,20 @@ function walk(root: string, directory: string, above: Rules[], found: ProjectFil
   }
 }
 
-/** Writes gzip of tar. Owners and times do not matter, so the same files make the same archive. */
+/** Writes gzip of tar. Owners and times are fixed, so the same files make the same archive. */
 export const archiveProject = (directory: string, files: string[], to: string): Promise<void> =>
   create({ gzip: true, portable: true, cwd: directory, file: to, mtime: new Date(0) }, files);
 
-/** Packages that the project takes from files beyond its directory, so that they cannot be installed elsewhere. */
+/**
+ * Returns the packages that the project takes from files outside its directory, so that they cannot be installed
+ * elsewhere.
+ */
 export function packagesOutside(directory: string): { name: string; spec: string }[] {
   let listed: Record<string, Record<string, unknown> | undefined>;
   try {
     listed = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as typeof listed;
   } catch {
-    // what is wrong with it, the package manager says
+    // the package manager reports an invalid package.json
     return [];
   }
   const all = [listed["dependencies"], listed["devDependencies"], listed["optionalDependencies"]];

@@ -7,22 +7,24 @@ export interface BannerInput {
   dataDir: string;
   database: string;
   graphs: Graphs;
-  /** Absent when it was not wanted. */
+  /** Absent when tracing was not requested. */
   traces: { url: string } | { problem: string } | undefined;
   console: { url: string } | { problem: string } | undefined;
   /** Whether requests need a key. */
   keysNeeded: boolean;
-  /** Who may send requests and why. */
+  /** Access policy with its reason, as text. */
   access: string;
-  /** Whether the project's own auth says who gets in, instead of keys. */
+  /** Whether the project's own auth decides who gets in, instead of keys. */
   hasOwnAuth: boolean;
-  /** Made by this start, and shown by it alone. */
+  /** Key created by this start, and shown only by it. */
   firstKey: string | null;
 }
 
 export type Graphs = Record<string, { ok: boolean; error?: string }>;
 
-/** What a started server tells whoever started it: where it is, what it serves, what to try, how to stop it. */
+/**
+ * Returns the text that greets the operator of a started server: addresses, graphs, a sample request, how to stop it.
+ */
 export async function banner(input: BannerInput): Promise<string> {
   const { url, graphs } = input;
   const serving = Object.keys(graphs).filter((id) => graphs[id]!.ok);
@@ -58,7 +60,7 @@ export async function banner(input: BannerInput): Promise<string> {
   return lines.join("\n");
 }
 
-/** The graphs that serve in one line, and below it those that do not, with the reason. */
+/** Lists the loaded graphs in one line, and below it the failed ones with their reasons. */
 export function describeGraphs(graphs: Graphs): string {
   const serving = Object.keys(graphs).filter((id) => graphs[id]!.ok);
   const lines = [`  Graphs    ${serving.join(", ") || "none"}`];
@@ -103,7 +105,7 @@ async function inputFor(url: string, graph: string, key: string | null): Promise
     const { input_schema: schema } = (await response.json()) as { input_schema?: unknown };
     return schema ? sampleInput(schema) : {};
   } catch {
-    // A sample is a courtesy; the server is up without it.
+    // A sample is optional; the server is up without it.
     return {};
   }
 }

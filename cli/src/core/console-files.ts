@@ -1,6 +1,6 @@
 /**
- * The console as browsers load it. The published package brings it; in a checkout it is built when its sources are
- * newer than what was built last, while the servers start.
+ * The console's files for browsers. The published package includes them; a checkout builds them when the sources are
+ * newer than the last build, while the servers start.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,7 +11,7 @@ import { launcherPath } from "./launcher.ts";
 export interface ConsoleFiles {
   /** Directory with index.html; null while it is being built. */
   directory: () => string | null;
-  /** Why it could not be built. */
+  /** Reason why the build failed, if it did. */
   problem: Promise<string | null>;
 }
 
@@ -29,7 +29,7 @@ export function consoleFiles(): ConsoleFiles {
   return { directory: () => (ready ? built : null), problem };
 }
 
-/** Of its own low priority: whoever starts the servers waits for them first. */
+/** Builds in a child process. Resolves with the reason of a failure, else null. */
 function buildBy(script: string): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "pipe"] });

@@ -10,7 +10,7 @@ export interface RunningConsole {
   close(): Promise<void>;
 }
 
-/** A console that cannot be served is no reason to serve nothing: why is told in the banner. */
+/** Serves the console. A failure does not stop the other roles: the banner reports it. */
 export async function serveConsole(
   place: { host: string; port: number; keysNeeded?: boolean },
   spaces: Urls,

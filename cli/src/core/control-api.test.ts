@@ -57,7 +57,7 @@ test("a build is followed over a restart of the control plane, each line once", 
   await expect.poll(() => said).toEqual(["BUILDING", "  line 1"]);
   closing.pop()!();
   await new Promise((done) => setTimeout(done, 700));
-  // its database is not there yet
+  // its database is not available yet
   await serve((_, response) => response.writeHead(503).end('{"detail":"Starting."}'), port);
   await new Promise((done) => setTimeout(done, 700));
   closing.pop()!();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { baseOf, whyNot } from "./reach.ts";
 
-/** What commands read of the control plane. */
+/** Fields of a deployment that commands read. */
 export interface DeploymentOnWire {
   id: string;
   name: string;
@@ -33,7 +33,7 @@ interface Issue {
   msg: string;
 }
 
-/** An answer that is an error, in the control plane's words. */
+/** An error response, with the control plane's message. */
 export class ControlError extends Error {
   override name = "ControlError";
   readonly status: number;
@@ -46,19 +46,19 @@ export class ControlError extends Error {
   }
 }
 
-/** Nobody answered. */
+/** The server did not answer. */
 export class UnreachableError extends Error {
   override name = "UnreachableError";
 }
 
 const AWAY = new Set([502, 503, 504]);
 
-/** Whether the control plane, or what it needs, is not there just now. */
+/** Whether the control plane, or a service it needs, is temporarily unavailable. */
 export const isAway = (error: unknown): boolean =>
   error instanceof UnreachableError || (error instanceof ControlError && AWAY.has(error.status));
 const AGAIN_MS = 500;
 
-/** The control plane over HTTP. */
+/** Client of the control plane over HTTP. */
 export class ControlApi {
   readonly url: string;
   readonly #key: string | undefined;
@@ -88,7 +88,7 @@ export class ControlApi {
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
-  /** For what only reads: while the control plane or its database is away, it asks again, for at most `forMs`. */
+  /** Sends a read-only request; retries while the control plane or its database is unavailable, for at most `forMs`. */
   async read<T>(method: string, path: string, body?: object, forMs = 60_000): Promise<T> {
     for (const deadline = performance.now() + forMs; ; await sleep(AGAIN_MS)) {
       try {
@@ -99,7 +99,7 @@ export class ControlApi {
     }
   }
 
-  /** By its name or its id; throws when there is none. */
+  /** Finds a deployment by name or id; throws when there is none. */
   async find(nameOrId: string): Promise<DeploymentOnWire> {
     if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(nameOrId)) return this.send("GET", `/v2/deployments/${nameOrId}`);
     const found = await this.findByName(nameOrId);

@@ -1,7 +1,7 @@
 import { isUuid } from "./uuid.ts";
 import { UsageError, type FlagSpec } from "./flags.ts";
 
-/** For commands that speak to a control plane. */
+/** Flags of commands that talk to a control plane. */
 export const CONTROL_FLAGS = {
   url: {
     type: "text",
@@ -18,13 +18,13 @@ export const CONTROL_FLAGS = {
   },
 } as const satisfies Record<string, FlagSpec>;
 
-/** A revision as it was given; the control plane would tell of a field that is not the option's name. */
+/** Validates a revision id here, because the control plane's error would name its field instead of the option. */
 export function revisionId(option: string, given: string | undefined): string | undefined {
   if (given === undefined || isUuid(given)) return given;
   throw new UsageError(`${option} is the id of a revision, not "${given}". heddle revisions NAME tells ids.`);
 }
 
-/** The words before the first flag, and the rest. */
+/** Splits the words before the first flag from the rest. */
 export function takeWords(args: string[], max: number): { words: string[]; rest: string[] } {
   const first = args.findIndex((arg) => arg.startsWith("-"));
   const end = Math.min(max, first === -1 ? args.length : first);

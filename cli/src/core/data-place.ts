@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { UsageError, type FlagSpec } from "./flags.ts";
 import { SERVER_FLAGS } from "./server-flags.ts";
 
-/** For commands that work on the data of a platform. */
+/** Flags of commands that work on a platform's data. */
 export const PLACE_FLAGS = {
   "data-dir": {
     type: "text",
@@ -16,7 +16,7 @@ export const PLACE_FLAGS = {
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
 } as const satisfies Record<string, FlagSpec>;
 
-/** Where the data is. A directory without any is a mistake, not a place for a new platform. */
+/** Returns the location of the data. A directory without data is a mistake, not a location for a new platform. */
 export function readPlace(given: { "data-dir": string; "postgres-uri"?: string | undefined }): {
   dataDir: string;
   databaseUri: string | undefined;

@@ -1,4 +1,4 @@
-/** Gives an error of a start its place: which port, which database. */
+/** Adds the location to a start-up error: which port, which database. */
 export function explainStart(
   error: unknown,
   place: { host: string; port: number; portFlag: string; portVariable: string; databaseUri: string | undefined },

@@ -1,20 +1,20 @@
 import { parseArgs } from "node:util";
 
 /**
- * Flags are data, declared beside the command that uses them; `--help` and the reading of environment variables
- * come from the same declaration. A flag wins over its variables, the first variable that is set over the next.
+ * Flags are data, declared beside the command that uses them; `--help` and the reading of environment variables use the
+ * same declaration. A flag takes precedence over its variables, and an earlier variable over a later one.
  */
 export interface FlagSpec {
   type: "text" | "integer" | "switch";
-  /** A switch is given as `--name` or `--no-name`, its variables as true or false. */
+  /** A boolean flag is given as `--name` or `--no-name`, its variables as true or false. */
   default?: string | number | boolean;
   env?: string[];
-  /** What stands for the value in the help text. */
+  /** Placeholder for the value in the help text. */
   placeholder?: string;
-  /** In the help text, where the default is no constant. */
+  /** Default as shown in the help text, where it is not a constant. */
   defaultNote?: string;
   description: string;
-  /** Heddle's own processes alone are given it; the help text leaves it out. */
+  /** Used by Heddle's own processes only; hidden from the help text. */
   internal?: true;
   min?: number;
   max?: number;
@@ -26,7 +26,7 @@ export type Flags<D extends Record<string, FlagSpec>> = {
   [K in keyof D]: D[K] extends { default: string | number | boolean } ? ValueOf<D[K]> : ValueOf<D[K]> | undefined;
 };
 
-/** The user typed something that is not so; the message says what. */
+/** Invalid usage; the message explains the mistake. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
@@ -86,7 +86,7 @@ function convert(spec: FlagSpec, source: string, value: string): string | number
   return number;
 }
 
-/** One paragraph a flag: how to write it, what it does, its default and its variables. */
+/** Describes each flag in one paragraph: syntax, effect, default and variables. */
 export function describeFlags(declared: Record<string, FlagSpec>): string {
   const told = Object.entries(declared).filter(([, { internal }]) => !internal);
   const rows = told.map(([name, spec]) => {

@@ -10,7 +10,7 @@ interface Page {
   next_offset: string | null;
 }
 
-/** Lines of a log from a position on, in order, and the position after them. */
+/** Reads the lines of a log from a position, in order, and the position after them. */
 export async function readLogs(
   api: ControlApi,
   path: string,
@@ -28,7 +28,7 @@ export async function readLogs(
   }
 }
 
-/** Until the revision has come to an end: each state and each line of its build, once. */
+/** Follows a revision until its final state: prints each state and each line of its build once. */
 export async function followRevision(
   api: ControlApi,
   deployment: string,

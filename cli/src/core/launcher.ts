@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** bin/heddle.js of the installation that this file belongs to: of the sources or of `dist`. */
+/** Returns the path of this installation's bin/heddle.js: that of the sources or of `dist`. */
 export function launcherPath(): string {
   for (const path of ["../../bin/heddle.js", "../../../../cli/bin/heddle.js"]) {
     const found = fileURLToPath(new URL(path, import.meta.url));

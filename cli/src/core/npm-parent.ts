@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 const CHECK_MS = 250;
 
 /**
- * Calls back when the npm that started this process is gone. npm runs a script through a shell that passes no
- * signals on: ended by SIGTERM or killed, `npm start` and `npx heddle` would leave the server behind.
+ * Calls back when the npm that started this process is gone. npm runs a script through a shell that forwards no
+ * signals: when ended by SIGTERM or killed, `npm start` and `npx heddle` would leave the server behind.
  */
 export function onNpmEnd(callback: () => void): void {
   if (!process.env["npm_command"]) return;
@@ -17,13 +17,13 @@ export function onNpmEnd(callback: () => void): void {
   watch.unref();
 }
 
-/** The parent's pid, and where that is npm's shell and the system tells, the pid of npm above it. */
+/** Returns the parent's pid, and where that is npm's shell and the system reveals it, the pid of npm above it. */
 function npmAbove(): string {
   const shell = process.ppid;
   try {
     const stat = readFileSync(`/proc/${shell}/stat`, "utf8");
     const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    // A parent that is npm itself may well outlive the terminal above it.
+    // A parent that is npm itself may outlive the terminal above it.
     if (!/^(?:ba|da|a|z|k)?sh$/.test(name)) return String(shell);
     return `${shell} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]}`;
   } catch {

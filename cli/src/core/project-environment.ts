@@ -5,7 +5,7 @@ import { parse } from "dotenv";
 
 import { UsageError } from "./flags.ts";
 
-/** What a project keeps in its environment: `env` of langgraph.json, or .env beside it. Empty values are left out. */
+/** Returns a project's environment: `env` of langgraph.json, or .env beside it. Empty values are omitted. */
 export function projectEnvironment(config: string): Record<string, string> {
   const directory = dirname(config);
   let json: { env?: unknown };

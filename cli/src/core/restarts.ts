@@ -1,11 +1,11 @@
 /**
- * A project's own code that runs in the agent server, its HTTP app, its auth handlers, its embedding function, can
- * bring it down. So where a project has some, the launcher starts the server as a child and starts it again when it
- * dies; elsewhere the launcher is the server, so that one kill reaches what one command started.
+ * A project's own code in the agent server (its HTTP app, auth handlers, embedding function) can crash it. So for
+ * projects with such code, the launcher starts the server as a child and restarts it when it dies; otherwise the
+ * launcher is the server, so that one kill stops what one command started.
  *
- *     child -> parent   "ready" when it answers, "stopping" when it was asked to end
+ *     child -> parent   "ready" when it answers, "stopping" when it was asked to stop
  *
- * over Node's own channel, whose end tells the child that the launcher is gone.
+ * over Node's own channel, whose end shows the child that the launcher is gone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -17,12 +17,12 @@ import { onNpmEnd } from "./npm-parent.ts";
 const IS_CHILD = "HEDDLE_RESTARTED_BY_LAUNCHER";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** One that lived for so long has not died of its start. */
+/** Uptime after which a death is not attributed to the start. */
 const STEADY_MS = 60_000;
 
 type Told = "ready" | "stopping";
 
-/** Whether this process is to start the server as a child. What is wrong with the file, the server says. */
+/** Whether this process is to start the server as a child. The server reports an invalid file. */
 export function needsRestarts(config: string): boolean {
   if (process.env[IS_CHILD] !== undefined) return false;
   try {
@@ -37,7 +37,7 @@ export function needsRestarts(config: string): boolean {
   }
 }
 
-/** Runs the command as a child until it ends as it was asked to; resolves never, this process ends with it. */
+/** Runs the command as a child until it exits on request; never resolves, because this process exits with it. */
 export async function runWithRestarts(command: string, args: string[]): Promise<void> {
   let child: ChildProcess | undefined;
   let asked = false;
@@ -58,7 +58,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     const { code, signal } = await ended(child);
     child = undefined;
     hasServed ||= told.has("ready");
-    // asked to end, by us or by somebody else; or it never got as far as serving, and said why
+    // a stop was requested, here or elsewhere; or it never started serving, and reported why
     if (asked || told.has("stopping") || !hasServed) process.exit(code ?? 1);
     if (performance.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
     console.error(`heddle: The server ended (${signal ?? `exit code ${code}`}); it is started again.`);
@@ -80,12 +80,12 @@ function ended(child: ChildProcess): Promise<{ code: number | null; signal: stri
   });
 }
 
-/** In the child; elsewhere nothing. */
+/** Notifies the launcher from the child; no effect elsewhere. */
 export function tellLauncher(what: Told): void {
   if (process.env[IS_CHILD] !== undefined) process.send?.(what);
 }
 
-/** Calls `stop` when the launcher is gone without having said so. */
+/** Calls `stop` when the launcher is gone without notice. */
 export function onLauncherEnd(stop: () => void): void {
   if (process.env[IS_CHILD] === undefined || !process.channel) return;
   process.once("disconnect", stop);

@@ -1,4 +1,4 @@
-/** The little of JSON Schema that a sample needs. */
+/** Subset of JSON Schema that a sample needs. */
 interface Schema {
   $ref?: string;
   definitions?: Record<string, Schema>;
@@ -11,7 +11,7 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-/** An input that a graph with this input schema will probably take; it goes into the first request to try. */
+/** Returns an input that a graph with this input schema will probably accept; it is used in the sample request. */
 export function sampleInput(schema: unknown): Record<string, unknown> {
   const { properties = {}, required } = resolve(schema as Schema, schema as Schema);
   const input: Record<string, unknown> = {};
@@ -45,7 +45,7 @@ function sample(schema: Schema): unknown {
       return true;
     case "array":
     case "object":
-      // Mostly what the graph collects, not what it is given.
+      // Mostly what the graph accumulates, not its input.
       return undefined;
     default:
       // TypeScript's types are gone at run time: most untyped fields are text.

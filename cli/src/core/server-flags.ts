@@ -1,6 +1,6 @@
 import type { FlagSpec } from "./flags.ts";
 
-/** Flags that mean the same wherever a server is started, or its data is worked on. */
+/** Flags with the same meaning for all commands that start a server or work on its data. */
 export const SERVER_FLAGS = {
   port: {
     type: "integer",

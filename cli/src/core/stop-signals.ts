@@ -1,10 +1,10 @@
 import { onNpmEnd } from "./npm-parent.ts";
 import { onLauncherEnd, tellLauncher } from "./restarts.ts";
 
-/** A terminal's Ctrl-C can arrive twice, from the terminal and from npm: that is one wish, not two. */
+/** Window for duplicate signals: a terminal's Ctrl-C can arrive twice, from the terminal and from npm. */
 const SAME_WISH_MS = 500;
 
-/** Calls `stop` at the first signal to end, exits at once at a second one. */
+/** Calls `stop` at the first stop signal, exits at once at a second one. */
 export function onStopSignal(stop: () => Promise<void>): void {
   let first = 0;
   const handle = (signal: string) => {

@@ -1,4 +1,4 @@
-/** Columns as wide as they need to be, two spaces between. */
+/** Formats columns at their minimal width, two spaces apart. */
 export function formatTable(head: string[], rows: string[][]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
@@ -13,6 +13,6 @@ export function formatTable(head: string[], rows: string[][]): string {
     .join("");
 }
 
-/** `2026-11-21 13:05`, in UTC; what stands in for none. */
+/** Formats as `2026-11-21 13:05`, in UTC; `none` stands in for null. */
 export const formatTime = (time: Date | null, none: string): string =>
   time === null ? none : time.toISOString().slice(0, 16).replace("T", " ");

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { baseOf, whyNot } from "./reach.ts";
 
-/** What commands read of an export. */
+/** Fields of an export that commands read. */
 export interface ExportOnWire {
   id: string;
   status: string;
@@ -19,12 +19,12 @@ export interface ExportOnWire {
   };
 }
 
-/** Nobody answers, or not for now. */
+/** The platform does not answer, or is temporarily unavailable. */
 class AwayError extends Error {
   override name = "AwayError";
 }
 
-/** The trace platform over HTTP. Errors say what the platform said. */
+/** Client of the trace platform over HTTP. Errors carry the platform's message. */
 export class TraceApi {
   readonly #base: string;
   readonly #key: string | undefined;
@@ -57,7 +57,7 @@ export class TraceApi {
   }
 }
 
-/** Undefined where it is no JSON. */
+/** Parses JSON; undefined for anything else. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -69,10 +69,10 @@ function parse(text: string): unknown {
 const OVER = /^(completed|failed|cancelled|timedout)$/i;
 const WIDTH = 30;
 
-/** An export goes on when the platform is started again, so who watches waits for that. */
+/** Longest outage to wait out: an export resumes when the platform is restarted. */
 const AWAY_AT_MOST_MS = 5 * 60_000;
 
-/** Looks each half second until the export is over; a bar on a terminal, a line for each status elsewhere. */
+/** Polls each half second until the export ends; shows a bar on a terminal, a line per status elsewhere. */
 export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
   const { isTTY } = process.stderr;
   let seenAt = Number.NEGATIVE_INFINITY;

@@ -7,8 +7,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { TraceProcess } from "./trace-process.ts";
 
 /**
- * Stands for bin/heddle.js: the n-th start does what the n-th line of `starts` says, and the last line goes for all
- * that follow.
+ * Replaces bin/heddle.js: the n-th start executes the n-th line of `starts`, and later ones repeat the last line.
  *
  *     answer          is ready, and lives until it is killed
  *     answer late     the same when there is a file "go"
@@ -72,7 +71,7 @@ test("why one that answered does not come back is said once, and that it answers
   ];
   await vi.waitUntil(() => said.length >= first.length, { timeout: 30_000 });
   expect(said).toEqual(first);
-  // the same reason is news after it has answered
+  // once it has answered, a repeated reason is reported again
   process.kill(pids().at(-1)!, "SIGKILL");
   await vi.waitUntil(() => said.length >= 5, { timeout: 30_000 });
   expect(said.slice(3)).toEqual(first.slice(0, 2));

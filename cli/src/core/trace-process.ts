@@ -1,12 +1,12 @@
 /**
- * `heddle dev` runs the trace platform as a child, `heddle serve --role trace --supervised`: it weighs as much as
- * the rest, so it must not share the agent server's event loop and memory, nor start before it.
+ * `heddle dev` runs the trace platform as a child, `heddle serve --role trace --supervised`: it is as heavy as the
+ * rest, so it must not share the agent server's event loop and memory, nor start before it.
  *
  *     parent -> child   {"type":"start","database":{...}}     the Postgres that the parent has started, and a key
  *     child -> parent   {"type":"ready","url":...}  or  {"type":"failed","message":...,"code":...}
  *
- * both over Node's own channel, whose end tells each side that the other is gone, however it died. A child that
- * dies is started again, after a pause that grows while it keeps dying.
+ * both over Node's own channel, whose end shows each side that the other is gone, however it died. A child that dies
+ * is restarted, after a pause that grows while it keeps dying.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,19 +14,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type FromParent = {
   type: "start";
   database: { uri: string; socket: string | null };
-  /** Of the agent server that sends the traces of its runs. */
+  /** Key of the agent server that sends the traces of its runs. */
   tracingKey: string;
 };
 export type FromChild = { type: "ready"; url: string } | { type: "failed"; message: string; code: string };
 
-/** Where it answers, or why it does not. */
+/** Address of the platform, or the reason why it does not answer. */
 export type TraceOutcome = { url: string } | { problem: string };
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** A trace platform that has never answered is given up then; one that has, is not. */
+/** Number of failures after which a platform that has never answered is given up; one that has answered never is. */
 const MAX_FAILURES = 5;
-/** A child that lived for so long has not failed to start. */
+/** Uptime after which a child's death does not count as a failed start. */
 const STEADY_MS = 60_000;
 const STOP_MS = 15_000;
 
@@ -38,9 +38,9 @@ export interface TraceProcessOptions {
   dataDir: string;
   database: { uri: string; socket: string | null };
   tracingKey: string;
-  /** Told of each start where it answers; null when there will be no further one. */
+  /** Called with the address at each start; null when there will be no further one. */
   onUrl(url: string | null): void;
-  /** Told what happens after the first start. */
+  /** Reports events after the first start. */
   say(message: string): void;
 }
 
@@ -56,7 +56,10 @@ export class TraceProcess {
     this.#port = options.port;
   }
 
-  /** Resolves with how the first start went. When that takes longer than `patienceMs`, how it went is said later. */
+  /**
+   * Resolves with the outcome of the first start. When that takes longer than `patienceMs`, the outcome is reported
+   * later.
+   */
   start(patienceMs?: number): Promise<TraceOutcome> {
     return new Promise((resolve) => {
       let isAwaited = true;
@@ -71,7 +74,7 @@ export class TraceProcess {
     });
   }
 
-  /** Ends it, by force when it does not listen. */
+  /** Stops it, by force when it ignores the signal. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const child = this.#child;
@@ -84,12 +87,12 @@ export class TraceProcess {
     await this.#loop;
   }
 
-  /** `onOutcome`: whether somebody waited for it, who needs not be told otherwise. */
+  /** `onOutcome` returns whether a caller was waiting for the outcome, which then is not reported otherwise. */
   async #supervise(onOutcome: (outcome: TraceOutcome) => boolean): Promise<void> {
     const { say, onUrl } = this.#options;
     let pause = 0;
     let hasAnswered = false;
-    /** Why it does not answer, as far as that is known. */
+    /** Last known reason why it does not answer. */
     let told = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
@@ -97,7 +100,7 @@ export class TraceProcess {
       const { exited, outcome } = this.#spawn();
       const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
-        // one that took any port that was free keeps it
+        // keep a port that was chosen as any free one
         this.#port = Number(new URL(result.url).port);
         onUrl(result.url);
         if (!onOutcome(result)) say(`The trace platform answers${hasAnswered ? " again" : ""} at ${result.url}.`);
@@ -111,7 +114,7 @@ export class TraceProcess {
       }
       const how = await exited;
       if (this.#stopping.signal.aborted) return;
-      // what another program holds, and what the operator has set, is there at the next try too
+      // a port in use and the operator's settings will not change by the next try
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
@@ -125,7 +128,7 @@ export class TraceProcess {
     const { launcher, host, dataDir, database, tracingKey } = this.#options;
     const args = ["serve", "--role", "trace", "--supervised"];
     args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
-    // each statement of chDB holds a thread of the pool while it runs, and there are four of them by default
+    // each chDB statement occupies a thread of the pool while it runs, and the default is four threads
     const env = { UV_THREADPOOL_SIZE: "8", ...process.env };
     const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [], env });
     this.#child = child;
@@ -140,7 +143,7 @@ export class TraceProcess {
       });
     });
     const start: FromParent = { type: "start", database, tracingKey };
-    // a child that is gone by now is told of by its exit
+    // a child that is already gone is reported by its exit
     child.send(start, () => {});
     return { exited, outcome };
   }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** Of the package this file belongs to: the root package.json, from the sources or from `dist`. */
+/** Returns the version of the package this file belongs to: the root package.json, from the sources or from `dist`. */
 export function readVersion(): string {
   for (const path of ["../../../package.json", "../../../../package.json"]) {
     const url = new URL(path, import.meta.url);

@@ -8,6 +8,6 @@ export function agentClient(server: string): Client {
   return new Client({
     apiUrl: `${location.origin}${agentUrl(server)}`,
     apiKey: null,
-    defaultHeaders: { ...agentCredentials(), "x-heddle-csrf": "1" },
+    defaultHeaders: agentCredentials(),
   });
 }

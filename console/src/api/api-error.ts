@@ -1,7 +1,7 @@
-/** An answer of one of our servers that says no, or that none came. */
+/** Error response of a Heddle server, or a request without a response. */
 export class ApiError extends Error {
   override name = "ApiError";
-  /** 0 when there was no answer. */
+  /** 0 when there was no response. */
   readonly status: number;
   readonly requestId: string | null;
 
@@ -20,7 +20,7 @@ export class ApiError extends Error {
 
 type Issue = { msg?: string; loc?: (string | number)[] };
 
-/** Our servers answer `{"detail": text}`, `{"detail": [{msg, loc}]}`, `{"error": text}` or bare text. */
+/** Reads an error body: `{"detail": text}`, `{"detail": [{msg, loc}]}`, `{"error": text}` or bare text. */
 function readMessage(text: string): string | null {
   let body: { detail?: string | Issue[]; error?: string | { message?: string }; message?: string };
   try {

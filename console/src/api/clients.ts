@@ -27,8 +27,6 @@ const manners = (ofAgent: boolean): Middleware => ({
   onRequest({ request }) {
     const credentials = ofAgent ? agentCredentials() : credentialHeaders();
     for (const [name, value] of Object.entries(credentials)) request.headers.set(name, value);
-    // the proof of a page of this origin, without which a session's cookie changes nothing
-    request.headers.set("x-heddle-csrf", "1");
     return request;
   },
   async onResponse({ response, schemaPath }) {

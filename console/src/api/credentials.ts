@@ -1,9 +1,12 @@
 /**
- * Who asks. A session is a cookie that scripts cannot read; a key that was typed in lives as long as the tab. The
+ * Keeps the caller's credentials. A session is a cookie that scripts cannot read and a CSRF token in the storage of
+ * this origin, because browsers send cookies to every port of a host. A typed key lives as long as the tab. The
  * workspace goes with each request, because a session may belong to several.
  */
 const KEY = "heddle.key";
 const WORKSPACE = "heddle.workspace";
+const CSRF_TOKEN = "heddle.csrf";
+const LEFT_FOR_PROVIDER = "heddle.left-for-provider";
 
 export const readKey = (): string | null => sessionStorage.getItem(KEY);
 export const readWorkspace = (): string | null => localStorage.getItem(WORKSPACE);
@@ -18,9 +21,35 @@ export function keepWorkspace(id: string | null): void {
   else localStorage.setItem(WORKSPACE, id);
 }
 
+export function keepCsrfToken(token: string | null): void {
+  if (token === null) localStorage.removeItem(CSRF_TOKEN);
+  else localStorage.setItem(CSRF_TOKEN, token);
+}
+
+/** Notes that this tab leaves for an identity provider, which will lead back to an address with a CSRF token. */
+export const leaveForProvider = (): void => sessionStorage.setItem(LEFT_FOR_PROVIDER, "1");
+
+/**
+ * Takes the CSRF token out of the address to which signing in at a provider leads back. A link from elsewhere may have
+ * one too; it must not replace the token of a session.
+ */
+export function takeCsrfToken(): void {
+  const token = /^#csrf_token=(\w+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  const isAwaited = sessionStorage.getItem(LEFT_FOR_PROVIDER) !== null || localStorage.getItem(CSRF_TOKEN) === null;
+  sessionStorage.removeItem(LEFT_FOR_PROVIDER);
+  if (isAwaited) keepCsrfToken(token);
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
 export function credentialHeaders(): Record<string, string> {
   const [key, workspace] = [readKey(), readWorkspace()];
-  return { ...(key !== null && { "x-api-key": key }), ...(workspace !== null && { "x-tenant-id": workspace }) };
+  return {
+    ...(key !== null && { "x-api-key": key }),
+    ...(workspace !== null && { "x-tenant-id": workspace }),
+    // without a session its value is not checked, but forms to sign in and out have to send it
+    "x-heddle-csrf": localStorage.getItem(CSRF_TOKEN) ?? "1",
+  };
 }
 
 /** As LangGraph Studio says it: where HEDDLE_STUDIO_AUTH allows it, a project's own authentication lets our callers in. */

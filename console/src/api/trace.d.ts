@@ -3357,6 +3357,8 @@ export interface components {
         };
         SignedIn: {
             access_token?: string;
+            /** @description With `cookie`: the header `x-heddle-csrf` of each request that the session's cookie goes with. */
+            csrf_token?: string;
             /** @constant */
             token_type: "bearer";
             /** Format: date-time */

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
 import { data, traceApi } from "../api/clients.ts";
-import { keepKey, keepWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { keepCsrfToken, keepKey, keepWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
 import { whoQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
@@ -27,6 +27,7 @@ export function AccountMenu() {
     keepKey(null);
     keepWorkspace(null);
     await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
+    keepCsrfToken(null);
     queryClient.clear();
     await navigate({ to: "/sign-in" });
   };

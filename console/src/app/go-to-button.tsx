@@ -8,7 +8,7 @@ import classes from "./go-to.module.css";
 const GoTo = lazy(async () => ({ default: (await import("./go-to.tsx")).GoTo }));
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** Leads to any page, and to a thread or a run by its id: Ctrl+K or ⌘K, also from within a field. */
+/** Opens a search for pages, and for threads or runs by id: Ctrl+K or ⌘K, also from within a field. */
 export function GoToButton() {
   const [isOpen, setOpen] = useState(false);
   useHotkeys([["mod+K", () => setOpen(true)]], []);

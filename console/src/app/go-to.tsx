@@ -17,7 +17,7 @@ interface Choice extends Pick<Place, "icon" | "label"> {
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
-/** Load it lazily. The field keeps the focus; the arrows move through what fits, Enter goes there. */
+/** Load it lazily. The field keeps the focus; the arrows move through the matches, Enter goes there. */
 export function GoTo({ onClose }: { onClose: () => void }) {
   useFocusBack();
   const [text, setText] = useState("");

@@ -2,7 +2,7 @@ import type { ComponentType } from "react";
 
 import { useLoaded } from "../ui/use-loaded.ts";
 
-/** Draws what is loaded after the first page is there. */
+/** Renders a component that is loaded after the first page. */
 export function Later({ load }: { load: () => Promise<{ Part: ComponentType }> }) {
   const loaded = useLoaded(load);
   return loaded && <loaded.Part />;

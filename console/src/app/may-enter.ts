@@ -6,8 +6,8 @@ import { whoQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
 /**
- * Asks who is there before any page asks for anything; whoever is nobody signs in first. Where nobody can be asked,
- * the pages are shown and tell of it themselves.
+ * Identifies the caller before any page sends a request; without a session it redirects to the sign-in page. When the
+ * server cannot be reached, the pages load and show the error themselves.
  */
 export async function mayEnter(client: QueryClient, href: string): Promise<void> {
   const about = await client.ensureQueryData(spacesQuery).catch(() => null);

@@ -2,7 +2,7 @@ import { Notifications } from "@mantine/notifications";
 
 import "@mantine/notifications/styles.css";
 
-/** Load it lazily: the first page has none. */
+/** Notifications. Load it lazily: the first page has none. */
 export function Notices() {
   return <Notifications position="bottom-right" />;
 }

@@ -2,7 +2,10 @@ import { QueryClient } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
 
-/** What the server has refused will be refused again; what did not arrive may arrive. */
+/**
+ * Retries server errors (5xx) and unexpected exceptions twice; rejections (4xx) and connection failures (status 0) are
+ * final.
+ */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

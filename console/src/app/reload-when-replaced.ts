@@ -1,8 +1,8 @@
 const KEY = "heddle.reloaded";
-/** Two failures within this time are no update of the server. */
+/** Two failures within this time are not caused by a server update. */
 const ONCE_MS = 20_000;
 
-/** A page that was open while the server was updated asks for files that are no more: it is loaded again, once. */
+/** Reloads a page, once, that was open while the server was updated: the files it requests no longer exist. */
 export function reloadWhenReplaced(): void {
   window.addEventListener("vite:preloadError", (event) => {
     if (Date.now() - Number(sessionStorage.getItem(KEY) ?? 0) < ONCE_MS) return;

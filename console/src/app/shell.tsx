@@ -12,7 +12,7 @@ import { GoToButton } from "./go-to-button.tsx";
 import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
-/** What is around every page: where one is, where one can go. */
+/** Frame of every page: current location and navigation. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -70,7 +70,7 @@ function Navigation() {
   );
 }
 
-/** The server whose pages are open, or the first. */
+/** Navigation of the server whose pages are open, or of the first. */
 function AgentPlaces() {
   const { servers, isPending } = useAgentServers();
   const { server: current } = useParams({ strict: false });

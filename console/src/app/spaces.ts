@@ -8,7 +8,7 @@ export interface Spaces {
   spaces: { agent: boolean; trace: boolean; control: boolean };
 }
 
-/** What stands behind this console. */
+/** Query for the services behind this console. */
 export const spacesQuery = queryOptions({
   queryKey: ["console"],
   async queryFn(): Promise<Spaces> {
@@ -24,7 +24,7 @@ export interface AgentServer {
   /** `local`, or a deployment's name behind the gateway. In paths: `/a/<id>/…`. */
   id: string;
   name: string;
-  /** Null for the one beside the console. */
+  /** Null for the server beside the console. */
   deploymentId: string | null;
 }
 
@@ -34,7 +34,7 @@ const deploymentServers = queryOptions({
     const { resources } = await data(controlApi.GET("/v2/deployments", { params: { query: { limit: "100" } } }));
     return resources.flatMap(({ id, name, source_config }) => {
       const url = (source_config as { custom_url?: string | null } | null)?.custom_url;
-      // by path, or by name where the gateway gives each deployment one
+      // by path, or by host name where the gateway gives each deployment one
       const slug = /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\./.exec(url ?? "")?.[1];
       return slug === undefined ? [] : [{ id: slug, name, deploymentId: id }];
     });
@@ -42,7 +42,7 @@ const deploymentServers = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Servers that can be looked at: the one beside the console and all deployments that have an address. */
+/** Returns the agent servers that have pages: the one beside the console and all deployments with an address. */
 export function useAgentServers(): { servers: AgentServer[]; isPending: boolean; error: Error | null } {
   const { data: about, isPending, error } = useQuery(spacesQuery);
   const deployments = useQuery({ ...deploymentServers, enabled: about?.spaces.control === true });

@@ -1,6 +1,6 @@
 import { createTheme } from "@mantine/core";
 
-/** Shades that keep a contrast of 4.5 to 1 on both backgrounds where text is set in them. */
+/** Shades with a contrast of at least 4.5 to 1 on both backgrounds where text uses them. */
 export const theme = createTheme({
   primaryColor: "teal",
   primaryShade: 9,

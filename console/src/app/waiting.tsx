@@ -1,6 +1,6 @@
 import { Center, Loader } from "@mantine/core";
 
-/** Instead of everything, while the first answer is on its way. */
+/** Shown in place of the page until the first response arrives. */
 export function Waiting() {
   return (
     <Center mih="100vh">

@@ -11,7 +11,7 @@ function Root() {
   const router = useRouter();
   useEffect(() => {
     whenUnauthorized(() => {
-      // whoever was known is nobody now
+      // the cached user is no longer signed in
       router.options.context.queryClient.removeQueries({ queryKey: whoQuery.queryKey });
       const { pathname, href } = router.state.location;
       if (pathname === "/sign-in" || pathname.startsWith("/public/")) return;

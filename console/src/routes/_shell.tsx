@@ -5,7 +5,7 @@ import { Shell } from "../app/shell.tsx";
 import { Waiting } from "../app/waiting.tsx";
 
 export const Route = createFileRoute("/_shell")({
-  // pages ask for nothing while nobody is signed in
+  // pages send no requests before the user is signed in
   beforeLoad: ({ context, location }) => mayEnter(context.queryClient, location.href),
   pendingComponent: Waiting,
   component: Shell,

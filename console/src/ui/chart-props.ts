@@ -1,22 +1,22 @@
 export interface ChartSeries {
   label: string;
-  /** One for each time; null where there is nothing. */
+  /** A value for each time; null where there is none. */
   values: (number | null)[];
 }
 
 export interface ChartProps {
   title: string;
-  /** Seconds since 1970, rising. */
+  /** Seconds since 1970, ascending. */
   times: number[];
   series: ChartSeries[];
-  /** Of a value on the axis and in the legend. */
+  /** Formats a value on the axis and in the legend. */
   format: (value: number) => string;
   kind?: "line" | "bars";
-  /** Somebody picked a moment: the time's index. */
+  /** Called with the index of the time that the user selects. */
   onPick?: ((index: number) => void) | undefined;
-  /** Beside the title. */
+  /** Note beside the title. */
   note?: string;
 }
 
-/** In an order in which neighbours differ for people who see few colours. */
+/** Ordered so that neighbours differ for colour-blind readers. */
 export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];

@@ -7,7 +7,7 @@ import { fullTime } from "./format.ts";
 const Plot = lazy(() => import("./plot.tsx"));
 const HEIGHT = 180;
 
-/** A chart over time with the values of the moment that is pointed at; as a table for whoever would rather read. */
+/** Time series chart with the values at the pointer; also available as a table. */
 export function Chart(props: ChartProps) {
   const { title, times, series, format, note } = props;
   const [at, setAt] = useState<number | null>(null);
@@ -73,7 +73,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Only moments at which there is something. */
+/** Table of the moments that have values. */
 function Values({ title, times, series, format }: ChartProps) {
   const rows = times
     .map((time, index) => ({ time, values: series.map(({ values }) => values[index] ?? null) }))

@@ -5,7 +5,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import CodeMirror from "@uiw/react-codemirror";
 
 interface CodeEditorProps {
-  /** Read to people who do not see it. */
+  /** Label for screen readers. */
   label: string;
   value: string;
   onChange?: (value: string) => void;
@@ -19,7 +19,7 @@ interface CodeEditorProps {
 
 const JSON_EXTENSIONS = [json()];
 
-/** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it weighs as much as a page. */
+/** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it is as large as a page. */
 export default function CodeEditor({
   label,
   value,

@@ -7,7 +7,7 @@ interface ColumnPickerProps {
   onChange: (hidden: string[]) => void;
 }
 
-/** Which columns a table shows. */
+/** Menu that selects the visible columns of a table. */
 export function ColumnPicker({ columns, hidden, onChange }: ColumnPickerProps) {
   return (
     <Popover position="bottom-end" withinPortal trapFocus>

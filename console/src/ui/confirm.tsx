@@ -3,17 +3,17 @@ import { type ReactNode, useState } from "react";
 
 export interface Question {
   title: string;
-  /** What will be gone, and what stays. */
+  /** Text on what will be deleted, and what stays. */
   body: ReactNode;
-  /** The verb on the button: `Delete`. */
+  /** Verb on the button: `Delete`. */
   action: string;
-  /** Has to be typed first, such as the name of what goes; for what cannot be brought back. */
+  /** Text to type for confirmation, such as the name of the deleted item; for irreversible actions. */
   typed?: string;
-  /** Done while the question stands; its failure is told there, and the question stays. */
+  /** Action executed while the dialog is open; its failure is shown there, and the dialog stays open. */
   run: () => Promise<unknown>;
 }
 
-/** `const { ask, dialog } = useConfirm()`: `dialog` is put anywhere on the page, `ask` opens it. */
+/** Returns `const { ask, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `ask` opens it. */
 export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
   const [question, setQuestion] = useState<Question | null>(null);
   const [isOpen, setOpen] = useState(false);
@@ -21,7 +21,7 @@ export function useConfirm(): { ask: (question: Question) => void; dialog: React
     setQuestion(next);
     setOpen(true);
   };
-  // the question stays in place while the dialog goes, so that its text does not vanish first
+  // the question is kept while the dialog fades out, so that its text does not vanish first
   const dialog = question && (
     <Modal opened={isOpen} onClose={() => setOpen(false)} title={question.title} closeButtonProps={{ title: "Close" }}>
       <Answer key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />

@@ -1,6 +1,6 @@
 /**
- * A table of any length: only the rows in sight are drawn. Columns are sorted by a click on their heads, by the
- * browser or, with `onSort`, by whoever owns the rows. Arrow keys go from row to row, Enter opens one.
+ * Table of any length: only visible rows are rendered. A click on a column's head sorts, in the browser or, with
+ * `onSort`, by the owner of the rows. Arrow keys move between rows, Enter opens one.
  */
 import {
   columnVisibilityFeature,
@@ -27,14 +27,14 @@ import classes from "./data-table.module.css";
 export interface Column<T> {
   id: string;
   header: ReactNode;
-  /** Of the head, where it is no text. */
+  /** Label of the head, where it is not text. */
   label?: string;
   cell: (row: T) => ReactNode;
-  /** By what the browser sorts; without it, and without `onSort` and `sortable`, the head is no button. */
+  /** Sort key for sorting in the browser; without it, `onSort` and `sortable`, the head is not a button. */
   sortBy?: (row: T) => string | number | null | undefined;
-  /** The owner of the rows sorts by it. */
+  /** Whether the owner of the rows can sort by it. */
   sortable?: boolean;
-  /** As in grid-template-columns: "120px", "minmax(160px, 2fr)". */
+  /** Width as in grid-template-columns: "120px", "minmax(160px, 2fr)". */
   width: string;
   align?: "left" | "right";
 }
@@ -49,15 +49,15 @@ interface DataTableProps<T> {
   columns: Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string;
-  /** Ids of columns that are not shown. */
+  /** Ids of hidden columns. */
   hidden?: readonly string[];
   sort?: Sort | null;
-  /** Given, the rows come sorted. */
+  /** When given, the rows arrive sorted. */
   onSort?: (sort: Sort) => void;
   onOpen?: (row: T) => void;
-  /** Near the end of the rows. */
+  /** Called near the end of the rows. */
   onEnd?: () => void;
-  /** CSS length of the whole; shorter tables take what they need. */
+  /** CSS length of the whole; shorter tables take only the space they need. */
   maxHeight?: string;
   rowHeight?: number;
   isSelected?: (row: T) => boolean;
@@ -108,7 +108,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   const sorted = table.getRowModel().rows;
   const visible = columns.filter(({ id }) => !hidden?.includes(id));
   const template = visible.map(({ width }) => width).join(" ");
-  // what the columns need at least, so that narrow screens scroll inside
+  // minimum width of the columns, so that the table scrolls inside on narrow screens
   const minWidth = visible.reduce((sum, { width }) => sum + (Number(/(\d+)px/.exec(width)?.[1]) || 80), 0);
 
   const virtual = useVirtualizer({
@@ -122,7 +122,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {
     if (last >= 0 && last >= sorted.length - 15) onEnd?.();
-    // when it is said depends on where one is, not on who is told
+    // depends on the scroll position, not on the callback
   }, [last, sorted.length]);
   useSteadyRows(
     scroller,
@@ -232,7 +232,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
   );
 }
 
-/** What one reads stays where it is when rows come in above. At the very top, the new ones are shown. */
+/** Keeps the rows in view in place when new ones arrive above. At the very top, the new ones are shown. */
 function useSteadyRows(scroller: RefObject<HTMLDivElement | null>, ids: string[], rowHeight: number) {
   const before = useRef<string[]>([]);
   useLayoutEffect(() => {
@@ -246,7 +246,7 @@ function useSteadyRows(scroller: RefObject<HTMLDivElement | null>, ids: string[]
   });
 }
 
-/** Nothing comes last, whichever way one sorts, by `sortUndefined`. */
+/** Compares values; `sortUndefined` puts missing ones last in both directions. */
 function compare(a: string | number | null | undefined, b: string | number | null | undefined): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true, sensitivity: "base" });

@@ -6,18 +6,18 @@ import { type Difference, differencesOf, printPath } from "./json-diff.ts";
 
 const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
 const COLORS = { added: "green", removed: "red", changed: "yellow" };
-/** Differences that are drawn; the number of all is told. */
+/** Number of rendered differences; the total is shown. */
 const SHOWN = 300;
 const SHORT = 4000;
 
 interface DiffViewProps {
   before: unknown;
   after: unknown;
-  /** What the two are called. */
+  /** Names of the two values. */
   names?: [string, string];
 }
 
-/** What differs between two JSON values, a block a member. */
+/** Differences between two JSON values, a block per member. */
 export function DiffView({ before, after, names = ["before", "after"] }: DiffViewProps) {
   const differences = useMemo(() => differencesOf(before, after), [before, after]);
   if (differences.length === 0) {

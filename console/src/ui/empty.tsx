@@ -1,7 +1,7 @@
 import { Stack, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** Where nothing is yet: says so, and what to do next. */
+/** Placeholder for an empty list, with the next step. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Stack align="center" gap="xs" py={64} px="md" ta="center">

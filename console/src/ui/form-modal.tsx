@@ -5,10 +5,10 @@ import { useFocusBack } from "./use-focus-back.ts";
 
 interface FormModalProps {
   title: string;
-  /** The verb on the button. */
+  /** Verb on the button. */
   action: string;
   isReady?: boolean;
-  /** Its failure is told in the form. */
+  /** Submits the form, which shows its failure. */
   onSubmit: () => Promise<unknown>;
   onClose: () => void;
   children: ReactNode;

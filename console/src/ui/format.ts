@@ -1,4 +1,4 @@
-/** Figures as people read them. Missing is always a dash. */
+/** Formats figures for readers. A missing one is always a dash. */
 const NONE = "–";
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -11,7 +11,7 @@ export function percent(share: number | null | undefined): string {
   return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }
 
-/** In the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. */
+/** Formats in the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. */
 export function duration(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return NONE;
   if (ms === 0) return "0 s";
@@ -39,7 +39,7 @@ export function money(dollars: number | string | null | undefined): string {
   return value < 0.01 ? `$${value.toPrecision(2)}` : `$${value.toFixed(value < 1 ? 4 : 2)}`;
 }
 
-/** `2 min ago`, `in 3 h`. */
+/** Formats as `2 min ago`, `in 3 h`. */
 export function relativeTime(iso: string, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   const size = Math.abs(seconds);
@@ -56,7 +56,7 @@ export function relativeTime(iso: string, now = Date.now()): string {
   return seconds < 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** With the zone, which is the browser's: `21 Nov 2026, 20:34:05 GMT+1`. */
+/** Formats in the browser's time zone: `21 Nov 2026, 20:34:05 GMT+1`. */
 export function fullTime(iso: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     day: "numeric",

@@ -1,16 +1,16 @@
 /**
- * What differs between two JSON values, as a flat list of members. Lists are compared by position after what both
- * begin and end with has been set aside, so that an insertion in the middle is one difference and not a hundred.
+ * Compares two JSON values and returns a flat list of differing members. Lists are compared by position after removing
+ * their common prefix and suffix, so that an insertion in the middle is a single difference.
  */
 export interface Difference {
-  /** Names and indexes from the top; of lists the position in `after`, or in `before` for what is gone. */
+  /** Names and indexes from the top; in lists the position in `after`, or in `before` for removed items. */
   path: (string | number)[];
   kind: "added" | "removed" | "changed";
   before?: unknown;
   after?: unknown;
 }
 
-/** @param limit differences at most, since nobody reads more */
+/** @param limit maximum number of differences */
 export function differencesOf(before: unknown, after: unknown, limit = 2000): Difference[] {
   const found: Difference[] = [];
   const walk = (path: (string | number)[], a: unknown, b: unknown): void => {
@@ -60,7 +60,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** `messages[2].content`. */
+/** Formats a path: `messages[2].content`. */
 export function printPath(path: (string | number)[]): string {
   if (path.length === 0) return "(all of it)";
   return path

@@ -13,7 +13,7 @@ interface JsonFieldProps {
   placeholder?: string;
 }
 
-/** JSON that somebody types. Take `readJson` of its text. */
+/** Field for JSON. Parse its text with `readJson`. */
 export function JsonField({ label, description, value, onChange, error, minHeight = "6rem", ...rest }: JsonFieldProps) {
   const id = useId();
   return (
@@ -40,7 +40,7 @@ export function JsonField({ label, description, value, onChange, error, minHeigh
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** @throws an error that says what is wrong and in which field */
+/** @throws an error that explains what is wrong and in which field */
 export function readJson(text: string, label: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -49,7 +49,7 @@ export function readJson(text: string, label: string): Json {
   }
 }
 
-/** Nothing typed is an empty object. @throws as `readJson`, and for what is no object */
+/** Parses an object; empty text is an empty object. @throws as `readJson`, and for anything but an object */
 export function readObject(text: string, label: string): Record<string, unknown> {
   const value = text.trim() === "" ? {} : readJson(text, label);
   if (value === null || typeof value !== "object" || Array.isArray(value))

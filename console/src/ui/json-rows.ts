@@ -1,27 +1,27 @@
 /**
- * A JSON value as the rows of a tree, of which only the open branches are walked, so that megabytes cost what is
- * shown of them. Lists and objects of very many members are shown in pages.
+ * A JSON value as the rows of a tree. Only expanded branches are walked, so the cost depends on the visible part, even
+ * for megabytes. Very long lists and objects are shown in pages.
  */
 export interface JsonRow {
-  /** Of the member, unique in the tree: keys joined by U+001F. Of a row that asks for more: its owner's, plus `…`. */
+  /** Unique id of the member: keys joined by U+001F. For a row that loads more: its owner's id, plus `…`. */
   id: string;
   depth: number;
   /** Name or index; null at the top. */
   key: string | null;
   kind: "object" | "array" | "string" | "number" | "boolean" | "null" | "more";
   value: unknown;
-  /** Members of an object or array; of `more`: those that are not shown yet. */
+  /** Number of members of an object or array; for `more`: members that are not shown yet. */
   size: number;
   isOpen: boolean;
 }
 
 const SEPARATOR = "\u001f";
-/** Members of one object or list that are shown before somebody asks for more. */
+/** Number of members of an object or list that are shown initially. */
 export const PAGE = 1000;
 
 export interface OpenBranches {
   open: ReadonlySet<string>;
-  /** How many members of a branch are shown, where more than a page was asked for. */
+  /** Number of shown members per branch, where more than a page was requested. */
   shown: ReadonlyMap<string, number>;
 }
 
@@ -54,7 +54,7 @@ export function rowsOf(value: unknown, { open, shown }: OpenBranches): JsonRow[]
   return rows;
 }
 
-/** Branches to open at first: level by level, while no more than `budget` rows come of it. */
+/** Returns the initially expanded branches: level by level, up to `budget` rows. */
 export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string> {
   const open = new Set<string>();
   let level: [string, unknown][] = [["", value]];
@@ -76,7 +76,7 @@ export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string
   return open;
 }
 
-/** Every branch, or as many as make `limit` rows. */
+/** Returns every branch, or as many as yield `limit` rows. */
 export const allOpen = (value: unknown, limit = 20_000): Set<string> => firstOpen(value, limit, 200);
 
 export function kindOf(value: unknown): Exclude<JsonRow["kind"], "more"> {

@@ -7,18 +7,18 @@ import { allOpen, firstOpen, type JsonRow, PAGE, rowsOf } from "./json-rows.ts";
 import classes from "./json-view.module.css";
 import { useCopy } from "./use-copy.ts";
 
-/** Characters of a text that are shown before it is unfolded. */
+/** Number of characters of a text that are shown before it is expanded. */
 const SHORT = 400;
 
 interface JsonViewProps {
   value: unknown;
-  /** Read to people who do not see it. */
+  /** Label for screen readers. */
   label: string;
   /** CSS length; longer values scroll inside. */
   maxHeight?: string;
 }
 
-/** JSON as a tree that is unfolded by hand. Arrow keys walk it; values of many megabytes stay fast. */
+/** JSON as an expandable tree. Arrow keys navigate; values of many megabytes stay fast. */
 export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => firstOpen(value));
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
@@ -76,7 +76,7 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
         <Tool label="Fold all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
         <Tool
           label={clipboard.copied ? "Copied" : `Copy ${label}`}
-          // a large value is made into text when it is copied, not before
+          // a large value is serialised only when it is copied
           onClick={() => clipboard.copy(JSON.stringify(value, null, 2))}
           icon={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
         />

@@ -5,7 +5,7 @@ import type { JsonView } from "./json-view.tsx";
 
 const View = lazy(async () => ({ default: (await import("./json-view.tsx")).JsonView }));
 
-/** `JsonView` for pages that seldom show one: it comes when it is needed. */
+/** `JsonView` for pages that seldom need it: loaded on first use. */
 export function LazyJson(props: ComponentProps<typeof JsonView>) {
   return (
     <Suspense fallback={<Skeleton height={60} />}>

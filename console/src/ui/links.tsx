@@ -2,7 +2,7 @@ import { ActionIcon, type ActionIconProps, Anchor, type AnchorProps, Button, typ
 import { createLink } from "@tanstack/react-router";
 import type { AnchorHTMLAttributes, Ref } from "react";
 
-/** Mantine's parts as links of the router, with its types: `<AnchorLink to="/projects/$projectId" params={…}>`. */
+/** Mantine components as links of the router, with its types: `<AnchorLink to="/projects/$projectId" params={…}>`. */
 type Native<Props> = Props &
   Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props> & { ref?: Ref<HTMLAnchorElement> };
 

@@ -1,6 +1,6 @@
 import { Skeleton, Stack } from "@mantine/core";
 
-/** Holds the place of rows that are coming, so that nothing jumps when they are there. */
+/** Placeholder rows that prevent a layout shift when the data arrives. */
 export function Loading({ rows = 8 }: { rows?: number }) {
   return (
     <Stack gap="xs" role="status" aria-label="Loading">

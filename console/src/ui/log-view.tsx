@@ -15,22 +15,22 @@ export interface LogLine {
 
 export interface LogFilter {
   query: string;
-  /** The lowest level that is shown; empty for all. */
+  /** Lowest level that is shown; empty for all. */
   level: string;
 }
 
 interface LogViewProps {
-  /** Read to people who do not see it: `Build log`. */
+  /** Label for screen readers: `Build log`. */
   label: string;
-  /** Oldest first, as the filter lets through; who asks the server filters. */
+  /** Oldest first, already filtered, by the server. */
   lines: LogLine[];
   filter: LogFilter;
   onFilter: (filter: LogFilter) => void;
-  /** More may come: the view then follows the end until somebody scrolls up. */
+  /** Whether more lines may arrive: the view then follows the end until the reader scrolls up. */
   isLive: boolean;
-  /** Loads what is older; absent where nothing is. */
+  /** Loads older lines; absent when there are none. */
   onOlder?: (() => void) | undefined;
-  /** What stands there while there is no line. */
+  /** Shown while there are no lines. */
   empty?: ReactNode;
   height?: number | string;
 }
@@ -43,7 +43,7 @@ const LEVELS = [
 ];
 const LINE_HEIGHT = 20;
 
-/** A log of any length: only what is seen is in the document. */
+/** Log of any length: only visible lines are in the document. */
 export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty, height = 480 }: LogViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(true);
@@ -58,7 +58,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
   const last = lines.at(-1)?.id;
   useEffect(() => {
     if (follows && last !== undefined) virtual.scrollToIndex(lines.length - 1, { align: "end" });
-    // the length may shrink with a filter; only the newest line moves the view
+    // a filter may shrink the list; only a new last line scrolls the view
   }, [follows, last, virtual, lines.length]);
   return (
     <Paper withBorder>
@@ -157,7 +157,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
   );
 }
 
-/** The browser's zone, to the millisecond: lines of one request stand close together. */
+/** Formats a time in the browser's zone, to the millisecond, as lines of one request are close together. */
 function clock(timestamp: number): string {
   const at = new Date(timestamp);
   const two = (value: number) => String(value).padStart(2, "0");

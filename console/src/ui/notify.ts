@@ -1,12 +1,14 @@
 import type { NotificationData } from "@mantine/notifications";
 
-/** They come with the first one that is shown: the first page does without. */
+/** Loads the notifications with the first one that is shown, so that the first page does not need them. */
 async function show(notification: NotificationData): Promise<void> {
   const { notifications } = await import("@mantine/notifications");
   notifications.show({ closeButtonProps: { "aria-label": "Close" }, ...notification });
 }
 
-/** `onError: tellFailure("The cron was not saved")`; stays until it is closed, because it says what went wrong. */
+/**
+ * Shows an error: `onError: tellFailure("The cron was not saved")`. It stays until closed, because it gives the reason.
+ */
 export const tellFailure =
   (what: string) =>
   (error: Error): void =>

@@ -4,12 +4,12 @@ import { type ReactNode, useEffect } from "react";
 interface PageProps {
   title: string;
   actions?: ReactNode;
-  /** Pixels beyond which it grows no wider: of text that is read, not compared. */
+  /** Maximum width in pixels, for pages of text. */
   maw?: number;
   children: ReactNode;
 }
 
-/** A page: its title, also of the tab, what can be done there, and its content. */
+/** Page with its title, also of the tab, its actions, and its content. */
 export function Page({ title, actions, maw = 2400, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Heddle`;

@@ -1,4 +1,4 @@
-/** uPlot in React: made anew when what it shows is another thing, fed when it is the same with other data. */
+/** uPlot in React: recreated when the options change, updated when only the data does. */
 import "uplot/dist/uPlot.min.css";
 
 import { useComputedColorScheme } from "@mantine/core";
@@ -17,7 +17,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
-/** The day stands where it begins, or below the first. */
+/** Formats moments; the date is shown where a day starts, or below the first. */
 function momentTexts(moments: number[], step: number): string[] {
   let before = "";
   return moments.map((seconds) => {
@@ -62,7 +62,7 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
           {},
           ...labels.split("\n").map((label, index) => {
             const color = cssColor(`${SERIES_COLORS[index % SERIES_COLORS.length]}-6`);
-            // a point at the top of each bar is no further figure
+            // no point at the top of a bar, as it adds no information
             const points = { show: false };
             const bars = kind === "bars" ? { paths: uPlot.paths.bars!({ size: [0.8, 40] }), fill: color, points } : {};
             return { label, stroke: color, width: kind === "bars" ? 0 : 1.5, spanGaps: false, ...bars };

@@ -3,12 +3,12 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 
 import { ApiError } from "../api/api-error.ts";
 
-/** What failed, and a way to try again. */
+/** Error with a button to retry. */
 export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: () => unknown; what?: string }) {
   const { message } = error as Error;
-  // whom the platform does not know is on the sign-in page by now
+  // callers that the platform does not know are already on the sign-in page
   const isNotOurs = error instanceof ApiError && error.status === 401;
-  // asking again would bring the same
+  // a retry would give the same result
   const isGone = error instanceof ApiError && error.status === 404;
   const id = error instanceof ApiError ? error.requestId : null;
   return (

@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 import { percent } from "./format.ts";
 
 interface ProgressProps {
-  /** Read to people who do not see it: `Rows written`. */
+  /** Label for screen readers: `Rows written`. */
   label: string;
   done: number;
-  /** Null where nobody knows yet: the bar then only shows that something moves. */
+  /** Null while unknown: the bar then only shows activity. */
   total: number | null;
-  /** Beside the share, such as `12,000 of 50,000 rows`. */
+  /** Text beside the percentage, such as `12,000 of 50,000 rows`. */
   children?: ReactNode;
   color?: string;
 }

@@ -1,4 +1,4 @@
-/** Gives content to the browser as a download of that name. */
+/** Offers content as a download of that name. */
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

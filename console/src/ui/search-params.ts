@@ -1,6 +1,6 @@
-/** What an address may say of a page: read leniently, because people write and shorten addresses by hand. */
+/** Reads search parameters leniently, because people write and shorten URLs by hand. */
 
-/** Numbers and booleans come parsed from the address and are texts all the same. */
+/** Returns text; the router parses numbers and booleans, which are converted back. */
 export function optionalText(value: unknown): string | undefined {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
@@ -9,7 +9,7 @@ export function optionalText(value: unknown): string | undefined {
 export const oneOf = <T extends string>(allowed: readonly T[], value: unknown): T | undefined =>
   allowed.find((one) => one === value);
 
-/** A list that is not empty. */
+/** Returns a non-empty list, else undefined. */
 export function texts(value: unknown): string[] | undefined {
   const list = (Array.isArray(value) ? value : [value]).flatMap((one) => optionalText(one) ?? []);
   return list.length > 0 ? list : undefined;

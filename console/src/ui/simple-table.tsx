@@ -6,25 +6,25 @@ import classes from "./simple-table.module.css";
 export interface SimpleColumn<T> {
   title: string;
   cell: (row: T) => ReactNode;
-  /** CSS width; the others share what is left. */
+  /** CSS width; the other columns share the remaining space. */
   width?: number | string;
   align?: "right";
 }
 
 interface SimpleTableProps<T> {
-  /** Read to people who do not see it. */
+  /** Label for screen readers. */
   label: string;
   columns: SimpleColumn<T>[];
   rows: T[];
   rowKey: (row: T) => string;
-  /** Narrower than that it scrolls sideways, in px; below 620 each row is a card instead. */
+  /** Width in px below which it scrolls sideways; below 620 each row is a card instead. */
   minWidth?: number;
-  /** Loads the next page; absent where that was all. */
+  /** Loads the next page; absent on the last one. */
   onMore?: (() => unknown) | false | undefined;
   isLoadingMore?: boolean;
 }
 
-/** A list of some hundred rows at most. As cards the roles tell what the display does not: rows and cells. */
+/** Table for up to some hundred rows. ARIA roles keep rows and cells recognisable when they are shown as cards. */
 export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
   return (
     <>

@@ -3,13 +3,13 @@ import { useEffect, useRef } from "react";
 
 import classes from "./tab-list.module.css";
 
-/** The tabs of a page in one line; where they do not fit, the chosen one is in sight. */
+/** Tabs of a page in one line; the selected one is scrolled into view. */
 export function TabList(props: TabsListProps) {
   const list = useRef<HTMLDivElement>(null);
   const shown = useRef<Element | null>(null);
   useEffect(() => {
     const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]') ?? null;
-    // once for each: who has scrolled on is left alone
+    // once per selection: later scrolling by the reader is kept
     if (!list.current || !chosen || shown.current === chosen) return;
     shown.current = chosen;
     list.current.scrollLeft = chosen.offsetLeft - (list.current.clientWidth - chosen.offsetWidth) / 2;

@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { boundsOf, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
 
-/** The last so long, or from one moment to another in the browser's zone. */
+/** Picker for a recent period, or a range in the browser's zone. */
 export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChange: (range: TimeRange) => void }) {
   const [isOpen, setOpen] = useState(false);
   const { from, to } = boundsOf(value, Date.now());
@@ -73,7 +73,7 @@ function Custom({ from, to, onChange }: { from: number; to: number; onChange: (r
   );
 }
 
-/** As `datetime-local` wants it. */
+/** Formats a time for `datetime-local`. */
 function localText(ms: number): string {
   const offset = new Date(ms).getTimezoneOffset() * 60_000;
   return new Date(ms - offset).toISOString().slice(0, 16);

@@ -1,4 +1,4 @@
-/** Which stretch of time is looked at; in addresses as `last=24h`, or `from=…&to=…`. */
+/** Time range of a page; in addresses `last=24h`, or `from=…&to=…`. */
 export const PRESETS = {
   "15m": { label: "Last 15 minutes", seconds: 900 },
   "1h": { label: "Last hour", seconds: 3600 },
@@ -15,7 +15,7 @@ export type TimeRange = { last: keyof typeof PRESETS } | { from: string; to: str
 export const isPreset = (value: unknown): value is keyof typeof PRESETS =>
   typeof value === "string" && Object.hasOwn(PRESETS, value);
 
-/** Of a page's address; what makes no sense counts as not said. */
+/** Reads a range from search parameters; invalid values are ignored. */
 export function readTimeRange(
   search: { last?: unknown; from?: unknown; to?: unknown },
   byDefault: TimeRange,
@@ -26,7 +26,7 @@ export function readTimeRange(
   return byDefault;
 }
 
-/** In milliseconds since 1970. */
+/** Returns the bounds in milliseconds since 1970. */
 export function boundsOf(range: TimeRange, now: number): { from: number; to: number } {
   if ("last" in range) return { from: now - PRESETS[range.last].seconds * 1000, to: now };
   return { from: Date.parse(range.from), to: Date.parse(range.to) };
@@ -41,7 +41,7 @@ export function describeRange(range: TimeRange): string {
 
 const STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86_400, 7 * 86_400, 28 * 86_400];
 
-/** The shortest round bucket, in seconds, of which at most `most` fit into the range. */
+/** Returns the shortest round bucket, in seconds, of which at most `most` fit into the range. */
 export function bucketSeconds(range: TimeRange, now: number, most = 90): number {
   const { from, to } = boundsOf(range, now);
   const least = (to - from) / 1000 / most;

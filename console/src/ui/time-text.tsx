@@ -3,7 +3,7 @@ import { Text, type TextProps, Tooltip } from "@mantine/core";
 import { fullTime, relativeTime } from "./format.ts";
 import { useNow } from "./use-now.ts";
 
-/** How long ago; the moment itself, with its zone and in UTC, is shown on hover and focus. */
+/** Relative time; the absolute one, with its zone and in UTC, is shown on hover and focus. */
 export function TimeText({ at, ...props }: { at: string | null | undefined } & TextProps) {
   const now = useNow();
   if (at == null)

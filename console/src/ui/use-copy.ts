@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 const TOLD_MS = 1500;
 
-/** Puts a text on the clipboard; `copied` for a moment when it is there. */
+/** Copies text to the clipboard; `copied` is true for a moment afterwards. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   const [copied, setCopied] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -18,9 +18,9 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   return { copied, copy };
 }
 
-/** @returns whether it worked */
+/** @returns whether it succeeded */
 async function write(text: string): Promise<boolean> {
-  // browsers have it for HTTPS and localhost alone, and a console on a network is often neither
+  // browsers restrict it to HTTPS and localhost, and a console on a network is often neither
   const clipboard = navigator.clipboard as Clipboard | undefined;
   if (!clipboard) return writeSelected(text);
   return clipboard.writeText(text).then(
@@ -29,14 +29,14 @@ async function write(text: string): Promise<boolean> {
   );
 }
 
-/** The older way: what is selected is copied. */
+/** Copies through a selection, the older way. */
 function writeSelected(text: string): boolean {
   const before = document.activeElement as HTMLElement | null;
   const field = document.createElement("textarea");
   field.value = text;
   field.readOnly = true;
   Object.assign(field.style, { position: "fixed", top: "0", opacity: "0" });
-  // within a dialog, which does not let the focus out
+  // within a dialog, which traps the focus
   (before?.closest("[role=dialog]") ?? document.body).append(field);
   field.select();
   try {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 
 /**
- * For dialogs that are mounted when they open: what had the focus before has it again when they are gone. Mantine's
- * own way needs a dialog that is there, closed, beforehand.
+ * Returns the focus to the previous element when a dialog unmounts, for dialogs that are mounted when they open.
+ * Mantine's own way requires a dialog that is mounted, closed, beforehand.
  */
 export function useFocusBack(): void {
-  // while the dialog is rendered first, before it takes the focus
+  // on the dialog's first render, before it takes the focus
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * What a page needs of its code a moment later, or null until it is there. Not by Suspense: after a fallback, even an
- * empty one, React holds back whatever else was waiting for 300 ms, so that fallbacks do not flicker.
+ * Loads code that a page needs a moment later; null until it is loaded. Not by Suspense: after a fallback, even an
+ * empty one, React delays everything else that was waiting by 300 ms, so that fallbacks do not flicker.
  * @param load the same function each time
  */
 export function useLoaded<T>(load: () => Promise<T>): T | null {

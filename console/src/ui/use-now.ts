@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from "react";
 
-/** One clock for all that says how long ago something was; it ticks every five seconds while somebody looks. */
+/** Shared clock for relative times; it ticks every five seconds while it has subscribers. */
 const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // it stood still while nobody looked
+  // it stood still without subscribers
   if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();

@@ -1,6 +1,6 @@
 import type { WireError } from "../protocol.ts";
 
-/** A call that failed for a reason that its caller should see with this status. */
+/** A failed call whose caller should receive this status. */
 export class CallError extends Error {
   readonly status: number;
   override name: string;

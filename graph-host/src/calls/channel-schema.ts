@@ -7,7 +7,7 @@ interface Channel {
   initialValueFactory?: () => unknown;
 }
 
-/** JSON Schema of a channel, as far as its reducer and its default give it away. Unknown is `{}`: anything. */
+/** Derives the JSON Schema of a channel from its reducer and default. An unknown type is `{}`: anything. */
 export function channelSchema(name: string, channel: unknown): object {
   const { operator, reducer, initialValueFactory } = (channel ?? {}) as Channel;
   const initial = initialValue(initialValueFactory);
@@ -32,7 +32,7 @@ function initialValue(factory: (() => unknown) | undefined): unknown {
   }
 }
 
-/** What servers and clients of LangGraph know a list of messages by (contract agent-server §1.2 and §4). */
+/** Schema by which LangGraph's servers and clients recognise a list of messages (contract agent-server §1.2 and §4). */
 const MESSAGES = {
   type: "array",
   langgraph_type: "messages",

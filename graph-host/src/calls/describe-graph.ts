@@ -10,12 +10,12 @@ export async function readSchemas(graph: Graph, graphId: string): Promise<Record
     output_schema: output,
     state_schema: state,
     config_schema: config,
-    // LangGraph.js makes no difference between the two
+    // LangGraph.js does not distinguish the two
     context_schema: config,
   };
 }
 
-/** Keys are the subgraphs' namespaces, nested ones joined by `|` (contract agent-server §4). */
+/** Returns the subgraphs keyed by namespace, nested ones joined by `|` (contract agent-server §4). */
 export async function readSubgraphs(
   graph: Graph,
   namespace: string | undefined,

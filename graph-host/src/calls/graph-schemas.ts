@@ -17,9 +17,9 @@ export interface GraphSchemas {
 type SchemaReader = (graph: unknown) => object | undefined;
 
 /**
- * JSON Schemas of what a graph takes and gives. Where the state was defined with zod or another schema
- * library, LangGraph derives them; an `Annotation` has no types at run time, so that only the channels can
- * tell: their names, and what their reducers and defaults give away.
+ * Returns the JSON Schemas of a graph's input, output and state. LangGraph derives them where the state is defined with
+ * zod or another schema library. An `Annotation` has no types at run time, so its schema contains only the channels'
+ * names and what their reducers and defaults reveal.
  */
 export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
   const { builder = {} } = graph;
@@ -43,7 +43,10 @@ export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
   };
 }
 
-/** A schema that JSON Schema cannot express (a zod transform, for one) must not take the others with it. */
+/**
+ * Returns undefined for a schema that JSON Schema cannot express (a zod transform, for example), so that the others
+ * survive.
+ */
 function derived(read: SchemaReader, graph: Graph): object | undefined {
   try {
     return read(graph);

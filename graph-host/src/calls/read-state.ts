@@ -30,8 +30,9 @@ export async function readHistory(graph: Graph, params: HistoryParams): Promise<
 }
 
 /**
- * LangGraph 1.x no longer stores a step's writes with its checkpoint, but the parent's pending writes are
- * the same. Only of a step that ran: an input or an update by hand has a parent, too, whose tasks are not its own.
+ * Returns the writes of a checkpoint's step. LangGraph 1.x no longer stores them with the checkpoint, but the parent's
+ * pending writes are the same. This holds only for a step that ran: an input or a manual update also has a parent,
+ * whose tasks are not its own.
  */
 async function stepWrites(
   graph: Graph,

@@ -1,7 +1,7 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { nextNodes } from "../graphs/next-nodes.ts";
 
-/** Contract agent-server §6, with the additions that its users expect at the top level. */
+/** Thread state as in contract agent-server §6, with the additions that its users expect at the top level. */
 export interface ThreadState {
   values: unknown;
   next: string[];
@@ -36,7 +36,7 @@ export interface CheckpointPlace {
 type Snapshot = StateSnapshot;
 type Task = Snapshot["tasks"][number];
 
-/** `writes` is what the checkpoint's step wrote, by node. */
+/** Converts a snapshot. `writes` holds the writes of the checkpoint's step, by node. */
 export function toThreadState(snapshot: Snapshot, graphId: string, writes: Record<string, unknown> = {}): ThreadState {
   const checkpoint = toCheckpoint(snapshot.config);
   const state = {
@@ -45,7 +45,7 @@ export function toThreadState(snapshot: Snapshot, graphId: string, writes: Recor
     tasks: snapshot.tasks.map((task) => toTaskState(task, graphId)),
     created_at: snapshot.createdAt ?? null,
   };
-  // Nothing has run yet: the contract's empty state has none of the rest.
+  // Nothing has run yet: the contract's empty state has none of the remaining fields.
   if (snapshot.createdAt === undefined || !checkpoint) return { ...state, checkpoint: null, parent_checkpoint: null };
   const parent = toCheckpoint(snapshot.parentConfig);
   return {
@@ -72,7 +72,7 @@ function toTaskState(task: Task, graphId: string): TaskState {
     id: task.id,
     name: task.name,
     path: task.path,
-    // LangGraph stores the error as an object; the JavaScript clients get its text
+    // LangGraph stores the error as an object; the JavaScript clients expect its text
     error: task.error == null ? null : JSON.stringify(task.error),
     interrupts: task.interrupts,
     checkpoint: state && "configurable" in state ? (state.configurable ?? null) : null,
@@ -85,13 +85,13 @@ interface Config {
   configurable?: Record<string, unknown> | undefined;
 }
 
-/** The checkpoint that a config names in full, else null. */
+/** Returns the checkpoint that a config identifies completely, else null. */
 export function toCheckpoint(config: Config | undefined): CheckpointPlace | null {
   const place = toTaskCheckpoint(config);
   return place?.checkpoint_id ? (place as CheckpointPlace) : null;
 }
 
-/** The place where a subgraph task's checkpoints are; which one may be open. */
+/** Returns the place of a subgraph task's checkpoints; the checkpoint id may be left open. */
 export function toTaskCheckpoint(
   config: unknown,
 ): (Omit<CheckpointPlace, "checkpoint_id"> & { checkpoint_id: string | null }) | null {
@@ -106,8 +106,8 @@ export function toTaskCheckpoint(
 }
 
 /**
- * What the tasks of a checkpoint have written, by node: the `writes` of the checkpoint that follows it.
- * A node that ran several times has a list.
+ * Collects the writes of a checkpoint's tasks by node: the `writes` of the checkpoint that follows it. A node that ran
+ * several times has a list.
  */
 export function writesOf(parent: Snapshot | undefined): Record<string, unknown> {
   const writes: Record<string, unknown> = {};

@@ -31,7 +31,7 @@ export async function updateState(graph: Graph, params: Params): Promise<Result>
   };
   const supersteps = params.supersteps.map(({ updates }) => ({ updates: updates.map(toUpdate) }));
   const updated = await graph.bulkUpdateState(config, supersteps).catch((error: unknown) => {
-    // Node bodies do not run here, only writers and reducers: what throws is the update's fault.
+    // Node bodies do not run here, only writers and reducers: an exception is caused by the update.
     if (!(error instanceof Error) || error instanceof DatabaseAwayError) throw error;
     if (error instanceof HeadMovedError) throw new CallError(409, error.name, error.message);
     throw new CallError(422, errorName(error), error.message);

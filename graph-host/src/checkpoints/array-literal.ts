@@ -1,14 +1,14 @@
 import { cleanText } from "./jsonb-text.ts";
 
 /**
- * Arrays in Postgres' text format, one element a row. The driver would build them too, after asking the
+ * Builds an array in Postgres' text format, one element per row. The driver could build it too, but queries the
  * database for its types at each connect.
  */
 export function textArray<T>(rows: T[], value: (row: T) => string | null): string {
   return `{${rows.map((row) => element(value(row))).join(",")}}`;
 }
 
-/** For numbers, booleans and `NULL`. */
+/** Builds an array of numbers, booleans or `NULL`. */
 export function plainArray<T>(rows: T[], value: (row: T) => number | string): string {
   return `{${rows.map(value).join(",")}}`;
 }

@@ -4,7 +4,7 @@ import { CheckpointClock } from "./checkpoint-clock.ts";
 
 const AT = Date.parse("2026-05-04T12:00:00Z");
 
-/** Milliseconds since the Unix epoch of a UUIDv6. */
+/** Returns the time of a UUIDv6 in milliseconds since the Unix epoch. */
 function timeIn(id: string): number {
   const [high, mid, low] = id.split("-");
   return Number((BigInt(`0x${high}${mid}${low!.slice(1)}`) - 0x01b21dd213814000n) / 10_000n);

@@ -1,19 +1,19 @@
 import { randomFillSync } from "node:crypto";
 
-/** Ticks of 100 ns, the unit of UUIDs with a time, from the Gregorian reform to the Unix epoch. */
+/** Ticks of 100 ns, the unit of time-based UUIDs, from the Gregorian reform to the Unix epoch. */
 const EPOCH_TICKS = 0x01b21dd213814000n;
 const TICKS_PER_MS = 10_000n;
 const LAST_TICK = (1n << 60n) - 1n;
 
 /**
- * A hybrid logical clock for the ids of checkpoints. The newest checkpoint of a thread is the highest id, here and
- * for the official saver, so an id must be above those of the checkpoints that were committed before, whichever
- * machine made them. It is the wall clock's time where that is later, else the next tick after the highest id that
- * this clock has made or observed. A wall clock that is ahead, behind or stepping then costs accuracy, never order.
+ * Hybrid logical clock for checkpoint ids. A thread's newest checkpoint is the one with the highest id, here and in the
+ * official saver, so an id must exceed those of all checkpoints committed before, on whichever machine. It is the wall
+ * clock's time where that is later, else the tick after the highest id that this clock has generated or observed. A
+ * wall clock that is ahead, behind or stepping then costs accuracy, never order.
  *
- * A run has a clock of its own, below the process's: a thread that was written while some machine was years
- * ahead takes none but its own ids there. The process's clock, which is above all of them, serves code that
- * has lost its run's async context.
+ * Each run has a clock below the process's clock, so ids observed in a thread that was written by a machine whose clock
+ * was years ahead affect that thread only. The process's clock, which exceeds all of them, serves code that has lost
+ * its run's async context.
  */
 export class CheckpointClock {
   #last = 0n;
@@ -25,7 +25,10 @@ export class CheckpointClock {
     this.#now = now;
   }
 
-  /** The next id, as UUIDv6. LangGraph gives the step as `clockseq`, of which 14 bits are kept: it has no part in the order. */
+  /**
+   * Returns the next id, a UUIDv6. LangGraph passes the step as `clockseq`; 14 bits of it are kept, which do not affect
+   * the order.
+   */
   nextId(clockseq: number): string {
     const wall = BigInt(Math.trunc(this.#now())) * TICKS_PER_MS + EPOCH_TICKS;
     const tick = wall > this.#last ? wall : this.#last + 1n;
@@ -35,7 +38,7 @@ export class CheckpointClock {
     return format(tick, clockseq);
   }
 
-  /** Ids from now on are above this one. Of an id that is no UUID nothing is learnt. */
+  /** Advances the clock so that later ids exceed this one. Ids that are not UUIDs are ignored. */
   observe(id: string): void {
     const tick = tickAtOrAbove(id);
     if (tick !== undefined) this.#raise(tick);
@@ -49,7 +52,7 @@ export class CheckpointClock {
 
 const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f])([0-9a-f]{3})-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The highest tick that a UUIDv6 not above `id` can have: ids are compared as text. */
+/** Returns the highest tick of a UUIDv6 not above `id`: ids are compared as text. */
 function tickAtOrAbove(id: string): bigint | undefined {
   const match = UUID.exec(id);
   if (!match) return undefined;
@@ -75,5 +78,5 @@ function randomNode(): string {
   return pool.toString("hex", at - 6, at);
 }
 
-/** Above every id that this process has made or observed. */
+/** Clock above every id that this process has generated or observed. */
 export const processClock = new CheckpointClock();

@@ -10,27 +10,27 @@ import type { Finished, WriteItem } from "./rows.ts";
 import { watchedSocket } from "../watched-socket.ts";
 
 export interface CheckpointDatabaseOptions {
-  /** Directory of the Unix socket, in place of the URL's host. */
+  /** Directory of the Unix socket, instead of the URL's host. */
   socket?: string | null;
-  /** How long the database may be away before reads and writes fail. Default 60 s. */
+  /** Longest outage of the database after which reads and writes fail. Default 60 s. */
   awayMs?: number;
-  /** A connection that gives no answer for this long is closed and its statement is sent again. Default 10 s. */
+  /** Time without an answer after which a connection is closed and its statement sent again. Default 10 s. */
   silenceMs?: number;
-  /** How long what nothing waits for may wait for a statement that goes anyway. Default 10 ms. */
+  /** Longest delay of a lazy item, unless an earlier statement carries it. Default 10 ms. */
   lazyMs?: number;
-  /** Connections for reading. Default 3; writing has one more. */
+  /** Number of read connections. Default 3; writes use one more. */
   readers?: number;
   /** Called with each statement that is sent. */
   onStatement?: (text: string) => void;
 }
 
-/** The connections that all savers of a host process share: one that writes, a few that read. */
+/** Connections that all savers of a host process share: one for writes, a few for reads. */
 export class CheckpointDatabase {
   #writer: postgres.Sql;
   #reader: postgres.Sql;
   #commits: GroupCommit;
   #awayMs: number;
-  /** Where the runs of this process have left their threads. */
+  /** Last checkpoints of the threads that this process has run. */
   readonly lastHeads = new LastHeads();
 
   constructor(url: string, options: CheckpointDatabaseOptions = {}) {
@@ -44,15 +44,15 @@ export class CheckpointDatabase {
         max_lifetime: null,
         connect_timeout: 10,
         keep_alive: 5,
-        // waiting between tries is done here, where it is known what may be tried again
+        // back-off happens here and in GroupCommit, which know what may be retried
         backoff: () => 0,
-        // no parameter or result is an array, so the types of arrays need not be asked for
+        // no parameter or result is an array, so the array types need not be fetched
         fetch_types: false,
         onnotice: () => {},
         debug: options.onStatement ? (_connection, text) => options.onStatement!(text) : undefined,
         connection: {
           application_name: `heddle checkpoint ${name}`,
-          // Plans are made once, for tables that may have been empty then: always by index.
+          // Plans are made once, possibly for tables that are still empty: force index scans.
           jit: "off",
           plan_cache_mode: "force_generic_plan",
           enable_seqscan: "off",

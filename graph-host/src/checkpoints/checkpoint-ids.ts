@@ -11,8 +11,8 @@ interface CommonJsModule {
 type Load = (this: CommonJsModule, filename: string) => void;
 
 /**
- * Makes LangGraph take its checkpoint ids from the clock of the run or call whose code is executing. ES modules are
- * replaced by preload.mjs and resolve-hook.ts, CommonJS modules here as they are loaded.
+ * Makes LangGraph take its checkpoint ids from the clock of the current run or call. ES modules are replaced by
+ * preload.mjs and resolve-hook.ts, CommonJS modules here as they are loaded.
  */
 export function installCheckpointIds(currentClock: () => CheckpointClock | undefined): void {
   const scope = globalThis as { [GENERATOR]?: (clockseq: number) => string };
@@ -25,7 +25,7 @@ export function installCheckpointIds(currentClock: () => CheckpointClock | undef
   };
 }
 
-/** Whether LangGraph, as the project has it, makes its ids with a generator that was installed. */
+/** Whether the project's LangGraph generates its ids with an installed generator. */
 export function makesOurIds(): boolean {
   const scope = globalThis as { [GENERATOR]?: (clockseq: number) => string };
   const installed = scope[GENERATOR];

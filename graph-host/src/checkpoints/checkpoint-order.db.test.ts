@@ -10,7 +10,7 @@ import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
 import { officialSaver } from "./test/own-postgres.ts";
 
-/** Hosts with clocks of their own take turns on one database's threads. */
+/** Hosts with different clocks alternate on the threads of one database. */
 const db = await testDatabase();
 const graphs = {
   steps: "./human.ts:steps",
@@ -42,7 +42,10 @@ async function historyOf(threadId: string, graph_id = "steps"): Promise<ThreadSt
   return (await right.call("state.history", params)) as ThreadState[];
 }
 
-/** The newest checkpoint's id by our saver, by the official one, by `/state` and by the history, which must agree. */
+/**
+ * Returns the newest checkpoint's id by Heddle's saver, by the official one, by `/state` and by the history, which must
+ * agree.
+ */
 async function newestId(threadId: string): Promise<string> {
   const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
   const [ours, theirs, [first]] = await Promise.all([
@@ -55,7 +58,7 @@ async function newestId(threadId: string): Promise<string> {
   return ours!.checkpoint.id;
 }
 
-/** Seconds by which the time in a checkpoint's id is ahead of the clock. */
+/** Returns by how many seconds the time in a checkpoint's id is ahead of the clock. */
 function secondsAhead(id: string): number {
   const [high, mid, low] = id.split("-");
   const ticks = BigInt(`0x${high}${mid}${low!.slice(1)}`) - 0x01b21dd213814000n;

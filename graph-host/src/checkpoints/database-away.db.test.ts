@@ -11,7 +11,7 @@ import { HeddleSaver } from "./heddle-saver.ts";
 import { startOwnPostgres } from "./test/own-postgres.ts";
 import { echoGraph, twoStepGraph } from "./test/graphs.ts";
 
-// A Postgres of its own, because it is killed.
+// A separate Postgres, because it is killed.
 const own = await startOwnPostgres();
 afterAll(() => own.stop());
 const { uri } = own;
@@ -105,7 +105,7 @@ test("a write on a connection that fell silent is sent again, once, and the run 
   }
 }, 60_000);
 
-/** Runs the two-step graph in a process of its own, with fault points; answers the nodes that ran. */
+/** Runs the two-step graph in a separate process, with fault points; returns the nodes that ran. */
 function runInProcess(threadId: string, faultPoints: string): Promise<{ signal: string | null; ran: string[] }> {
   const script = fileURLToPath(new URL("test/fault-run.ts", import.meta.url));
   const env = { ...process.env, HEDDLE_FAULT_POINTS: faultPoints };

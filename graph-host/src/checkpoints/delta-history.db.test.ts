@@ -22,7 +22,7 @@ test("the history of a long branch is what the library's own walk finds, in a qu
   for (let step = 0; step < 620; step++) {
     const id = String(step).padStart(6, "0");
     const values: Record<string, unknown> = step === 100 ? { late: "seed" } : step === 600 ? { early: ["seed"] } : {};
-    // as a delta channel has it: a version a step, a value for few of them
+    // like a delta channel: a version per step, values for few of them
     const versions = { late: step, early: step };
     const made = { ...emptyCheckpoint(), id, channel_values: values, channel_versions: versions };
     const put = saver.put(
@@ -32,7 +32,7 @@ test("the history of a long branch is what the library's own walk finds, in a qu
       Object.fromEntries(Object.keys(values).map((name) => [name, step])),
     );
     const next = { configurable: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: id } };
-    // a branch that is not on the way
+    // a branch outside the ancestry
     const aside = { ...made, id: `${id}x` };
     const away = saver.put(config, aside, { source: "fork", step, parents: {} }, {});
     const beside = { configurable: { ...next.configurable, checkpoint_id: aside.id } };

@@ -3,16 +3,16 @@ import type postgres from "postgres";
 import { textArray } from "./array-literal.ts";
 import { asBytes, asText, byTaskAndIndex, type StoredValue, type StoredWrite } from "./read-statement.ts";
 
-/** What the ancestors of a checkpoint wrote to one channel since the nearest one that holds its value. */
+/** Writes of a checkpoint's ancestors to one channel since the nearest ancestor that holds its value. */
 export interface StoredHistory {
-  /** Oldest checkpoint first, in each by task and index. */
+  /** Ordered by checkpoint, oldest first, then by task and index. */
   writes: StoredWrite[];
   seed: StoredValue | undefined;
 }
 
 /**
- * The history that the library rebuilds a delta channel from. The library's own walk takes a query an
- * ancestor; this takes one for each `PAGE` of them. `id` is the checkpoint whose ancestors are asked for.
+ * Reads the history from which the library rebuilds a delta channel. The library's own walk takes a query per ancestor;
+ * this takes one per `PAGE` ancestors. `id` names the checkpoint whose ancestors are read.
  */
 export async function readDeltaHistory(
   sql: postgres.Sql,
@@ -55,9 +55,9 @@ export async function readDeltaHistory(
 
 const PAGE = 500;
 
-// Row kinds: 0 the seed of a channel, 1 a write, 2 the checkpoint at which the next page begins. `offset 0` keeps
-// the lateral queries as they are written, one look into the index for each ancestor; joins were planned as a scan
-// of the whole thread for each.
+// Row kinds: 0 the seed of a channel, 1 a write, 2 the checkpoint at which the next page begins. `offset 0` keeps the
+// lateral queries as written, one index lookup per ancestor; joins were planned as a scan of the whole thread for each
+// ancestor.
 const HISTORY_STATEMENT = (fromId: boolean): string => `
 with recursive chain as (
   (select 0 as depth, checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' as versions

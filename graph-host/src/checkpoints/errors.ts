@@ -1,4 +1,4 @@
-/** The run belongs to another attempt, or runs no more: nothing of what was given was written. */
+/** The run belongs to another attempt or no longer runs: nothing of the item was written. */
 export class FencedError extends Error {
   override name = "FencedError";
 
@@ -7,7 +7,7 @@ export class FencedError extends Error {
   }
 }
 
-/** The thread of a state update has moved on: a run is on it, or a newer checkpoint. Nothing was written. */
+/** The thread of a state update has changed: a run is active or a newer checkpoint exists. Nothing was written. */
 export class HeadMovedError extends Error {
   override name = "HeadMovedError";
 
@@ -16,7 +16,7 @@ export class HeadMovedError extends Error {
   }
 }
 
-/** A checkpoint that could never become the thread's newest, because its id is below that of an earlier one. */
+/** A checkpoint that could never become the thread's newest, because its id is below an earlier one. */
 export class CheckpointOrderError extends Error {
   override name = "CheckpointOrderError";
 
@@ -30,7 +30,7 @@ export class CheckpointOrderError extends Error {
   }
 }
 
-/** The database could not be reached for longer than allowed; what was given may or may not be written. */
+/** The database was unreachable for longer than allowed; the item may or may not have been written. */
 export class DatabaseAwayError extends Error {
   override name = "DatabaseAwayError";
 
@@ -39,7 +39,7 @@ export class DatabaseAwayError extends Error {
   }
 }
 
-/** Errors of the driver and of the operating system that say that no answer came. */
+/** Errors of the driver and the operating system that mean that no answer arrived. */
 const LOST = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
@@ -57,9 +57,8 @@ const LOST = new Set([
 ]);
 
 /**
- * SQLSTATEs that pass by themselves: connection (08), insufficient resources (53), shutdown and start-up
- * (57P), serialisation and deadlock (40), a standby that does not accept writes yet (25006), and an input or
- * output error of the system (58).
+ * Transient SQLSTATEs: connection (08), insufficient resources (53), shutdown and start-up (57P), serialisation and
+ * deadlock (40), a standby that does not accept writes yet (25006), and a system I/O error (58).
  */
 const PASSING = /^(08...|53...|57P..|40...|25006|58...)$/;
 

@@ -7,7 +7,10 @@ import { nothingFollows, triggersOf } from "./final-step.ts";
 const State = Annotation.Root({ log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }) });
 const say = (what: string) => () => ({ log: [what] });
 
-/** For each checkpoint of a run, oldest first: whether the library had nodes to run after it, and what we say. */
+/**
+ * Returns for each checkpoint of a run, oldest first, whether the library ran nodes after it, and this module's
+ * verdict.
+ */
 async function judged(graph: { nodes: object } & object, input: unknown = { log: [] }): Promise<[boolean, boolean][]> {
   const saver = new MemorySaver();
   const bound = Object.assign(Object.create(graph), { checkpointer: saver });

@@ -1,13 +1,13 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 
 const TASKS = "__pregel_tasks";
-/** Channels that are in a checkpoint exactly when they are available to the nodes that wait for them. */
+/** Channels that a checkpoint contains exactly when they are available to the nodes that wait for them. */
 const CONSUMED = /^(branch:to:.*|__start__)$/;
 
-/** The part of a compiled graph that says what starts its nodes. */
+/** Channels that trigger each node of a compiled graph. */
 export type Triggers = Record<string, readonly string[]>;
 
-/** What starts each node of a graph; undefined for an object that does not look like one. */
+/** Returns the triggers of each node of a graph; undefined for an object that does not look like one. */
 export function triggersOf(graph: unknown): Triggers | undefined {
   const { nodes } = graph as { nodes?: Record<string, { triggers?: unknown }> };
   if (!nodes) return undefined;
@@ -20,9 +20,10 @@ export function triggersOf(graph: unknown): Triggers | undefined {
 }
 
 /**
- * True when no node can follow a checkpoint: nothing that starts one has changed since that node saw it, and no
- * task was sent. (A join's channel is always in the checkpoint: graphs that join are judged not sure.) Then no user code depends on the checkpoint being kept, and the run's end can be written with
- * it. Where it is not sure the answer is false, which costs a round trip and nothing else.
+ * True when no node can follow a checkpoint: no trigger of any node has changed since that node saw it, and no task was
+ * sent. (A join's channel is always in the checkpoint: graphs with joins count as uncertain.) Then no user code depends
+ * on the checkpoint being kept, and the run's end can be written with it. The answer is false where it is uncertain,
+ * which only costs a round trip.
  */
 export function nothingFollows(checkpoint: Checkpoint, triggers: Triggers): boolean {
   const { channel_versions: versions, versions_seen: seen, channel_values: values } = checkpoint;
@@ -34,7 +35,7 @@ export function nothingFollows(checkpoint: Checkpoint, triggers: Triggers): bool
       if (version === undefined) return true;
       const last = seen[node]?.[channel];
       if (last !== undefined && version <= last) return true;
-      // consumed channels get a new version too; a checkpoint does not hold their value
+      // consumed channels also get a new version; a checkpoint does not contain their value
       return CONSUMED.test(channel) && !Object.hasOwn(values, channel);
     }),
   );

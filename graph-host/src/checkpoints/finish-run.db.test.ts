@@ -37,7 +37,7 @@ async function startRun(
   return { runId, threadId };
 }
 
-/** Runs the two-step graph as a run does, up to its end, which is still to be written. */
+/** Runs the two-step graph as a run does, up to its end, which remains to be written. */
 async function runGraph({ runId, threadId }: { runId: string; threadId: string }, on = database, head?: string) {
   const known = head === undefined ? { freshThread: threadId } : { head: { threadId, id: head } };
   const options = { fence: { runId, attempt: 1 }, passiveStart: true, ...known };
@@ -71,7 +71,7 @@ test("the last step and the final status are one statement; the step before was 
   });
 });
 
-/** Two runs of one thread, and what the thread's state is told from the database alone. */
+/** Executes two runs of one thread, and reads the thread's state from the database alone. */
 async function runTwice(headOf: (threadId: string) => Promise<string>) {
   const first = await startRun();
   await (await runGraph(first)).finish(first.threadId, STATE, false);
@@ -147,7 +147,7 @@ test("runs that end at the same time share a statement, and one that was taken o
   await db.sql`update runs set attempt = 2 where run_id = ${runs[7]!.runId}`;
   statements.length = 0;
   const ends = await Promise.allSettled(savers.map((saver, i) => saver.finish(runs[i]!.threadId, STATE, false)));
-  // those that come while one is under way share the next; a busy machine takes a few turns for twenty
+  // items that arrive during a statement share the next; a busy machine takes a few turns for twenty
   expect(statements.length).toBeLessThanOrEqual(6);
   expect(ends.map((end) => end.status)).toEqual(runs.map((_, i) => (i === 7 ? "rejected" : "fulfilled")));
   for (const [i, run] of runs.entries())
@@ -165,13 +165,13 @@ test("an end that waits for somebody who cancels sees that run cancelled as they
     finishing = saver.finish(run.threadId, STATE, false);
     const answer = await Promise.race([finishing, new Promise((resolve) => setTimeout(resolve, 200, "waits"))]);
     expect(answer).toBe("waits");
-    // the canceller's order of locks, thread before run, does not meet the end's in a deadlock
+    // the canceller locks the thread before the run, and must not deadlock with the end's locks
     await sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
   });
   expect(await finishing).toMatchObject({ outcome: "deleted" });
 });
 
-/** Passes everything on; once `cut` is called, the next answer is swallowed and the connection reset. */
+/** Forwards everything; once `cut` is called, swallows the next answer and resets the connection. */
 async function answerEater(to: URL): Promise<{ uri: string; cut(): void; server: Server }> {
   let armed = false;
   const server = createServer((client: Socket) => {
@@ -202,7 +202,7 @@ test("an end whose answer got lost on the way is written once, and said to be un
   const eater = await answerEater(new URL(db.uri));
   const shaky = new CheckpointDatabase(eater.uri);
   try {
-    // the statement is prepared on this connection, so that its next answer is the one to its execution
+    // prepare the statement on this connection, so that the next answer is that of its execution
     const first = await startRun();
     await (await runGraph(first, shaky)).finish(first.threadId, STATE, false);
     const run = await startRun();

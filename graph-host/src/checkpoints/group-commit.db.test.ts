@@ -33,7 +33,7 @@ function checkpoint(values: Record<string, unknown>, versions: Record<string, nu
 
 const loop = { source: "loop" as const, step: 1, parents: {} };
 
-/** Puts without waiting; the answer is the promise of its commit. */
+/** Puts without waiting; returns the promise of the commit. */
 function put(saver: HeddleSaver, threadId: string, values: Record<string, unknown>) {
   const made = checkpoint(values);
   return saver.put(config(threadId), made, loop, made.channel_versions);

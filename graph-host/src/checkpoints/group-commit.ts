@@ -8,13 +8,12 @@ import { type Finished, itemBytes, type WriteItem } from "./rows.ts";
 import { StatementBuilder } from "./write-statement.ts";
 
 /**
- * Writes what concurrent runs hand it over one connection, first come first written. While a statement is
- * in flight the next one gathers, so that many runs share one round trip and one flush of the log to disk,
- * and a promise resolves when its item is committed. Because there is one connection, an item that is
- * committed implies that all items before it are.
+ * Writes the items of concurrent runs over one connection, in order of arrival. While a statement is in flight the next
+ * batch gathers, so that many runs share one round trip and one flush of the WAL. A promise resolves when its item is
+ * committed. Because there is one connection, a committed item implies that all items before it are committed.
  *
- * A lazy item does not cause a statement of its own: it goes with the next one, after `LAZY_MS` at the latest.
- * So does an item that was relaxed before it was sent.
+ * A lazy item does not trigger a statement: it joins the next one, after `LAZY_MS` at the latest. So does an item that
+ * was relaxed before it was sent.
  */
 export class GroupCommit {
   #sql: postgres.Sql;
@@ -27,7 +26,7 @@ export class GroupCommit {
   #later: NodeJS.Timeout | undefined;
   #awaySince: number | undefined;
 
-  /** `sql` must have one connection. `awayMs`: how long the database may be away before items are rejected. */
+  /** `sql` must have one connection. `awayMs`: how long the database may be unreachable before items are rejected. */
   constructor(sql: postgres.Sql, options: { maxBytes?: number; awayMs?: number; lazyMs?: number } = {}) {
     this.#sql = sql;
     this.#maxBytes = options.maxBytes ?? 8 * 1024 * 1024;
@@ -35,7 +34,10 @@ export class GroupCommit {
     this.#lazyMs = options.lazyMs ?? LAZY_MS;
   }
 
-  /** Rejects with FencedError, DatabaseAwayError, or the database's own error. What an item that ends its run came to is the answer. */
+  /**
+   * Resolves with the outcome of an item that ends its run. Rejects with FencedError, DatabaseAwayError, or the
+   * database's own error.
+   */
   write(item: WriteItem, lazy = false): Promise<Finished | undefined> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ item, resolve, reject, urgent: !lazy });
@@ -44,13 +46,13 @@ export class GroupCommit {
     });
   }
 
-  /** Sends what is queued in this turn of the event loop, lazy or not. */
+  /** Sends queued items in this turn of the event loop, lazy or not. */
   hurry(): void {
     for (const queued of this.#queue) queued.urgent = true;
     this.#schedule();
   }
 
-  /** Nobody waits for these any more, as far as they are not sent yet. */
+  /** Marks unsent items as lazy: no caller waits for them any more. */
   relax(items: ReadonlySet<WriteItem>): void {
     for (const queued of this.#queue) if (items.has(queued.item)) queued.urgent = false;
   }
@@ -60,7 +62,7 @@ export class GroupCommit {
   }
 
   #schedule(): void {
-    // setImmediate: the writes of a step and its checkpoint are handed over in one turn
+    // setImmediate: a step's writes and its checkpoint arrive in one turn
     if (this.#busy || this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => void this.#run());
@@ -101,7 +103,7 @@ export class GroupCommit {
         for (const { reject } of queued) reject(error);
         return;
       }
-      // one of them is refused by the database: each for itself, so that only that one fails
+      // the database rejects one of them: send each separately, so that only that one fails
       for (const one of queued) {
         const alone = new StatementBuilder();
         alone.add(one.item);
@@ -111,14 +113,14 @@ export class GroupCommit {
     }
     for (const { item, resolve, reject } of queued) {
       if (!builder.wasFenced(item, answer.held)) resolve(item.finish && answer.ends.get(builder.fenceNumber(item)));
-      // sent twice, and the first time may have ended the run: whether it did is in the run's row
+      // Sent twice, and the first time may have ended the run: whether it did is in the run's row
       else if (answer.retried && builder.endsRunOf(item)) resolve(item.finish && { outcome: "lost", waiting: false });
       else if (item.guard) reject(new HeadMovedError(item.guard.threadId));
       else reject(new FencedError(item.fence!.runId, item.fence!.attempt));
     }
   }
 
-  /** Sends a statement, again and again while the database is away: nothing changes when it is written twice. */
+  /** Sends a statement, retrying while the database is unreachable: writes are idempotent. */
   async #send(builder: StatementBuilder): Promise<Answer> {
     const { statement } = builder;
     const parameters = builder.parameters();
@@ -142,7 +144,7 @@ export class GroupCommit {
         retried = true;
         this.#awaySince ??= performance.now();
         const away = performance.now() - this.#awaySince;
-        // an absence that was noticed long ago may be over: the first error may be the old connection's farewell
+        // a long-known outage may be over: the first error may belong to the old connection
         const tried = performance.now() - began;
         if (away >= this.#awayMs && tried >= Math.min(this.#awayMs, OWN_TRY_MS))
           throw new DatabaseAwayError(away, error);
@@ -153,24 +155,24 @@ export class GroupCommit {
 }
 
 const LAZY_MS = 10;
-/** Each statement is tried for at least this long, however long the database has been away before. */
+/** Minimum time for which each statement is tried, however long the database has been unreachable before. */
 const OWN_TRY_MS = 500;
 
 interface Queued {
   item: WriteItem;
   resolve: (finished: Finished | undefined) => void;
   reject: (error: unknown) => void;
-  /** Somebody waits for it. */
+  /** A caller waits for it. */
   urgent: boolean;
 }
 
-/** `n`: a fence that held. `finished`: the fence of a run that was ended, and how. */
+/** `n`: a fence that held. `finished`: the fence of a run that was ended, with its outcome. */
 type AnswerRow = { n: number; finished: number | null } & Finished;
 
 interface Answer {
   held: ReadonlySet<number>;
   ends: ReadonlyMap<number, Finished>;
-  /** Whether it had to be sent more than once. */
+  /** Whether the statement was sent more than once. */
   retried: boolean;
 }
 

@@ -18,7 +18,7 @@ const config = (threadId: string) => ({ configurable: { thread_id: threadId, che
 const run = (threadId: string) =>
   echoGraph(plain()).invoke({ last: "go" }, { ...config(threadId), durability: "sync" });
 
-/** A thread with one finished run, and a state update that has read it and not written yet. */
+/** Creates a thread with one finished run, and a state update that has read it and not written yet. */
 async function pendingUpdate() {
   const threadId = randomUUID();
   await db.sql`insert into threads (thread_id) values (${threadId})`;

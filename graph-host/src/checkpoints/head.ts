@@ -5,12 +5,12 @@ import { byTaskAndIndex } from "./read-statement.ts";
 import type { BlobRow, CheckpointRow, WriteRow } from "./rows.ts";
 
 /**
- * The newest checkpoint of each namespace that a run has put, in its stored form, so that reading it back
- * needs no query and yet gives fresh objects: a graph changes the values that it is given.
+ * Newest checkpoint of each namespace that a run has put, in stored form, so that reading it back needs no query and
+ * still yields fresh objects: a graph mutates the values that it receives.
  *
- * Only what the database is sure to answer too is kept: one run at a time writes to a thread, which the fence
- * enforces. Whatever is not certain (a value that was never seen, writes that came before their checkpoint)
- * forgets the head, and the next read asks the database.
+ * Holds only what the database would certainly return as well: one run at a time writes to a thread, which the fence
+ * enforces. Anything uncertain (a value that was never seen, writes that arrived before their checkpoint) drops the
+ * head, and the next read queries the database.
  */
 export class Heads {
   #heads = new Map<string, StoredCheckpoint>();
@@ -21,16 +21,16 @@ export class Heads {
     return head && (id === undefined || head.id === id) ? head : undefined;
   }
 
-  /** A checkpoint as it was just read, when it is known to be the newest. */
+  /** Records a checkpoint that was just read, when it is known to be the newest. */
   read(stored: StoredCheckpoint): void {
     this.#keep(stored);
   }
 
-  /** A checkpoint as it is being put; the values that it did not change are those of the head before it. */
+  /** Records a checkpoint that is being put; unchanged values are those of the previous head. */
   put(row: CheckpointRow, blobs: BlobRow[], { v, channel_versions: versions }: Pick<Checkpoint, Keys>): void {
     const head = this.get(row.threadId, row.ns);
     if (head && head.id > row.id) return;
-    // formats before 4 leave a part of the state with the parent
+    // formats before 4 keep a part of the state in the parent
     if (v < 4) return this.#forget(row.threadId, row.ns);
     const stored: StoredCheckpoint = { ...row, values: new Map(), writes: [], parentSends: [] };
     const changed = new Map(blobs.map((blob) => [blob.channel, blob]));
@@ -77,7 +77,7 @@ export class Heads {
     const name = key(stored.threadId, stored.ns);
     this.#heads.delete(name);
     this.#heads.set(name, stored);
-    // a subgraph has a namespace for each time it is called: the oldest are forgotten
+    // a subgraph has a namespace per call: drop the oldest
     if (this.#heads.size > LIMIT) this.#heads.delete(this.#heads.keys().next().value!);
   }
 

@@ -41,7 +41,7 @@ async function all(saver: BaseCheckpointSaver, threadId: string): Promise<Checkp
   return found;
 }
 
-/** Interrupts, sends, subgraphs and messages: whatever a checkpoint can hold. */
+/** Builds a graph with interrupts, sends, subgraphs and messages: everything that a checkpoint can contain. */
 function richGraph(checkpointer: BaseCheckpointSaver) {
   const State = Annotation.Root({ ...MessagesAnnotation.spec, seen: Annotation<unknown> });
   const inner = new StateGraph(State)
@@ -106,7 +106,7 @@ describe("the official saver", () => {
   });
 });
 
-/** Two branches from the checkpoint before `second`, each with its own value of the same channel. */
+/** Creates two branches from the checkpoint before `second`, with different values of the same channel. */
 async function fork(saver: () => BaseCheckpointSaver) {
   const threadId = randomUUID();
   let branch = "trunk";
@@ -134,7 +134,7 @@ test("branches of one checkpoint keep their own values", async () => {
     left: ["first trunk", "second left"],
     right: ["first trunk", "second right"],
   });
-  // what the official saver makes of it, and the reason for versions of our own
+  // the official saver's result, which is the reason for Heddle's own versions
   expect((await fork(() => official))["right"]).toEqual(["first trunk", "second trunk"]);
 });
 

@@ -26,38 +26,36 @@ import { PlainFirstSerializer } from "./serializer.ts";
 import { StartStep } from "./start-step.ts";
 
 export interface SaverOptions {
-  /** The run that writes. Without it, rows are written whatever runs. */
+  /** Run that writes. Without it, rows are written unfenced. */
   fence?: Fence;
-  /** A thread that is known to have no checkpoint: saves reading it. */
+  /** Thread known to have no checkpoint, which saves reading it. */
   freshThread?: string;
-  /** A thread's newest checkpoint, beside which nothing was written: needs no reading where it is remembered. */
+  /** Newest checkpoint of a thread, without pending writes: not read again where it is remembered. */
   head?: { threadId: string; id: string };
   /**
-   * The root graph's start step runs no user code, see `startsWithoutUserCode`: its checkpoint then is not
-   * waited for. `flush` must be awaited at the end of the run.
+   * True when the root graph's start step runs no user code, see `startsWithoutUserCode`: puts do not wait for its
+   * checkpoint. `flush` must be awaited at the end of the run.
    */
   passiveStart?: boolean;
-  /** What starts the root graph's nodes: a checkpoint that starts none is not waited for either. */
+  /** Triggers of the root graph's nodes: puts do not wait for a checkpoint that triggers none either. */
   triggers?: Triggers | undefined;
-  /** Writes are those of a state update: they are refused once its thread has moved on. */
+  /** Writes belong to a state update: they are rejected once its thread has changed. */
   guarded?: boolean;
-  /** Makes the ids of the checkpoints that will be put. Default: the process's. */
+  /** Clock for the ids of the checkpoints to be put. Default: the process's. */
   clock?: CheckpointClock | undefined;
-  /** Told of each checkpoint of the root graph when it is committed, but for those that are not waited for. */
+  /** Called with each checkpoint of the root graph once it is committed, except those that are not waited for. */
   onCheckpoint?: ((checkpointId: string) => void) | undefined;
 }
 
 /**
- * A checkpoint saver for one run, or for one read or update by hand. It costs nothing to make: connections
- * and batches are the database's. It writes the tables of the official Postgres saver, and both read what
- * the other wrote.
+ * Checkpoint saver for one run, or for one read or manual update. It is cheap to create: connections and batches belong
+ * to the database. It uses the tables of the official Postgres saver, and each reads the other's rows.
  *
- * A put or a write resolves when it is committed, with one exception: what is put before user code of this
- * run could have run (the input's checkpoint, and the start step's where `passiveStart` says so) resolves at
- * once. It is queued before everything that follows, so what is committed later is never without it, and a
- * crash can lose only work that repeats itself exactly. If it fails, the next write, or `flush`, says so.
- * Likewise the checkpoint that no node follows, with the writes that led to it: what comes next is `finish`
- * or `flush`, and the run has not ended before.
+ * A put or a write resolves when it is committed, with one exception: anything put before user code of this run could
+ * have run (the input's checkpoint, and the start step's where `passiveStart` is set) resolves at once. It is queued
+ * before everything that follows, so later commits always include it, and a crash can lose only work that repeats
+ * itself exactly. A failure surfaces at the next write or `flush`. The same holds for a checkpoint that no node
+ * follows, with the writes that led to it: `finish` or `flush` comes next, and the run has not ended before.
  */
 export class HeddleSaver extends BaseCheckpointSaver {
   #database: CheckpointDatabase;
@@ -71,7 +69,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
   #peeked: StoredCheckpoint | undefined;
   #newest: NewestIds;
   #unsettled = new Set<Promise<unknown>>();
-  /** Items that somebody waits for, and how to tell that there is no need to. */
+  /** Items with a waiting caller, each with the function that releases it early. */
   #awaited = new Map<WriteItem, () => void>();
   #turn: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
@@ -84,7 +82,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.#options = options;
     this.#newest = new NewestIds(options.clock ?? processClock);
     this.#start = new StartStep(options.passiveStart ?? false);
-    // not a method: the library calls it bound to whatever checkpointer the graph was compiled with
+    // not a method: the library calls it bound to the checkpointer that the graph was compiled with
     const versions = this.#versions;
     this.getNextVersion = (current) => versions.next(current) as number;
   }
@@ -96,7 +94,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return stored && loadTuple(stored, this.#serde);
   }
 
-  /** A checkpoint of the root graph, the newest one without `id`, when nodes would have followed it. */
+  /** Returns a checkpoint of the root graph (the newest one without `id`) that nodes would have followed. */
   async unfinished(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined> {
     const stored = await this.#stored(threadId, "", id);
     if (id !== undefined) this.#peeked = stored;
@@ -126,7 +124,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return stored;
   }
 
-  /** What `unfinished` has read by id, until this saver writes. */
+  /** Returns what `unfinished` has read by id, until this saver writes. */
   #peekedAt(threadId: string, ns: string, id: string | undefined): StoredCheckpoint | undefined {
     const peeked = this.#peeked;
     const same = peeked?.threadId === threadId && ns === "" && peeked.id === id;
@@ -160,7 +158,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const parentId: string | undefined = config.configurable?.checkpoint_id;
     this.#throwFailure();
     const guard = this.#guard(threadId);
-    // no await unless it must: what is put first is queued first
+    // no await unless necessary: queue order is put order
     if (!this.#newest.observe(threadId, ns, checkpoint.id)) await this.#assertReplaces(threadId, ns, checkpoint.id);
     const last = this.#isLast(ns, checkpoint);
     const early = this.#start.putsEarly(ns, checkpoint, metadata) || last;
@@ -230,8 +228,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Writes the run's final status together with what was not sent yet: one commit. `state` and the answer are
-   * those of `finish_run`. Rejects as `flush` does.
+   * Writes the run's final status together with everything unsent, in one commit. `state` and the result are those of
+   * `finish_run`. Rejects as `flush` does.
    */
   async finish(threadId: string, state: string, notify: boolean): Promise<Finished> {
     const { fence } = this.#options;
@@ -254,8 +252,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Throws unless the checkpoint is there: durability "exit" puts one again. A new one below the newest id of its
-   * namespace would be written and never be read again.
+   * Throws unless the checkpoint exists: durability "exit" puts one again. A new one below the newest id of its
+   * namespace would be written but never read.
    */
   async #assertReplaces(threadId: string, ns: string, id: string): Promise<void> {
     await this.flush();
@@ -263,7 +261,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (checkpoints.length === 0) throw new CheckpointOrderError(threadId, ns, id, newest);
   }
 
-  /** The checkpoint that this thread is said to be at, as an earlier run of this process left it. */
+  /** Returns the thread's current checkpoint as an earlier run of this process left it. */
   #remembered(threadId: string, ns: string): StoredCheckpoint | undefined {
     const { head } = this.#options;
     if (head?.threadId !== threadId || ns !== "" || this.#written.has(ns)) return undefined;
@@ -271,8 +269,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Resolves when everything that was put is committed; rejects with the first failure of this saver. A run that ends
-   * names its thread, whose newest checkpoint is then remembered.
+   * Resolves when all puts are committed; rejects with the first failure of this saver. Given a thread, as at the end
+   * of a run, it remembers that thread's newest checkpoint.
    */
   async flush(threadId?: string): Promise<void> {
     await this.#turn;
@@ -285,7 +283,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (head) this.#database.lastHeads.keep(head);
   }
 
-  /** Serialising takes some turns, more for more values; what is put first is queued first all the same. */
+  /** Serialises several parts, which takes some turns of the event loop, and keeps the order of the puts. */
   #inOrder<T extends unknown[]>(parts: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
     const turn = Promise.all([Promise.all<unknown>(parts as Promise<unknown>[]) as Promise<T>, this.#turn]).then(
       ([values]) => values,
@@ -318,13 +316,13 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return ns === "" && fence !== undefined && triggers !== undefined && nothingFollows(checkpoint, triggers);
   }
 
-  /** What this run still waits for need not go at once. */
+  /** Releases the callers of pending items, which no longer need to be sent at once. */
   #relax(): void {
     this.#database.relax(new Set(this.#awaited.keys()));
     for (const relaxed of this.#awaited.values()) relaxed();
   }
 
-  /** After one failure nothing more is written: what would follow has lost what it stands on. */
+  /** Throws the first failure: later writes would depend on lost ones, so none follow it. */
   #throwFailure(): void {
     if (this.#failure) throw this.#failure.error;
   }

@@ -1,13 +1,13 @@
 /**
- * Makes JSON text acceptable to jsonb, which refuses the null character and lone surrogates although JSON
- * allows both: they become U+FFFD. Text without them, nearly all there is, is returned as it is.
+ * Makes JSON text acceptable to jsonb, which rejects the null character and lone surrogates although JSON allows both:
+ * they become U+FFFD. Text without them, the usual case, is returned unchanged.
  */
 export function jsonbText(json: string): string {
   if (!SUSPECT.test(json)) return json;
   return JSON.stringify(clean(JSON.parse(json)));
 }
 
-// JSON.stringify escapes both, so no raw ones occur; an escaped backslash before the u is sorted out by parsing.
+// JSON.stringify escapes both, so none occur raw; parsing resolves a backslash escaped before the u.
 const SUSPECT = /\\u(0000|d[89a-f])/i;
 
 function clean(value: unknown): unknown {
@@ -17,11 +17,11 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleanText(key), clean(item)]));
 }
 
-/** A text column refuses the null character; lone surrogates become U+FFFD where text becomes UTF-8. */
+/** Cleans text for a text column, which rejects the null character; lone surrogates become U+FFFD in UTF-8. */
 export function cleanText(text: string): string {
   return REFUSED.test(text) ? text.replaceAll(ALL_REFUSED, "\ufffd") : text;
 }
 
-// With the u flag a surrogate matches only where it is alone.
+// With the u flag, only lone surrogates match.
 const REFUSED = /[\0\p{Surrogate}]/u;
 const ALL_REFUSED = new RegExp(REFUSED, "gu");

@@ -1,21 +1,21 @@
 import type { StoredCheckpoint } from "./read-statement.ts";
 
 const TOTAL_BYTES = 16 * 1024 * 1024;
-/** A larger one is rare, costs more to keep, and is read in a time that hardly shows. */
+/** Size limit of one checkpoint. Larger ones are rare, costly to keep, and quick to read in comparison. */
 const ONE_BYTES = 256 * 1024;
-/** Objects around the texts, measured on checkpoints of few channels. */
+/** Overhead of the objects around the texts, measured on checkpoints of few channels. */
 const OVERHEAD_BYTES = 2048;
 
 /**
- * The checkpoints that runs of this process have ended with, in their stored form. The next run of the same
- * thread starts from one without reading it, when the database has said, under the thread's lock, that it is
- * still the newest. Bounded in bytes; the thread that was not used for longest is forgotten first.
+ * Checkpoints with which runs of this process ended, in stored form. The next run of the same thread starts from one
+ * without reading it, once the database has confirmed, under the thread's lock, that it is still the newest. Bounded in
+ * bytes; the thread whose last run ended earliest is evicted first.
  */
 export class LastHeads {
   #heads = new Map<string, { head: StoredCheckpoint; bytes: number }>();
   #bytes = 0;
 
-  /** Only of the root graph, and only when no task of it is left: writes may still come beside any other. */
+  /** Keeps a checkpoint of a root graph that has no tasks left: any other may still receive writes. */
   keep(head: StoredCheckpoint): void {
     this.#forget(head.threadId);
     if (head.ns !== "" || head.writes.length > 0 || head.parentSends.length > 0) return;
@@ -29,7 +29,7 @@ export class LastHeads {
     }
   }
 
-  /** A copy that its taker may add writes to. */
+  /** Returns a copy, to which the caller may add writes. */
   get(threadId: string, id: string): StoredCheckpoint | undefined {
     const kept = this.#heads.get(threadId);
     if (kept?.head.id !== id) return undefined;

@@ -13,7 +13,7 @@ import type { Serializer } from "./serializer.ts";
 /** Name of the channel that holds sends; in formats below 4 the parent's writes held them. */
 export const TASKS_CHANNEL = "__pregel_tasks";
 
-/** What the library gets for a stored checkpoint: fresh objects each time. */
+/** Converts a stored checkpoint to the library's tuple, with fresh objects each time. */
 export async function loadTuple(stored: StoredCheckpoint, serde: Serializer): Promise<CheckpointTuple> {
   const checkpoint = JSON.parse(stored.checkpoint) as Checkpoint;
   checkpoint.channel_versions ??= {};
@@ -44,8 +44,8 @@ export function loadWrites(writes: StoredWrite[], serde: Serializer): Promise<Ch
 }
 
 /**
- * A task that was interrupted and has run to its end since has both its interrupt and its writes on disk, for
- * the rows have different keys. The library forgets the interrupt in memory; so do we.
+ * Drops interrupts of tasks that have since completed. Both the interrupt and the writes are on disk, because the rows
+ * have different keys; the library drops the interrupt in memory.
  */
 function withoutAnswered(writes: StoredWrite[]): StoredWrite[] {
   if (!writes.some((write) => write.channel === "__interrupt__")) return writes;
@@ -57,7 +57,7 @@ function config(stored: StoredCheckpoint, id: string): RunnableConfig {
   return { configurable: { thread_id: stored.threadId, checkpoint_ns: stored.ns, checkpoint_id: id } };
 }
 
-/** Formats below 4 kept the sends of a step with the checkpoint before it. */
+/** Moves the sends of a step into its checkpoint: formats below 4 kept them with the parent. */
 async function migrateSends(checkpoint: Checkpoint, sends: StoredWrite[], serde: Serializer): Promise<void> {
   const versions = Object.values(checkpoint.channel_versions);
   checkpoint.channel_values[TASKS_CHANNEL] = await Promise.all(sends.map((w) => serde.loadsTyped(w.type, w.data)));
@@ -69,7 +69,7 @@ function greater(a: number | string, b: number | string): boolean {
   return typeof a === "number" && typeof b === "number" ? a > b : String(a).localeCompare(String(b)) > 0;
 }
 
-/** A channel may be called anything, `__proto__` too. */
+/** Defines a property; a channel may have any name, including `__proto__`. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__")
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });

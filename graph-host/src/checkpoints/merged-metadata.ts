@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 
-/** What a checkpoint says of itself, which nothing overrides. */
+/** Keys that describe the checkpoint itself and are never overridden. */
 const OWN_METADATA = ["source", "step", "parents", "counters_since_delta_snapshot"];
 const TASK_METADATA = new Set([
   "checkpoint_id",
@@ -15,8 +15,8 @@ const TASK_METADATA = new Set([
 ]);
 
 /**
- * A checkpoint's metadata: what it says of itself above what the config says of the run, without what the
- * library notes there for the task that a subgraph runs in. `runId`: the run that puts it, if any.
+ * Merges a checkpoint's metadata: its own keys take precedence over the run's config, without the keys that the library
+ * adds for the task that a subgraph runs in. `runId`: the run that puts it, if any.
  */
 export function mergedMetadata(
   config: RunnableConfig,

@@ -1,6 +1,6 @@
 import type { CheckpointClock } from "./checkpoint-clock.ts";
 
-/** The newest checkpoint id of each namespace, as far as a saver has read or put it. The clock stays above all of them. */
+/** Newest checkpoint id of each namespace, as far as a saver has read or put it. Keeps the clock above all of them. */
 export class NewestIds {
   #ids = new Map<string, string>();
   #clock: CheckpointClock;
@@ -13,7 +13,7 @@ export class NewestIds {
     return this.#ids.get(key(threadId, ns));
   }
 
-  /** Takes note of an id. False when it is below the newest that is known, which then stays. */
+  /** Records an id. Returns false when it is below the newest known one, which then stays. */
   observe(threadId: string, ns: string, id: string): boolean {
     const name = key(threadId, ns);
     const known = this.#ids.get(name);

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** A serialised value as stored: text where the type is JSON, bytes where it is anything else. */
+/** Serialised value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {
   type: string;
   data: string | Uint8Array;
@@ -12,7 +12,7 @@ export interface StoredWrite extends StoredValue {
   channel: string;
 }
 
-/** A checkpoint with all that belongs to it, nothing of it deserialised. */
+/** A checkpoint with everything that belongs to it, still serialised. */
 export interface StoredCheckpoint {
   threadId: string;
   ns: string;
@@ -20,11 +20,13 @@ export interface StoredCheckpoint {
   parentId: string | null;
   checkpoint: string;
   metadata: string;
-  /** By channel; `empty` is the type of a channel without a value. A channel whose blob is missing has no entry. */
+  /**
+   * Keyed by channel; `empty` is the type of a channel without a value. A channel whose blob is missing has no entry.
+   */
   values: Map<string, StoredValue & { version: string }>;
-  /** In the order of task and index. */
+  /** Ordered by task and index. */
   writes: StoredWrite[];
-  /** Sends of the parent's tasks, for checkpoints of format below 4, which do not hold them. */
+  /** Sends of the parent's tasks, for checkpoints of format below 4, which do not contain them. */
   parentSends: StoredWrite[];
 }
 
@@ -32,7 +34,7 @@ export interface CheckpointQuery {
   threadId?: string | undefined;
   ns?: string | undefined;
   id?: string | undefined;
-  /** Only checkpoints with a smaller id. */
+  /** Selects only checkpoints with a smaller id. */
   before?: string | undefined;
   /** Metadata that the checkpoint must contain, as jsonb containment. */
   filter?: Record<string, unknown> | undefined;
@@ -41,15 +43,15 @@ export interface CheckpointQuery {
 
 export interface ReadCheckpoints {
   checkpoints: StoredCheckpoint[];
-  /** The newest id of the namespace that was read, whatever the query selected; unknown across namespaces. */
+  /** Newest id of the namespace that was read, regardless of the selection; unknown across namespaces. */
   newest: string | undefined;
 }
 
 /**
- * Checkpoints, newest first, with their values and writes, in one statement. Each kind of row is one branch of
- * a union: arrays of bytea, as the official saver reads them, cost the driver more than the query costs the
- * database. JSON comes as text, which needs no hexadecimal on the way. A value that several checkpoints share
- * comes once, with the numbers of those that use it.
+ * Reads checkpoints, newest first, with their values and writes, in one statement. Each kind of row is one branch of a
+ * union: arrays of bytea, as the official saver reads them, cost the driver more than the query costs the database.
+ * JSON is read as text, which avoids hexadecimal encoding. A value shared by several checkpoints is returned once, with
+ * the numbers of those that use it.
  */
 export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery): Promise<ReadCheckpoints> {
   const [condition, parameters] = conditions(query);
@@ -93,18 +95,21 @@ from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_
   and w.checkpoint_id = cp.parent_checkpoint_id and w.channel = '__pregel_tasks'
 where (cp.checkpoint ->> 'v')::numeric < 4`;
 
-/** For the first two parameters of `conditions`, the thread and the namespace. One look at the end of the primary key. */
+/**
+ * Selects a namespace's newest id; `conditions` takes the same first two parameters, thread and namespace. One lookup
+ * at the end of the primary key.
+ */
 const NEWEST_ROW = `
 union all
 (select 4, null, null, null, checkpoint_id, null, null, null, null, null from checkpoints
  where thread_id = $1 and checkpoint_ns = $2 order by checkpoint_id desc limit 1)`;
 
-/** Null where the type is not JSON. */
+/** SQL expression: null where the type is not JSON. */
 export function asText(table: string): string {
   return `case when ${table}.type = 'json' then convert_from(${table}.blob, 'UTF8') end`;
 }
 
-/** Null where the type is JSON. */
+/** SQL expression: null where the type is JSON. */
 export function asBytes(table: string): string {
   return `case when ${table}.type is distinct from 'json' then ${table}.blob end`;
 }
@@ -127,7 +132,7 @@ function conditions(query: CheckpointQuery): [string, (string | number)[]] {
   return [wheres.length > 0 ? `where ${wheres.join(" and ")}` : "", parameters];
 }
 
-/** What a, b, c and d hold depends on the kind, see the statement. */
+/** The meaning of a, b, c and d depends on the kind, see the statement. */
 interface ReadRow {
   kind: 0 | 1 | 2 | 3 | 4;
   n: number | null;

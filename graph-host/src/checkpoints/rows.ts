@@ -1,26 +1,26 @@
-/** Which attempt of which run writes. */
+/** Run and attempt that write. */
 export interface Fence {
   runId: string;
   attempt: number;
 }
 
-/** The place of a state update: nothing newer than `newest` is on the thread, and no run is. */
+/** Precondition of a state update: the thread has no checkpoint newer than `newest` and no active run. */
 export interface HeadGuard {
   threadId: string;
-  /** The newest checkpoint of the root graph that the update knows; empty when there is none. */
+  /** Newest checkpoint of the root graph that the update knows; empty when there is none. */
   newest: string;
 }
 
-/** That a run has come to its end: its final status is written with its last checkpoint, in one commit. */
+/** End of a run: its final status is written with its last checkpoint, in one commit. */
 export interface FinishRow {
   threadId: string;
-  /** JSON text of the thread's state after the run, as `finish_run` takes it. */
+  /** JSON text of the thread's state after the run, as `finish_run` expects it. */
   state: string;
-  /** Whether other servers must be told. */
+  /** Whether other servers must be notified. */
   notify: boolean;
 }
 
-/** What `finish_run` answered; `lost`: the attempt was not the current one, or this is not known. */
+/** Result of `finish_run`; `lost`: the attempt was not the current one, or this is unknown. */
 export interface Finished {
   outcome: string;
   /** Whether another run waits for the thread. */
@@ -60,10 +60,10 @@ export interface WriteRow {
   replaces: boolean;
 }
 
-/** What is written together or not at all. Writing it twice is the same as writing it once. */
+/** Rows that are written atomically. Writing them is idempotent. */
 export interface WriteItem {
   fence: Fence | undefined;
-  /** Of an update by hand, in place of a fence. Such an item goes in a statement of its own. */
+  /** For a manual update, instead of a fence. Such an item gets a separate statement. */
   guard?: HeadGuard | undefined;
   checkpoint?: CheckpointRow;
   blobs: BlobRow[];
@@ -71,7 +71,7 @@ export interface WriteItem {
   finish?: FinishRow;
 }
 
-/** Bytes of an item, about: what decides how many fit in one statement. */
+/** Approximate size of an item in bytes, which limits how many fit in one statement. */
 export function itemBytes(item: WriteItem): number {
   let bytes = item.checkpoint ? item.checkpoint.checkpoint.length + item.checkpoint.metadata.length : 0;
   for (const row of item.blobs) bytes += 200 + (row.blob?.length ?? 0);

@@ -5,9 +5,9 @@ export interface Serializer {
 }
 
 /**
- * The library's serializer, with a shorter way for JSON that holds no object in need of reviving: the library
- * awaits a promise for each value in the tree. What it revives carries the key `lc`, so text without that key
- * is what JSON.parse makes of it. Bytes are copied both ways: they would be the caller's own otherwise.
+ * The library's serializer, with a fast path for JSON without objects to revive: the library awaits a promise per value
+ * in the tree. Revivable objects carry the key `lc`, so text without that key is parsed by JSON.parse alone. Bytes are
+ * copied both ways, as they would otherwise be shared with the caller.
  */
 export class PlainFirstSerializer implements Serializer {
   #serializer: Serializer;

@@ -3,14 +3,14 @@ import type { Checkpoint, CheckpointMetadata, PendingWrite } from "@langchain/la
 const START = "__start__";
 
 /**
- * Tells which writes of a run come before any user code of its own, so that nobody need wait for them.
+ * Identifies the writes of a run that precede any user code of it, so that no caller needs to wait for them.
  *
- * An input's checkpoint: nothing of that graph has run. The library itself never waits for it before the
- * first step; resolving it at once only lets the next checkpoint join the same statement.
+ * An input's checkpoint: nothing of that graph has run. The library itself never waits for it before the first step;
+ * resolving it at once only lets the next checkpoint join the same statement.
  *
- * The start step: the library copies the input to the graph's channels. Its checkpoint follows the input's,
- * and no node other than `__start__` has seen new versions since. That the start step runs no user code
- * (no router on the entry) the saver cannot see, so the host says it, for the root graph.
+ * The start step: the library copies the input to the graph's channels. Its checkpoint follows the input's, and no node
+ * other than `__start__` has seen new versions since. The saver cannot see whether the start step runs user code (a
+ * router on the entry), so the host passes it, for the root graph.
  */
 export class StartStep {
   #passive: boolean;
@@ -39,7 +39,7 @@ export class StartStep {
   }
 }
 
-/** Writes that say that a task failed or was interrupted: user code has run. */
+/** Writes that record a failed or interrupted task: user code has run. */
 const FAILURES = new Set(["__error__", "__error_source_node__", "__interrupt__", "__scheduled__"]);
 
 function onlyStartRan(before: Record<string, unknown>, checkpoint: Checkpoint): boolean {
@@ -50,8 +50,8 @@ function onlyStartRan(before: Record<string, unknown>, checkpoint: Checkpoint): 
 }
 
 /**
- * True when the graph is a compiled StateGraph whose entry is a plain edge: its start step is the library's
- * own copying. Routers on the entry, and tasks of the functional API, are user code.
+ * True when the graph is a compiled StateGraph whose entry is a plain edge: its start step only copies, in the
+ * library's code. Routers on the entry, and tasks of the functional API, are user code.
  */
 export function startsWithoutUserCode(graph: unknown): boolean {
   const { builder, nodes } = graph as {

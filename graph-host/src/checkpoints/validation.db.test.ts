@@ -5,7 +5,7 @@ import { testDatabase } from "../../../server/test/db.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
 
-// The suite that LangGraph publishes for checkpoint savers, all of it.
+// The complete suite that LangGraph publishes for checkpoint savers.
 const db = await testDatabase();
 const database = new CheckpointDatabase(db.uri, { socket: db.options.host });
 afterAll(() => database.close());

@@ -2,18 +2,18 @@ import { plainArray, textArray } from "./array-literal.ts";
 import type { BlobRow, CheckpointRow, Fence, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 
 /**
- * One statement writes everything of many runs. Small columns travel as arrays, one element a row; whatever
- * can be large travels in one bytea ($3), which rows name by position and length: the driver then encodes one
- * value instead of escaping thousands.
+ * One statement writes everything of many runs. Small columns are passed as arrays, one element per row; potentially
+ * large values are concatenated in one bytea ($3), which rows reference by position and length: the driver then encodes
+ * one value instead of escaping thousands.
  *
- * The fence: a row is written only if its fence number is 0 (no run) or among those whose run is running
- * with that very attempt. `for share` holds the run's row until the commit, so that a take-over waits for this
- * statement or this statement sees the take-over. The statement returns the fences that held. `coalesce` keeps
- * the planner from the partial index of running runs, which it prefers while the table is small and would then
- * read whole, with every entry that vacuum has not yet removed; 20 ms a statement beside 1,000 runs.
+ * The fence: a row is written only if its fence number is 0 (no run) or belongs to a run that is running with that very
+ * attempt. `for share` locks the run's row until the commit, so that either a take-over waits for this statement or
+ * this statement sees the take-over. The statement returns the fences that held. `coalesce` keeps the planner from the
+ * partial index of running runs, which it prefers while the table is small and would then read whole, with every entry
+ * that vacuum has not yet removed; 20 ms a statement beside 1,000 runs.
  *
- * Conflicts as in the official saver: a checkpoint is replaced (its parent stays), a blob stays, a write stays
- * unless it is one of the special ones.
+ * Conflicts as in the official saver: a checkpoint is replaced (its parent stays), a blob stays, a write stays unless
+ * it is one of the special ones.
  */
 const FENCE = `
   select f.n
@@ -68,7 +68,7 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
 
 /**
  * The same for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
- * against runs and compares its newest checkpoint. The caller may have given up long ago, and a run have followed.
+ * against runs and compares its newest checkpoint. The caller may have timed out long ago, and a run may have followed.
  */
 export const GUARDED_STATEMENT = `
 with unused as (select $1::text[], $2::int[]), fence as materialized (
@@ -77,10 +77,10 @@ with unused as (select $1::text[], $2::int[]), fence as materialized (
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
 /**
- * The same, and then the end of those runs that are named in the last parameters: `finish_run` sees what this
- * statement has written, because it takes the count of it. It reads the run anew, so a run whose rows the fence kept
- * out is not handed to it: it might end without its last checkpoint. Threads are locked ahead of runs and in the order
- * of their ids, as everywhere.
+ * The same, followed by the end of the runs named in the last parameters: `finish_run` sees this statement's writes,
+ * because it takes their count. It reads the run again, so runs whose rows the fence rejected are not passed to it:
+ * they might end without their last checkpoint. Threads are locked before runs and in order of their ids, as
+ * everywhere.
  */
 export const FINISH_STATEMENT = `
 with held as materialized (
@@ -107,9 +107,9 @@ cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 *
 where f.fence in (select n from fence)`;
 
 /**
- * Gathers items for one statement. A statement may not touch a row twice, so rows with one key are merged
- * here, in order, as the database would have done it. `add` answers false, and takes nothing, when the item's
- * rows meet those of another fence: which of the two holds only the database knows.
+ * Gathers items for one statement. A statement may not touch a row twice, so rows with one key are merged here, in
+ * order, as the database would. `add` returns false, and adds nothing, when the item's rows collide with those of
+ * another fence: only the database knows which of the two holds.
  */
 export class StatementBuilder {
   readonly items: WriteItem[] = [];
@@ -142,12 +142,12 @@ export class StatementBuilder {
     return true;
   }
 
-  /** Whether any item ends its run; then the statement is `FINISH_STATEMENT`. */
+  /** Whether any item ends its run; the statement is then `FINISH_STATEMENT`. */
   get finishes(): boolean {
     return this.items.some((item) => item.finish);
   }
 
-  /** Which statement `parameters` are for. */
+  /** Statement that `parameters` belong to. */
   get statement(): string {
     if (this.#guard) return GUARDED_STATEMENT;
     return this.finishes ? FINISH_STATEMENT : WRITE_STATEMENT;
@@ -232,7 +232,7 @@ export class StatementBuilder {
     ];
   }
 
-  /** The number of an item's fence in the statement's answer; 0 without one. */
+  /** Returns the number of an item's fence in the statement's result; 0 without one. */
   fenceNumber(item: WriteItem): number {
     if (item.guard) return 1;
     return item.fence ? this.#fenceNumbers.get(fenceKey(item.fence))! : 0;

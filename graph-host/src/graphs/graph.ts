@@ -2,14 +2,14 @@ import type { BaseCheckpointSaver, BaseStore, CheckpointListOptions } from "@lan
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { StateSnapshot } from "@langchain/langgraph";
 
-/** What the host uses of LangGraph's Pregel class, without its type parameters. */
+/** Subset of LangGraph's Pregel class that the host uses, without its type parameters. */
 export interface Graph {
   checkpointer?: BaseCheckpointSaver | boolean | undefined;
   store?: BaseStore | undefined;
   interruptBefore?: Breakpoints;
   interruptAfter?: Breakpoints;
   channels: Record<string, unknown>;
-  /** The graph's definition; the functional API has none. */
+  /** Definition of the graph; the functional API has none. */
   builder?: Record<string, unknown>;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: object): AsyncIterable<StreamEvent>;
@@ -35,9 +35,9 @@ export interface StreamEvent {
 }
 
 /**
- * The graph of one run: the user's object with our saver and store in place of whatever it was compiled
- * with. A derived object, so that the user's own is never changed, and concurrent runs do not meet.
- * Subgraphs take the saver from the run's config, also those compiled with `checkpointer: true`.
+ * Returns the graph of one run: the user's object with the run's saver and store in place of those it was compiled
+ * with. It is a derived object, so that the user's own is never changed and concurrent runs do not interfere. Subgraphs
+ * take the saver from the run's config, including those compiled with `checkpointer: true`.
  */
 export function bindGraph(graph: Graph, checkpointer: BaseCheckpointSaver, store: BaseStore): Graph {
   const bound = Object.create(graph) as Graph;
@@ -50,7 +50,7 @@ export function isGraph(value: unknown): value is Graph {
   return typeof value === "object" && value !== null && "lg_is_pregel" in value && value.lg_is_pregel === true;
 }
 
-/** A graph from what a module may export in its place: a promise, a `StateGraph`, a `createAgent` wrapper. */
+/** Resolves a graph from a module's export, which may be a promise, a `StateGraph` or a `createAgent` wrapper. */
 export async function toGraph(exported: unknown): Promise<Graph | undefined> {
   let value = await exported;
   if (typeof value !== "object" || value === null) return undefined;

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
 import { errorName } from "../serialise.ts";
 
-/** Why a module could not be imported, in words for its author: what, where, and what to do about it. */
+/** Explains to its author why a module could not be imported: cause, place, and remedy. */
 export function describeImportError(error: unknown, projectDir: string): string {
   if (!(error instanceof Error)) return `The module threw ${String(error)} while loading.`;
   const place = firstPlace(error, projectDir);
@@ -18,7 +18,7 @@ function packageName(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** `src/agent.ts:12:5`, the innermost stack frame inside the project. */
+/** Returns the innermost stack frame inside the project, as `src/agent.ts:12:5`. */
 function firstPlace(error: Error, projectDir: string): string | undefined {
   for (const line of (error.stack ?? "").split("\n")) {
     const match = /(?:\(|at )((?:file:\/\/)?\/[^()]+?)(?:\?[^:]*)?:(\d+):(\d+)\)?$/.exec(line.trim());

@@ -102,7 +102,7 @@ test("a run or call of a graph that did not load says why, one of an unknown gra
   await expect(host.call("graph.schemas", { graph_id: "nobody", config: {} })).rejects.toMatchObject({ status: 404 });
 });
 
-/** A project outside of the repository, with the repository's packages. */
+/** Creates a project outside the repository, with the repository's packages. */
 function project(files: Record<string, string>): string {
   const dir = temporaryDirectory();
   symlinkSync(resolve(import.meta.dirname, "../../../node_modules"), join(dir, "node_modules"));

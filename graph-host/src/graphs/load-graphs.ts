@@ -10,7 +10,7 @@ export interface Project {
   graphs: Record<string, { path: string; description?: string | null }>;
 }
 
-/** What LangGraph's servers hand to a graph factory besides the config. */
+/** Runtime that LangGraph's servers pass to a graph factory besides the config. */
 export interface FactoryRuntime {
   accessContext: "assistants.read" | "threads.read" | "threads.update" | "threads.create_run";
   executionRuntime: { context: unknown } | null;
@@ -22,10 +22,10 @@ export type LoadedGraph =
   | { status: GraphStatus & { ok: true }; open(config: object, runtime: FactoryRuntime): Promise<Graph> }
   | { status: GraphStatus & { ok: false } };
 
-/** A module that never finishes loading must not keep the others from serving. */
+/** Time limit for loading a module, so that one that never finishes does not block the others. */
 const LOAD_LIMIT_MS = 60_000;
 
-/** Tries every graph of the project; one that fails does not hinder the others. */
+/** Loads every graph of the project; a failure does not affect the others. */
 export async function loadGraphs(project: Project): Promise<Map<string, LoadedGraph>> {
   const loaded = Object.entries(project.graphs).map(async ([id, { path, description = null }]) => {
     try {
@@ -39,7 +39,7 @@ export async function loadGraphs(project: Project): Promise<Map<string, LoadedGr
   return new Map<string, LoadedGraph>(await Promise.all(loaded));
 }
 
-/** The developer's mistake, said in full by the message. */
+/** The developer's mistake, fully explained by its message. */
 class GraphError extends Error {}
 
 async function loadGraph(
@@ -78,7 +78,7 @@ function fromFactory(factory: Factory, path: string) {
   };
 }
 
-/** `./file.ts:name`; without a name, the default export. A Windows drive letter is no name. */
+/** Splits `./file.ts:name`; without a name, the default export. A Windows drive letter is not a name. */
 function splitPath(path: string): { file: string; exportName: string } {
   const colon = path.lastIndexOf(":");
   if (colon <= 1) return { file: path, exportName: "default" };
@@ -86,11 +86,11 @@ function splitPath(path: string): { file: string; exportName: string } {
 }
 
 async function exportedValue(module: Record<string, unknown>, name: string, path: string): Promise<unknown> {
-  // A CommonJS module's names may all be on its default export.
+  // All names of a CommonJS module may be on its default export.
   const inner = module.default as Record<string, unknown> | undefined;
   let value = module[name];
   if (value === undefined && typeof inner === "object" && inner !== null) value = inner[name];
-  // ... and its default export is then one level further down
+  // ... and its default export is then one level deeper
   if (name === "default" && isCommonJsDefault(value)) value = (value as { default: unknown }).default;
   value = await value;
   if (value !== undefined && value !== null) return value;

@@ -1,8 +1,8 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 
 /**
- * Names of the nodes that are to run next. LangGraph.js 1.4 leaves out a task that asks its second question, because it
- * takes the answer to the first for a result.
+ * Returns the names of the nodes to run next. LangGraph.js 1.4 omits a task that has raised its second interrupt,
+ * because it takes the answer to the first for a result.
  */
 export function nextNodes({ next, tasks }: Pick<StateSnapshot, "next" | "tasks">): string[] {
   if (tasks.every((task) => task.interrupts.length === 0)) return next;

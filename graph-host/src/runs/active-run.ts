@@ -2,23 +2,23 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { CheckpointClock } from "../checkpoints/checkpoint-clock.ts";
 import type { RunEnd, RunStart } from "../protocol.ts";
 
-/** Why a run is to stop before its graph has ended by itself. */
+/** Outcome of a run that is to stop before its graph has ended by itself. */
 export type Stop = Pick<RunEnd, "outcome" | "error">;
 
-/** User code that does not listen to the signal is left behind after this time. */
+/** Grace period after which user code that ignores the signal is abandoned. */
 const GRACE_MS = 1000;
 
 /**
- * A run that goes on in this process: running → stopping → closed.
+ * A run that executes in this process: running → stopping → closed.
  *
- * `stop` asks user code to end, through the signal, and settles `abandoned` when it has not done so in
- * time. A closed run emits nothing any more, whatever its left-behind code still does.
+ * `stop` asks user code to end, through the signal, and settles `abandoned` when it has not done so in time. A closed
+ * run emits nothing more, whatever its abandoned code still does.
  */
 export class ActiveRun {
   readonly start: RunStart;
   readonly abandoned: Promise<Stop>;
   stopped: Stop | undefined;
-  /** The final status is the server's to write. */
+  /** The server writes the final status. */
   holdsEnd: boolean;
   #controller = new AbortController();
   #abandon!: (stop: Stop) => void;
@@ -46,7 +46,7 @@ export class ActiveRun {
     this.#controller.abort(reason);
   }
 
-  /** A newer attempt of the run has come to this very process: this one must not be heard of again. */
+  /** Closes this attempt without an end, because a newer attempt of the run was started in this process. */
   supersede(): void {
     this.stop({ outcome: "fenced" }, new Error("a newer attempt runs"));
     this.#closed = true;
@@ -59,13 +59,13 @@ export class ActiveRun {
 }
 
 /**
- * Whose code is executing: Node keeps the value across awaits, timers and input and output, and still
- * knows it when an error reaches nobody's `catch`. The exception is `queueMicrotask`.
+ * Run or call whose code is executing: Node keeps the value across awaits, timers and I/O, and still has it for errors
+ * that no `catch` handles. The exception is `queueMicrotask`.
  */
 export const currentWork = new AsyncLocalStorage<Work>();
 
 interface Work {
   fail(error: unknown): void;
-  /** Makes the ids of its checkpoints. */
+  /** Clock for the ids of its checkpoints. */
   clock: CheckpointClock;
 }

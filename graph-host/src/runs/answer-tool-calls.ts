@@ -1,7 +1,7 @@
 /**
- * Results for tool calls that were stopped. A run that is cancelled, fails or is left for good while its tools work leaves
- * an AI message whose tool calls have no result, and model providers refuse such a conversation. New input then brings a
- * result for each call, ahead of its own messages and through the graph's own reducer. A run that continues, with a
+ * Results for tool calls that were stopped. A run that is cancelled, fails or is abandoned while its tools work leaves
+ * an AI message whose tool calls have no result, and model providers reject such a conversation. New input then adds a
+ * result for each call, before its own messages and through the graph's own reducer. A run that continues, with a
  * resume or with no input, runs the tools instead.
  */
 import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
@@ -10,9 +10,9 @@ import type { Graph } from "../graphs/graph.ts";
 
 type Fields = Record<string, unknown>;
 
-/** The input with results for the open tool calls of `head`, a checkpoint that nodes would have followed. */
+/** Adds results for the open tool calls of `head`, a checkpoint that nodes would have followed, to the input. */
 export async function answerToolCalls(graph: Graph, head: CheckpointTuple, input: Fields): Promise<Fields> {
-  // with its id, so that nothing is shown as written that the input will discard
+  // by id, so that writes that the input will discard are not shown as written
   const { values } = await graph.getState(head.config);
   const answered = { ...input };
   for (const [key, messages] of Object.entries((values ?? {}) as Fields)) {
@@ -31,7 +31,7 @@ interface Call {
   name: string;
 }
 
-/** Tool calls of the last AI message that have no result; none where other messages follow it. */
+/** Returns the tool calls of the last AI message without a result; none where other messages follow it. */
 function openCalls(messages: unknown): Call[] {
   if (!Array.isArray(messages)) return [];
   const done = new Set<string>();

@@ -17,12 +17,12 @@ interface Task {
   state?: unknown;
 }
 
-/** Mode `checkpoints` (contract agent-server §8). */
+/** Payload of mode `checkpoints` (contract agent-server §8). */
 export function checkpointPayload({ values, metadata, next }: Pick<CheckpointPayload, "metadata" | "next" | "values">) {
   return { values, metadata, next };
 }
 
-/** Mode `debug` (contract agent-server §8): LangGraph's payloads without what is internal to the process. */
+/** Payload of mode `debug` (contract agent-server §8): LangGraph's, without process internals. */
 export function debugPayload<T extends { type: string; payload: unknown }>(chunk: T): T {
   if (chunk.type === "checkpoint") return { ...chunk, payload: debugCheckpoint(chunk.payload as CheckpointPayload) };
   if (chunk.type === "task_result") return { ...chunk, payload: withoutState(chunk.payload as Task) };

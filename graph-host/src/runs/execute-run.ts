@@ -24,22 +24,22 @@ export interface RunDeps {
   langgraphVersion: string;
   openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
   sendEvent(runId: string, event: string, body: string): void;
-  /** See the frames `mark` and `run.resumed`. Absent where runs are rehearsals. */
+  /** Sends the frames `mark` and `run.resumed`. Absent in rehearsals. */
   sendMark?: (runId: string, checkpointId: string) => void;
   sendResumed?: (runId: string, checkpointId: string | null) => void;
   pause: () => Promise<void> | undefined;
-  /** Absent where runs are rehearsals. */
+  /** Absent in rehearsals. */
   tracing?: RunTracing;
 }
 
-/** How long the final state may take to read once the run is over. */
+/** Time limit for reading the final state once the run is over. */
 const RESULT_LIMIT_MS = 2000;
 
-/** Runs to the end, whatever the end is, and never throws. Afterwards the run emits nothing any more. */
+/** Executes a run until it ends in any way; never throws. Afterwards the run emits nothing more. */
 export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwargs): Promise<Stop & Conclusion> {
   const { start } = run;
   const emit = (event: string, data: unknown) => {
-    // after its end is told, code that a run left behind may still try
+    // code left behind by a run may still emit after its end was sent
     if (!run.closed) deps.sendEvent(start.run_id, event, toJson(data));
   };
   const trace = deps.tracing?.start(start, kwargs);
@@ -75,7 +75,7 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   run.close();
   marks?.close();
   trace?.ended();
-  // no tracer has heard of a run that failed before its graph began, or had come to its stop in an earlier attempt
+  // no tracer has seen a run that failed before its graph began, or had stopped in an earlier attempt
   if (trace && !begun && isOver(end)) deps.tracing?.close(lostTrace(start, kwargs, options, end.error));
   if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
   if (end.result !== undefined) return { ...end, result: end.result };
@@ -98,14 +98,14 @@ function lostTrace(start: RunStart, kwargs: RunKwargs, options: RunOptions, erro
   };
 }
 
-/** What the run came to, where this is written already. */
+/** Final status of the run where it is already written, and its result. */
 type Conclusion = Pick<RunEnd, "finished"> & { result: string };
 
 /**
- * The graph has ended: what it put is kept. Where the saver can, the run's final status is written with it; the
- * state that goes there is read from memory, ahead of the commit. After a stop, or without a state, the status
- * is the server's to write. So is that of a run whose thread goes with it, because nothing could tell how it ended if
- * this process died before it had said so, and that of a run whose last frames have to be written with it.
+ * Concludes a run whose graph has ended: its puts are flushed. Where the saver supports it, the run's final status is
+ * written with the last of them; the state for it is read from memory, before the commit. After a stop, or without a
+ * state, the server writes the status. It also does for a run whose thread is deleted with it, because its outcome
+ * would be lost if this process died before reporting it, and for a run whose last frames have to be written with it.
  */
 async function conclude(
   run: ActiveRun,
@@ -130,7 +130,7 @@ function runSaver(savers: Savers, start: RunStart, graph: Graph, marks: Progress
   return savers.forRun({ runId, attempt, threadId, freshThread, head, graph, onCheckpoint });
 }
 
-/** A run has ended when all that it put is kept; what could not be kept is its outcome, whatever else it was. */
+/** Flushes a run's puts; a failure to persist them becomes the outcome, whatever it was before. */
 async function outcomeAfter(
   execute: () => Promise<void>,
   keep: () => Promise<Conclusion | undefined>,
@@ -191,7 +191,7 @@ async function prepare(
   return { input: head ? await answerToolCalls(graph, head, input) : input, options: withSignal };
 }
 
-/** What the attempt before would have sent at its stop, for those who wait for this run. */
+/** Emits what the previous attempt would have sent at its stop, for the run's subscribers. */
 function emitStop(
   emit: (event: string, data: unknown) => void,
   kwargs: RunKwargs,
@@ -206,9 +206,9 @@ function emitStop(
   if (kwargs.stream_mode.includes("updates")) emit("updates", { __interrupt__ });
 }
 
-/** JSON text of a state; the run's outcome does not depend on whether it can be read. */
+/** Returns the JSON text of a state; a failure to read it does not change the run's outcome. */
 async function bestEffort(state: Promise<RunResult>, threadId: string): Promise<string> {
-  // a plain timer: an aborted promise makes three errors with their stacks, a tenth of a millisecond a run
+  // a plain timer: an aborted promise creates three errors with stacks, a tenth of a millisecond per run
   let timer: ReturnType<typeof setTimeout> | undefined;
   const unknown = new Promise<RunResult>((resolve) => {
     timer = setTimeout(() => resolve({}), RESULT_LIMIT_MS);

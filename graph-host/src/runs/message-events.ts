@@ -3,9 +3,9 @@ import { isBaseMessageChunk, type BaseMessage, type BaseMessageChunk } from "@la
 export type Emit = (event: string, data: unknown) => void;
 
 /**
- * Mode `messages` (contract agent-server §8): `messages/metadata` once before the first token of a message,
- * `messages/partial` with the message so far at each token, `messages/complete` once for each message that
- * appears in the state.
+ * Events of mode `messages` (contract agent-server §8): `messages/metadata` once before the first token of a message,
+ * `messages/partial` with the message so far at each token, `messages/complete` once for each message that appears in
+ * the state.
  */
 export class MessageEvents {
   #emit: Emit;
@@ -17,8 +17,8 @@ export class MessageEvents {
   }
 
   token([message, metadata]: [BaseMessage, Record<string, unknown>]): void {
-    // Whole messages that nodes return come by here too, some of them of a chunk's class, with the node's
-    // metadata in place of the model's. They are complete once the state has them.
+    // Whole messages that nodes return also pass here, some with a chunk class, with the node's metadata instead of the
+    // model's. They are complete once the state contains them.
     if (!message.id || !isBaseMessageChunk(message) || !("ls_model_type" in metadata)) return;
     const before = this.#partial.get(message.id);
     const now = before ? before.concat(message as never) : message;

@@ -1,16 +1,16 @@
-/** A checkpoint's values are emitted just after its commit; by this time they are on their way. */
+/** Delay after a commit by which a checkpoint's values have been emitted. */
 const SETTLE_MS = 10;
 
 /**
- * Tells the server which checkpoints of a run are behind the frames that it has been sent: a mark follows the commit of
- * a checkpoint as soon as what led to it, and its own values, have been sent. Checkpoints that follow each other within
- * a few milliseconds share a mark.
+ * Reports to the server which checkpoints of a run precede the frames sent so far: a mark follows the commit of a
+ * checkpoint as soon as the events that led to it, and its own values, have been sent. Checkpoints within a few
+ * milliseconds of each other share a mark.
  */
 export class ProgressMarks {
   readonly #send: (checkpointId: string) => void;
   readonly #pause: () => Promise<void> | undefined;
   #reached: string | undefined;
-  /** When `#reached` was committed last, the timer is for an earlier one. */
+  /** Whether `#reached` is newer than the running timer. */
   #isNew = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -20,7 +20,7 @@ export class ProgressMarks {
     this.#pause = pause;
   }
 
-  /** A checkpoint of the root graph is committed. */
+  /** Records that a checkpoint of the root graph is committed. */
   reached(checkpointId: string): void {
     if (this.#closed) return;
     this.#reached = checkpointId;
@@ -36,7 +36,7 @@ export class ProgressMarks {
   #settled(): void {
     this.#timer = undefined;
     if (this.#closed) return;
-    // frames wait for the server to take those before them
+    // frames wait until the server has consumed the previous ones
     if (this.#isNew || this.#pause()) {
       this.#isNew = false;
       this.#timer = setTimeout(() => this.#settled(), SETTLE_MS).unref();

@@ -15,7 +15,7 @@ afterAll(() => host.stop());
 
 const hello = { messages: [{ role: "user", content: "hi", id: "human-1" }] };
 
-/** Channel, namespace and data of what a run emits; segments of namespaces without their task. */
+/** Returns channel, namespace and data of a run's events; segments of namespaces without their task. */
 async function events(graphId: string, input: unknown = hello) {
   const run = await host.run(graphId, { input, protocol: "v2" });
   return run.events.map(({ event, data }) => {

@@ -20,16 +20,16 @@ interface ProtocolRun {
   options: Record<string, unknown>;
   emit: Emit;
   pause: () => Promise<void> | undefined;
-  /** Resolves when what the run has put is committed. */
+  /** Resolves when all puts of the run are committed. */
   commit: () => Promise<void>;
 }
 
 type Params = Omit<ProtocolEvent["params"], "timestamp"> & { timestamp?: number };
 
 /**
- * Runs the graph by LangGraph's own path for protocol v2 (stream events version 3, with the transformers that the
- * graph was compiled with) and emits the events of contract agent-server §19.5: named by channel and namespace, their
- * data the event's `params`. How the run ends is not said here, for that is true only once it is written.
+ * Runs the graph through LangGraph's own code for protocol v2 (stream events version 3, with the transformers that the
+ * graph was compiled with) and emits the events of contract agent-server §19.5: named by channel and namespace, with
+ * the event's `params` as data. The run's end is not emitted here, because it is certain only once it is written.
  */
 export async function streamProtocol(run: ProtocolRun): Promise<void> {
   const send = protocolEmitter(run.emit);
@@ -39,21 +39,21 @@ export async function streamProtocol(run: ProtocolRun): Promise<void> {
   for await (const event of events) for (const [channel, params] of translate(event, asked)) send(channel, params);
 }
 
-/** The questions of a state where an earlier attempt has stopped already. */
+/** Emits the interrupts of a state where an earlier attempt has already stopped. */
 export function emitQuestions(emit: Emit, interrupts: unknown[]): void {
   const send = protocolEmitter(emit);
   for (const [channel, params] of questions([], interrupts, new Set())) send(channel, params);
 }
 
-/** The server finds channel and namespace in the name, and passes the body on unread. */
+/** Encodes channel and namespace in the event's name, so that the server can forward the body unparsed. */
 function protocolEmitter(emit: Emit): (channel: string, params: Params) => void {
   return (channel, params) =>
     emit(`protocol:${JSON.stringify([channel, ...params.namespace])}`, { timestamp: Date.now(), ...params });
 }
 
 /**
- * What `graph.streamEvents(…, {version: "v3"})` does, composed of its exported parts: the method itself reaches for
- * private fields, which a derived object (`bindGraph`) does not have. It also lets a slow reader slow the graph down.
+ * Reproduces `graph.streamEvents(…, {version: "v3"})` from its exported parts: the method itself uses private fields,
+ * which a derived object (`bindGraph`) does not have. Also applies back-pressure from a slow reader to the graph.
  */
 async function protocolEvents(
   graph: ProtocolGraph,
@@ -82,7 +82,7 @@ function* translate({ method, params }: ProtocolEvent, asked: Set<string>): Gene
   const { namespace, data } = params;
   switch (method) {
     case "lifecycle":
-      // the root's is the server's to tell
+      // the server reports the root's
       if (namespace.length > 0) yield [method, params];
       return;
     case "values": {
@@ -126,7 +126,7 @@ function* questions(namespace: string[], interrupts: unknown, asked: Set<string>
   }
 }
 
-/** As in mode `tasks`: without what is internal to the process. */
+/** Returns a task as in mode `tasks`: without process internals. */
 function taskPayload(data: unknown): unknown {
   const isResult = isFields(data) && ("result" in data || "error" in data);
   return isResult ? debugPayload({ type: "task_result", payload: data }).payload : data;

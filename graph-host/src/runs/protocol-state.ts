@@ -27,7 +27,7 @@ export function protocolState(value: unknown): unknown {
 
 const roleOf = (type: unknown): string => (typeof type === "string" ? (ROLES[type] ?? type) : "");
 
-/** A block of content also has a type, but it is none of these, and it has no content of its own. */
+/** True for messages. A content block also has a type, but not one of these, and has no content field. */
 const isMessage = (value: Fields): boolean => "content" in value && MESSAGES.has(roleOf(value["type"]));
 
 function protocolMessage(given: Fields): Fields {
@@ -56,7 +56,10 @@ function protocolMessage(given: Fields): Fields {
 
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** Of the message itself, or in the form of the provider that some integrations leave in `additional_kwargs`. */
+/**
+ * Returns the tool calls of the message itself, or those in the provider's format that some integrations leave in
+ * `additional_kwargs`.
+ */
 function toolCalls(message: Fields): { calls: Fields[]; broken: Fields[] } {
   const own = listOf(message["tool_calls"]);
   const more = message["additional_kwargs"];
@@ -83,7 +86,7 @@ function brokenCall(fields: Fields, error: unknown): Fields {
   return { ...Object.fromEntries(known), error: reason, type: "invalid_tool_call" };
 }
 
-/** Undefined when they are no JSON object. */
+/** Returns the arguments as an object; undefined for anything but a JSON object. */
 function argsOf(args: unknown): unknown {
   if (args === undefined || args === null || args === "") return {};
   if (typeof args !== "string") return args;

@@ -8,9 +8,9 @@ import type { Breakpoints, Graph } from "../graphs/graph.ts";
 import { nextNodes } from "../graphs/next-nodes.ts";
 
 /**
- * Where a later attempt of a run begins. `as given`: nothing of the run is on disk yet. `continue`: the
- * thread's head is the run's own checkpoint, go on from there. `stopped`: the run had already come to its
- * stop, at a breakpoint or an `interrupt()`, and only its end was never told; to go on would run past it.
+ * Where a later attempt of a run starts. `as given`: nothing of the run is on disk yet. `continue`: the thread's head
+ * is the run's own checkpoint, resume from there. `stopped`: the run had already stopped, at a breakpoint or an
+ * `interrupt()`, and only its end was not reported; resuming would run past it.
  */
 export type RetryStart = "as given" | "continue" | "stopped";
 
@@ -44,12 +44,12 @@ async function hasWritten(saver: BaseCheckpointSaver, config: RunnableConfig, ru
   return false;
 }
 
-/** Writes of a step that say nothing of a task that is done. */
+/** Writes of a step that do not show that a task is done. */
 const OF_UNFINISHED = new Set(["__interrupt__", "__resume__", "__error__", "__error_source_node__", "__no_writes__"]);
 
 /**
- * How far earlier attempts of a run came, whose frames a later one does not make again: the id of the thread's newest
- * checkpoint; null when there is more than that one tells of, in subgraphs or by tasks of its step; undefined when no
+ * Returns how far earlier attempts of a run came, whose frames a later one does not send again: the id of the thread's
+ * newest checkpoint; null when there is progress beyond it, in subgraphs or by tasks of its step; undefined when no
  * node has run.
  */
 export async function reachedBefore(graph: Graph, threadId: string): Promise<string | null | undefined> {
@@ -78,7 +78,7 @@ function names(breakpoints: Breakpoints, nodes: string[]): boolean {
   return nodes.some((node) => breakpoints?.includes(node));
 }
 
-/** LangGraph's own test for a breakpoint: it does not stop twice on the same versions of the channels. */
+/** Repeats LangGraph's own test for a breakpoint: it does not stop twice on the same channel versions. */
 function anyChannelNewSinceInterrupt({ checkpoint }: CheckpointTuple): boolean {
   const seen = checkpoint.versions_seen.__interrupt__ ?? {};
   return Object.entries(checkpoint.channel_versions).some(([channel, version]) => {
@@ -87,7 +87,10 @@ function anyChannelNewSinceInterrupt({ checkpoint }: CheckpointTuple): boolean {
   });
 }
 
-/** The nodes whose step the checkpoint is: they have seen channel versions that they had not seen before it. */
+/**
+ * Returns the nodes whose step produced the checkpoint: they have seen channel versions that they had not seen before
+ * it.
+ */
 async function finishedNodes(saver: BaseCheckpointSaver, head: CheckpointTuple): Promise<string[]> {
   const parent = head.parentConfig && (await saver.getTuple(head.parentConfig));
   const before = parent?.checkpoint.versions_seen ?? {};

@@ -3,15 +3,15 @@ import type { Graph } from "../graphs/graph.ts";
 import type { RunKwargs } from "../protocol.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** What LangGraph is called with. Null means: go on from the checkpoint. */
+/** Returns LangGraph's input. Null means: continue from the checkpoint. */
 export function runInput(kwargs: RunKwargs): unknown {
   return kwargs.command ? toCommand(kwargs.command) : (kwargs.input ?? null);
 }
 
 /**
- * The command with its resume value under the ids of the interrupts that it answers. By id an answer reaches the
- * questions it was bound to and no others: LangGraph keeps a plain value with the checkpoint, and hands it to every task
- * that asks later. Undefined where ids are not known; null when an earlier attempt has used up every answer.
+ * Returns the command with its resume value keyed by the ids of the interrupts that it answers. By id an answer reaches
+ * only the interrupts it was bound to: LangGraph stores a plain value with the checkpoint, and passes it to every task
+ * that interrupts later. Undefined where ids are unknown; null when an earlier attempt has used up every answer.
  */
 export function namedResume({ command, questions }: RunKwargs): RunKwargs["command"] | undefined {
   const { bound, open } = questions ?? {};
@@ -26,14 +26,14 @@ export function namedResume({ command, questions }: RunKwargs): RunKwargs["comma
 
 const isInterruptId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id);
 
-/** LangGraph's own test for answers by id. */
+/** Repeats LangGraph's own test for answers by id. */
 function isResumeMap(resume: unknown): resume is Record<string, unknown> {
   if (typeof resume !== "object" || resume === null) return false;
   const ids = Object.keys(resume);
   return ids.length > 0 && ids.every(isInterruptId);
 }
 
-/** Contract agent-server §7.1: `goto` is a node, a Send as `{node, input}`, or a list of these. */
+/** Converts a command. Contract agent-server §7.1: `goto` is a node, a Send as `{node, input}`, or a list of these. */
 export function toCommand(command: NonNullable<RunKwargs["command"]>): Command {
   const { update, resume, goto } = command;
   return new Command({
@@ -50,8 +50,8 @@ function toTarget(target: unknown): string | Send {
 }
 
 /**
- * LangGraph.js 1.4 takes a resume value of false, 0 or "" for no value at all, and fails. By the ids of the
- * interrupts that wait it does take them. Undefined when there is nothing to work around.
+ * Works around LangGraph.js 1.4, which treats a resume value of false, 0 or "" as absent and fails, but accepts it
+ * keyed by interrupt id. Undefined when no workaround is needed.
  */
 export async function resumeWithFalsy(
   graph: Graph,

@@ -1,8 +1,8 @@
 import type { RunKwargs, RunStart } from "../protocol.ts";
 
 /**
- * Options for LangGraph's `stream`. Keys without a value are left out: an explicit undefined would hide
- * what the user has bound to the graph by `withConfig`.
+ * Builds the options for LangGraph's `stream`. Keys without a value are omitted: an explicit undefined would hide what
+ * the user has bound to the graph by `withConfig`.
  */
 export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion: string) {
   const { config } = kwargs;
@@ -14,7 +14,7 @@ export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion:
       graph_id: start.graph_id,
       assistant_id: start.assistant_id,
     },
-    // kept in every checkpoint of the run (contract agent-server §6)
+    // stored in every checkpoint of the run (contract agent-server §6)
     metadata: {
       ...config.metadata,
       run_attempt: start.attempt,
@@ -38,8 +38,8 @@ export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion:
 }
 
 /**
- * What a caller may configure: nothing of LangGraph's own, and no key of a checkpoint without a value, whose
- * mere presence LangGraph takes for time travel.
+ * Removes what callers may not configure: LangGraph's own keys, and checkpoint keys without a value, whose mere
+ * presence LangGraph takes for time travel.
  */
 export function publicConfigurable(configurable: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(

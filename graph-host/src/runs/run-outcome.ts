@@ -3,16 +3,19 @@ import type { RunEnd } from "../protocol.ts";
 import { errorName, toJson } from "../serialise.ts";
 import type { Stop } from "./active-run.ts";
 
-/** How a run ends whose graph threw `thrown`. */
+/** Returns the end of a run whose graph threw `thrown`. */
 export function outcomeOf(thrown: unknown, stopped: Stop | undefined): Stop {
-  // The saver's verdict comes first: an error of user code that follows from it is none of the user's.
+  // The saver's errors take precedence: an error of user code that follows from one is not the user's fault.
   if (hasCause(thrown, FencedError)) return { outcome: "fenced" };
   if (stopped) return stopped;
   if (hasCause(thrown, DatabaseAwayError)) return { outcome: "retry", error: describeError(thrown) };
   return { outcome: "error", error: describeError(thrown) };
 }
 
-/** LangGraph gathers errors of parallel tasks in an AggregateError; user code may wrap what it caught. */
+/**
+ * Searches nested causes: LangGraph collects errors of parallel tasks in an AggregateError, and user code may wrap
+ * errors.
+ */
 function hasCause(error: unknown, kind: new (...args: never[]) => Error, depth = 0): boolean {
   if (error instanceof kind) return true;
   if (!(error instanceof Error) || depth === 8) return false;

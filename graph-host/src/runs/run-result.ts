@@ -3,13 +3,13 @@ import type { Graph } from "../graphs/graph.ts";
 import { nextNodes } from "../graphs/next-nodes.ts";
 import type { RunResult } from "../protocol.ts";
 
-/** The head of the thread as the thread's row keeps it (contract agent-server §5). */
+/** Returns the head of the thread as the thread's row stores it (contract agent-server §5). */
 export async function runResult(graph: Graph, threadId: string): Promise<RunResult> {
   return toRunResult(await graph.getState({ configurable: { thread_id: threadId, checkpoint_ns: "" } }));
 }
 
 export function toRunResult(state: StateSnapshot): RunResult {
-  // A thread without any checkpoint has no state to tell of.
+  // A thread without any checkpoint has no state to report.
   if (state.createdAt === undefined) return {};
   const interrupts = Object.fromEntries(state.tasks.map((task) => [task.id, task.interrupts]));
   return { values: state.values, next: nextNodes(state), interrupts };

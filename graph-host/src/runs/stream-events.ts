@@ -11,13 +11,13 @@ interface StreamInput {
   kwargs: Pick<RunKwargs, "stream_mode" | "subgraphs">;
   runId: string;
   emit: Emit;
-  /** Something to wait for before the next event is asked for. */
+  /** Promise to await before the next event is pulled. */
   pause: () => Promise<void> | undefined;
-  /** Resolves when what the run has put is committed. */
+  /** Resolves when all puts of the run are committed. */
   commit: () => Promise<void>;
 }
 
-/** Runs the graph and emits the events of contract agent-server §8, of the requested modes and no others. */
+/** Runs the graph and emits the events of contract agent-server §8, only of the requested modes. */
 export async function streamRun(run: StreamInput): Promise<void> {
   const emitChunk = chunkEmitter(run.kwargs, run.emit);
   const streamMode = libraryModes(run.kwargs.stream_mode);
@@ -41,24 +41,29 @@ export async function streamRun(run: StreamInput): Promise<void> {
   }
 }
 
-/** Whether a chunk's payload shows an interrupt. A caller may answer what it has seen, so it is committed first. */
+/**
+ * Whether a chunk's payload contains an interrupt. A client may answer as soon as it sees one, so it is committed
+ * first.
+ */
 export function asks(payload: unknown): boolean {
   if (isInterrupted(payload)) return true;
   const { interrupts } = (payload ?? {}) as { interrupts?: unknown };
   return Array.isArray(interrupts) && interrupts.length > 0;
 }
 
-/** LangGraph's names of the modes that the requested ones are made from. */
+/** Returns LangGraph's names of the modes from which the requested ones are derived. */
 function libraryModes(requested: string[]): string[] {
   const modes = new Set(requested);
   if (modes.delete("messages-tuple")) modes.add("messages");
-  // messages/complete tells of messages as they appear in the state
+  // messages/complete reports messages as they appear in the state
   if (requested.includes("messages")) modes.add("values");
   modes.delete("events");
   return [...modes];
 }
 
-/** Of a node's own emissions LangGraph names the node's task too; events are named after the graph alone. */
+/**
+ * Modes where LangGraph's namespace of a node's own emissions includes the node's task; events carry only the graph's.
+ */
 const MODES_OF_TASKS = new Set(["messages", "tools"]);
 
 function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknown[]) => void {
@@ -78,7 +83,7 @@ function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknow
         if (wanted.has("values")) emit(name, withEarlierQuestions(questions, name, payload));
         return path.length === 0 ? messages?.values(payload) : undefined;
       case "checkpoints":
-        // LangGraph also puts a mere pointer to the checkpoint before each values chunk
+        // LangGraph also sends a bare checkpoint pointer before each values chunk
         return wanted.has("checkpoints") && isFullCheckpoint(payload)
           ? emit(name, checkpointPayload(payload))
           : undefined;
@@ -95,8 +100,8 @@ function isFullCheckpoint(payload: unknown): payload is { values: unknown; metad
 }
 
 /**
- * LangGraph sends one chunk for each task that asks, and the last values are a run's answer: so each carries
- * the questions before it, and the last one all of them.
+ * Accumulates interrupts: LangGraph sends one chunk per interrupted task, and a run's result is its last values. Each
+ * chunk therefore carries the earlier interrupts too, and the last one all of them.
  */
 function withEarlierQuestions(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
   if (!isInterrupted(payload)) return payload;

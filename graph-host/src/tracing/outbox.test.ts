@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of started.splice(0)) server.close().closeAllConnections();
 });
 
-/** A platform that answers as it is told; `answers` are used up one a request, then it takes all. */
+/** Starts a platform that gives one of `answers` per request, then accepts everything. */
 async function platform(answers: { status: number; headers?: Record<string, string> }[] = [], port = 0) {
   const received: { body: string; key: unknown; path: string | undefined; at: number }[] = [];
   const server = createServer((request, response) => {

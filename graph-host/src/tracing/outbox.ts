@@ -1,8 +1,8 @@
 /**
- * Batches of trace data on their way to the trace platform: a queue of bounded size in memory and one sender. The
- * official client hands a batch over and is told that it was taken, so that a platform that is away, slow or full is
- * nobody's business but the outbox's: it waits and tries again for as long as it takes, and when there is no more
- * room the oldest batches make way. What is lost is counted, and told once a minute at most.
+ * Batches of trace data for the trace platform: a bounded queue in memory and one sender. The official client gets its
+ * batches accepted at once, so only the outbox deals with a platform that is unreachable, slow or full: it retries
+ * without a time limit, and evicts the oldest batches when the queue is full. Losses are counted and logged at most
+ * once a minute.
  */
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -10,7 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { TraceDestination } from "../protocol.ts";
 
 export interface Batch {
-  /** `/runs/batch`: below the platform's URL. */
+  /** Path such as `/runs/batch`, relative to the platform's URL. */
   path: string;
   contentType: string;
   body: Uint8Array;
@@ -19,22 +19,22 @@ export interface Batch {
 interface OutboxOptions {
   maxBytes: number;
   say(message: string): void;
-  /** For tests. */
+  /** Set by tests. */
   firstPauseMs?: number;
   tellEveryMs?: number;
   patienceMs?: number;
 }
 
 const LONGEST_PAUSE_MS = 10_000;
-/** A platform that has taken nothing for so long is worth a word. */
+/** Time without an accepted batch after which the platform is worth a log line. */
 const PATIENCE_MS = 30_000;
 const ANSWER_MS = 30_000;
-/** Answers after which the same request may succeed; after all others of 4xx it never will. */
+/** Status codes after which the same request may succeed; any other 4xx is final. */
 const TRY_AGAIN = new Set([401, 403, 404, 408, 425, 429]);
 
 export class Outbox {
   readonly #options: Required<OutboxOptions>;
-  // agents of our own: a proxy that user code installs is not for these
+  // separate agents: a proxy installed by user code does not apply to these
   readonly #agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   #destination: TraceDestination = { state: "waiting" };
   #batches: Batch[] = [];
@@ -75,7 +75,7 @@ export class Outbox {
     void this.#send();
   }
 
-  /** @returns whether all was delivered within the time */
+  /** @returns whether everything was delivered within the time */
   flush(ms: number): Promise<boolean> {
     if (this.#batches.length === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -97,7 +97,7 @@ export class Outbox {
       const destination = this.#destination;
       if (!batch || destination.state !== "on") break;
       const answer = await this.#post(destination, batch);
-      // it may have made way meanwhile
+      // it may have been evicted meanwhile
       if (this.#batches[0] !== batch) continue;
       if (answer.taken) {
         this.#remove(batch);
@@ -202,7 +202,7 @@ type Answer = { taken: true } | { taken: false; final: boolean; problem: string;
 function judge(url: string, status: number, retryAfter: string | undefined, text: string): Answer {
   if (status >= 200 && status < 300) return { taken: true };
   const problem = `${url} answers ${status}: ${text.slice(0, 300).trim()}`;
-  // a key may be on its way, a platform may be starting: refusals of that kind are not about this batch
+  // a key may be pending or a platform starting: such rejections are not about this batch
   if (status < 500 && !TRY_AGAIN.has(status)) return { taken: false, final: true, problem };
   const seconds = Number(retryAfter);
   if (!retryAfter || !Number.isFinite(seconds)) return { taken: false, final: false, problem };

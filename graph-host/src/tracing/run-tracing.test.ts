@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** A stranger that takes traces, or never answers. */
+/** Starts another receiver of traces, which may never answer. */
 async function receiver(isDeaf = false) {
   const pieces: Piece[] = [];
   let requests = 0;
@@ -52,7 +52,7 @@ async function hostOf(env: Record<string, string> = {}): Promise<HostProcess> {
 }
 
 const kwargs = { input: { messages: "hi" } };
-/** The client gathers for a quarter of a second. */
+/** The client batches for a quarter of a second. */
 const DELIVERED = { timeout: 20_000 };
 
 test("nothing is sent by a host that was not told where to, nor by its rehearsals", async () => {
@@ -144,7 +144,7 @@ test("where the environment traces to another platform, that one gets the runs t
     await expect.poll(() => root(runId), DELIVERED).toBeDefined();
     expect(new Set(pieces.map(({ id }) => id)).size).toBe(3);
   }
-  // ours is meant by the environment as well: once is enough
+  // the environment names Heddle's platform as well: once is enough
   const same = await hostOf({ LANGSMITH_TRACING: "true", LANGSMITH_ENDPOINT: ours.url, LANGSMITH_API_KEY: "k" });
   same.send({ t: "trace.to", to: { state: "on", url: ours.url, key: null } });
   const before = ours.pieces.length;

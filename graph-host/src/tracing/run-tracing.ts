@@ -6,15 +6,15 @@ import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";
 
-/** Traces that wait for a platform that is away. */
+/** Limit on traces queued for an unreachable platform. */
 const OUTBOX_BYTES = 32 * 1024 * 1024;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Gives each run a tracer: LangChain's own, of the project's copy, so that whatever speaks to it (models, subgraphs,
- * `traceable`) finds what it expects. It is in the run's own config and not in the environment: what is no run, such
- * as the rehearsals at the start, is not traced.
+ * Gives each run a tracer: LangChain's own, from the project's copy, so that models, subgraphs and `traceable` find
+ * what they expect. It is in the run's own config instead of the environment, so that executions other than runs, such
+ * as the rehearsals at the start, are not traced.
  */
 export class RunTracing {
   readonly #outbox = new Outbox({ maxBytes: OUTBOX_BYTES, say: complain });
@@ -27,8 +27,8 @@ export class RunTracing {
   }
 
   /**
-   * What a run's config needs for being traced; nothing when runs are not traced. The run's id is its trace's id, so a
-   * later attempt goes on in the trace of the first one. `ended` lets go of what is kept for it.
+   * Returns the config that traces a run; nothing when runs are not traced. The run's id is its trace's id, so a later
+   * attempt continues the trace of the first one. `ended` releases the state kept for it.
    */
   start(start: RunStart, { config, input }: RunKwargs): RunTrace | undefined {
     if (!this.#isOn) return undefined;
@@ -37,22 +37,22 @@ export class RunTracing {
     const { langsmith_project: project, langsmith_example_id: example } = config.configurable ?? {};
     const tracer = new RunTracer({
       client,
-      // LangGraph puts it into the metadata of all runs but the root
+      // LangGraph adds it to the metadata of all runs but the root
       metadata: { run_id: start.run_id },
-      // a platform refuses runs for what it can't store as one of these, and the trace would be lost
+      // a platform rejects runs whose project name it can't store, and the trace would be lost
       ...(typeof project === "string" && project.length <= 1024 && { projectName: project }),
       ...(typeof example === "string" && UUID.test(example) && { exampleId: example }),
     });
     return { callbacks: [tracer], ended: () => void afterCallbacks().then(() => client.ended(start.run_id)) };
   }
 
-  /** Ends a trace whose tracer is gone, or tells of a run that never came to have one. */
+  /** Ends a trace whose tracer is gone, or reports a run that never had one. */
   close(run: LostTrace): void {
     if (!this.#isOn) return;
     (this.#client ??= new TracingClient(this.#outbox)).close(run);
   }
 
-  /** For a process that is about to end. @returns whether all is delivered */
+  /** Flushes before the process ends. @returns whether everything was delivered */
   async flush(ms: number): Promise<boolean> {
     if (!this.#client) return true;
     const deadline = performance.now() + ms;
@@ -67,15 +67,15 @@ export class RunTracing {
   }
 }
 
-/** Of one attempt of a run. */
+/** Tracing of one attempt of a run. */
 export interface RunTrace {
-  /** For the run's config. */
+  /** Callbacks for the run's config. */
   callbacks: RunTracer[];
-  /** Nothing more comes of this attempt but what is on its way. */
+  /** Marks the attempt as ended: only pending events may still follow. */
   ended(): void;
 }
 
-/** LangChain tells tracers in the background, in order: what follows behind them all comes last. */
+/** Resolves after all pending callbacks: LangChain calls tracers in the background, in order. */
 const afterCallbacks = (): Promise<void> =>
   new Promise((resolve) => {
     void consumeCallback(() => Promise.resolve(resolve()), false);

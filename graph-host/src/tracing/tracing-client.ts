@@ -3,19 +3,19 @@ import { Client, getDefaultProjectName } from "langsmith";
 import type { LostTrace } from "../protocol.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** Placeholder: the outbox knows where the platform is, and its key, which user code could read here. */
+/** Placeholder: the platform's address and key are held by the outbox, as user code could read them here. */
 const NOWHERE = "http://heddle.invalid";
 
 /**
- * What the platform's `/info` would say, so that nobody waits for it. One JSON document a batch instead of one part a
- * field: measured, the client's multipart doubles what a trivial run's trace costs, 2.8 instead of 1.4 ms.
+ * Stands in for the platform's `/info`, so that no request waits for it. One JSON document a batch instead of one part
+ * a field: measured, the client's multipart doubles the cost of a trivial run's trace, 2.8 instead of 1.4 ms.
  */
 const INFO = {
   version: "0.16.14",
   batch_ingest_config: { use_multipart_endpoint: false, size_limit: 200, size_limit_bytes: 20 * 1024 * 1024 },
 };
 
-/** What waits for being serialised. Beyond it the client drops runs, by itself. */
+/** Limit on runs waiting for serialisation. Beyond it the client drops runs itself. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 type Run = Parameters<Client["createRun"]>[0];
@@ -24,16 +24,16 @@ type Batch = Parameters<Client["batchIngestRuns"]>[0];
 type BatchOptions = Parameters<Client["batchIngestRuns"]>[1];
 
 /**
- * The official client, which sends through an outbox instead of the network.
+ * The official client, sending through an outbox instead of the network.
  *
- * Where the environment says that LangSmith's tracing is on, its owner meant another platform to get the traces:
- * then that one gets them as well, by a client of its own.
+ * Where the environment enables LangSmith's tracing, its owner meant another platform to receive the traces: that
+ * platform then receives them too, through a separate client.
  */
 export class TracingClient extends Client {
   readonly #outbox: Outbox;
   /**
-   * Runs in a later attempt, with their input. What such a root begins with is an update, because the first attempt's
-   * beginning stands; and what goes into the graph then may be nothing, because it goes on from a checkpoint.
+   * Runs in a later attempt, with their input. The start of such a root is sent as an update, because the first
+   * attempt's start was recorded; and its graph input may be empty, because it resumes from a checkpoint.
    */
   readonly #retried = new Map<string, unknown>();
   readonly #elsewhere: { client: Client; origin: string | undefined } | undefined;
@@ -52,7 +52,7 @@ export class TracingClient extends Client {
     if (isTracedByEnvironment()) this.#elsewhere = { client: new Client(), origin: originOf(Client) };
   }
 
-  /** A later attempt of this run begins. */
+  /** Registers a later attempt of this run. */
   retry(runId: string, input: unknown): void {
     this.#retried.set(runId, input);
   }
@@ -69,7 +69,7 @@ export class TracingClient extends Client {
     return super.updateRun(run.id, { ...begun, inputs, ...(session_name && { session_name }) } as Update, options);
   }
 
-  /** An update that names project and start may also begin the run, when nothing of it is known. */
+  /** Closes a run. An update with project and start also creates the run when the platform does not know it. */
   close({ run_id: id, project, inputs, error, metadata, ...run }: LostTrace): void {
     const patch = {
       ...run,
@@ -91,7 +91,7 @@ export class TracingClient extends Client {
     return super.updateRun(runId, update, options);
   }
 
-  /** Attachments are bytes, for which JSON has no place. */
+  /** Sends a batch with attachments as multipart: attachments are bytes, which JSON cannot carry. */
   override batchIngestRuns(batch: Batch, options?: BatchOptions): Promise<void> {
     const runs: { attachments?: unknown }[] = [...(batch.runCreates ?? []), ...(batch.runUpdates ?? [])];
     const hasFiles = runs.some(({ attachments }) => attachments && Object.keys(attachments).length > 0);
@@ -100,7 +100,7 @@ export class TracingClient extends Client {
     return super.batchIngestRuns(batch, options);
   }
 
-  /** Until all that was recorded is with the outbox, and with the other platform, if there is one. */
+  /** Resolves when all recorded runs are in the outbox, and with the other platform, if there is one. */
   async handedOver(): Promise<void> {
     await this.flush();
     await this.awaitPendingTraceBatches();
@@ -125,7 +125,7 @@ function originOf(client: typeof Client): string | undefined {
   return apiUrl === undefined ? undefined : new URL(apiUrl).origin;
 }
 
-/** `fetch` of the client: batches are taken, `/info` is known, nothing else is asked of a client that only writes. */
+/** Replaces the client's `fetch`: accepts batches and answers `/info`, the only requests of a write-only client. */
 async function handOver(outbox: Outbox, input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const url = input instanceof Request ? input.url : String(input);
   const path = url.startsWith(NOWHERE) ? url.slice(NOWHERE.length) : url;

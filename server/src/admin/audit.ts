@@ -13,7 +13,7 @@ export interface ExportRequest {
   to?: Date | undefined;
 }
 
-/** Hands out the whole log piece by piece, those lines too that belong to nobody; waits until each was taken. */
+/** Exports the whole audit log in chunks, including lines without a tenant. Awaits `take` for each chunk. */
 export function exportAudit(
   place: DataPlace,
   { format, from, to }: ExportRequest,

@@ -13,7 +13,7 @@ import { type DataPlace, withDatabase } from "./with-database.ts";
 type Environment = Record<string, string | undefined>;
 
 export interface BlobsStatus {
-  /** Null before the first trace process. */
+  /** Null before the first trace process has recorded a place. */
   shown: string | null;
   inUse: boolean;
   isAlive: boolean;
@@ -26,14 +26,14 @@ export const blobsStatus = (place: DataPlace): Promise<BlobsStatus> =>
     return { shown: known?.shown ?? null, inUse: known?.in_use ?? false, isAlive };
   });
 
-/** Brings the blobs of the directory into the bucket of the settings. @returns with the bucket's address */
+/** Copies the blobs of the directory into the configured bucket. @returns the counts and the bucket's address */
 export async function moveToBucket(
   place: DataPlace,
   env: Environment,
   onProgress: (moved: Moved) => void,
 ): Promise<Moved & { to: string; from: string }> {
   const settings = readOptions(blobOptions, env);
-  // the directory is where they come from, and may be named beside the bucket here
+  // the directory is the source here, and may be configured beside the bucket
   const bucket = readBucket({ ...settings, blobDirectory: undefined });
   if (!bucket) throw new Error("HEDDLE_BLOB_BUCKET is not set: name the bucket that attachments are moved to.");
   const store = await S3BlobStore.open(bucket);
@@ -51,7 +51,7 @@ export async function moveToBucket(
   }
 }
 
-/** Records the place of the settings, whatever is recorded. @returns the place before, and now */
+/** Records the configured place, overriding any recorded one. @returns the previous place and the current one */
 export async function adoptPlace(place: DataPlace, env: Environment): Promise<{ before: string | null; now: string }> {
   const settings = readOptions(blobOptions, env);
   const bucket = readBucket(settings);

@@ -11,7 +11,7 @@ import { type Verification, verifyExport } from "../trace/bulk-exports/verify-ex
 import type { Environment } from "./secrets.ts";
 import { type DataPlace, withDatabase } from "./with-database.ts";
 
-/** Counts an export again from its bucket, with the credentials of its destination. */
+/** Verifies an export against its bucket, with the credentials of its destination. */
 export function verify(
   place: DataPlace,
   env: Environment,
@@ -23,7 +23,7 @@ export function verify(
     if (!found) throw new Error(`There is no export ${id}.`);
     const settings = readOptions({ ...secretsOptions, ...outboundOptions }, env);
     const secrets = await openSecrets({ sql, log, dataDir: place.dataDir, settings });
-    // whoever may read the data directory may go wherever the machine may
+    // access to the data directory implies access to any address that this machine can reach
     const outbound = createOutbound(readPolicy(settings.outboundAllow, true));
     try {
       const destination = await findDestination({ sql, secrets }, found.tenant_id, found.destination_id);
@@ -32,7 +32,7 @@ export function verify(
       try {
         const verified = await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
         const isRead = verified.files > 0 || verified.problems.length === 0;
-        // a manifest that was made to fit the files that are left
+        // a manifest that was altered to match the remaining files
         if (isRead && verified.query_count !== Number(found.row_count)) {
           verified.problems.push(
             `the manifest says that the query had ${verified.query_count} rows, the platform counted ${found.row_count}`,

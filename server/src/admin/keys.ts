@@ -20,9 +20,9 @@ export interface KeyWish {
   role: keyof typeof KEY_ROLES;
   readOnly: boolean;
   expiresAt: Date | null;
-  /** To one workspace; undefined: the default one. */
+  /** Workspace of the key; the default one when undefined. */
   workspaceId: string | undefined;
-  /** To all workspaces of the organisation that the workspace is in, and to the organisation. */
+  /** Grants access to the organisation and all of its workspaces. */
   ofOrganization: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface NewKey extends MadeKey {
   workspace: { id: string; display_name: string };
 }
 
-/** On a database that no server has used yet, this makes the workspace too. */
+/** Creates a key, and the workspace too on a database that no server has used yet. */
 export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
   return withDatabase(place, async ({ sql, log }) => {
     const workspace = await workspaceOf(sql, wish.workspaceId);
@@ -58,7 +58,7 @@ const organizationRoleOf = (role: KeyWish["role"]): string =>
 export const listKeys = (place: DataPlace, options: { withRevoked: boolean }): Promise<KeyOverviewRow[]> =>
   withDatabase(place, ({ sql }) => selectAllKeys(sql, options.withRevoked));
 
-/** By its id or by its text. Undefined when there is no such key, or it was revoked before. */
+/** Revokes a key by id or by its text. @returns undefined when it does not exist or was revoked before */
 export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string; description: string } | undefined> {
   return withDatabase(place, async ({ sql, log }) => {
     const by = isUuid(idOrKey)

@@ -11,9 +11,9 @@ import { sealKeyOf } from "../identity/audit/seal.ts";
 import type { DataPlace } from "./with-database.ts";
 
 /**
- * A change that was made from the command line, for the audit log: by Heddle itself, on behalf of the machine's
- * user. `of` tells whose log it belongs in; without, it is in the operator's export alone. It is sealed with the
- * newest key of `keyring`, or else of those that are at hand in `place`.
+ * Records a change made from the command line in the audit log, as Heddle itself on behalf of the OS user. `of` names
+ * the tenant whose log receives the line; without it, the line appears in the operator's export only. It is sealed with
+ * the newest key of `keyring`, or else of the keys that `place` provides.
  */
 export async function recordCommand(
   sql: Sql,
@@ -30,7 +30,7 @@ export async function recordCommand(
   await audit.stop();
 }
 
-/** Undefined where no key is, as on a machine that has but the database's address; none is made for this. */
+/** Returns undefined where no key exists, as on a machine that has only the database's address; creates none. */
 function keyringAtHand({ dataDir, env = {} }: DataPlace): Keyring | undefined {
   const { secretsKeys, secretsKeyFile } = readOptions(secretsOptions, env);
   if (secretsKeys) return new Keyring(secretsKeys, "HEDDLE_SECRETS_KEYS");
@@ -43,7 +43,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // an id without an account, as in containers
+    // a uid without an account, as in containers
     return `user ${process.getuid?.() ?? ""}`;
   }
 }

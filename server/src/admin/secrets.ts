@@ -14,12 +14,12 @@ import { type DataPlace, withDatabase } from "./with-database.ts";
 export type Environment = Record<string, string | undefined>;
 
 export interface SecretsStatus {
-  /** Where keys come from. */
+  /** Source of the keys. */
   source: string;
   keys: { id: string; given: boolean; current: boolean; secrets: number }[];
 }
 
-/** One line for a key file or HEDDLE_SECRETS_KEYS. */
+/** Returns one line for a key file or HEDDLE_SECRETS_KEYS. */
 export const generateSecretsKey = (): string => generateKey();
 
 export function secretsStatus(place: DataPlace, env: Environment): Promise<SecretsStatus> {
@@ -41,8 +41,8 @@ export function secretsStatus(place: DataPlace, env: Environment): Promise<Secre
 }
 
 /**
- * Seals everything with another key. With a key file that is a new one, which this puts there first; with keys from
- * the environment it is the first of them. A rotation that was broken off is taken up, with its key.
+ * Reseals all secrets with another key: a new one, prepended to the key file, or the first of the keys from the
+ * environment. An interrupted rotation is resumed with its key.
  */
 export function rotate(
   place: DataPlace,
@@ -56,7 +56,7 @@ export function rotate(
     if (keyFile !== null && !unfinished && !begun) {
       const line = generateKey();
       prependKey(keyFile, line);
-      // not in memory yet: this reads the file again
+      // reload the file, whose new key is not in memory yet
       keyring.find(line.split(":")[0]!);
     } else if (keyFile === null && !unfinished && current?.key_id === keyring.newest.id) {
       throw new Error(
@@ -78,7 +78,10 @@ export function rotate(
   });
 }
 
-/** Takes a key that no secret is under out of the file; with keys from the environment only says whether that is so. */
+/**
+ * Removes a key that seals no secret from the key file. With keys from the environment, only verifies that it is
+ * unused.
+ */
 export function retireKey(
   place: DataPlace,
   env: Environment,
@@ -104,7 +107,7 @@ interface Ring {
   log: Log;
   keyring: Keyring;
   known: KeyRow[];
-  /** Null where keys come from the environment. */
+  /** Null when the keys come from the environment. */
   keyFile: string | null;
 }
 

@@ -19,7 +19,7 @@ import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.t
 import { recordCommand } from "./record-command.ts";
 import { type DataPlace, withDatabase } from "./with-database.ts";
 
-/** `admin`: of the organisation and all of its workspaces; the others: of one workspace. */
+/** `admin` covers the organisation and all of its workspaces; the others, a single workspace. */
 export const USER_ROLES = ["admin", "editor", "viewer"] as const;
 export type UserRole = (typeof USER_ROLES)[number];
 
@@ -33,13 +33,13 @@ export interface NewUser {
   email: string;
   fullName: string | null;
   role: UserRole;
-  /** The default one when not told. */
+  /** The default workspace when undefined. */
   workspaceId: string | undefined;
-  /** `none`: they sign in at the identity provider only. */
+  /** `none`: the user signs in at the identity provider only. */
   password: { given: string } | "made up" | "none";
 }
 
-/** @returns the password when one was made up; it is not stored and cannot be told again */
+/** @returns the generated password, if any; it is not stored and cannot be shown again */
 export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace: string; password: string | null }> {
   return withDatabase(place, async ({ sql, log }) => {
     const email = checkedEmail(user.email);
@@ -65,7 +65,7 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
   });
 }
 
-/** Ends the person's sessions. `password` null: one is made up and returned. */
+/** Resets a password and ends the user's sessions. A null `password` generates and returns a new one. */
 export function resetPassword(place: DataPlace, email: string, password: string | null): Promise<string | null> {
   return withUser(place, email, "heddle users password", async (sql, user) => {
     const next = password ?? madeUp();
@@ -74,7 +74,10 @@ export function resetPassword(place: DataPlace, email: string, password: string 
   });
 }
 
-/** A disabled person's sessions and keys are worth nothing from then on; enabling brings back the keys. */
+/**
+ * Disables or enables a user. Disabling deletes the user's sessions and suspends their keys; enabling restores the
+ * keys.
+ */
 export function disableUser(place: DataPlace, email: string, disabled: boolean): Promise<void> {
   return withUser(place, email, `heddle users ${disabled ? "disable" : "enable"}`, async (sql, { id }) => {
     await sql.begin(async (tx) => {
@@ -89,11 +92,11 @@ export interface ListedUser {
   full_name: string | null;
   disabled: boolean;
   has_password: boolean;
-  /** The roles in organisations and workspaces, by name. */
+  /** Names of the user's roles in organisations and workspaces. */
   roles: string[];
 }
 
-/** By address; at most 1000 after `after`. */
+/** Lists up to 1000 users after `after`, by email address. */
 export function listUsers(place: DataPlace, after = ""): Promise<ListedUser[]> {
   return withDatabase(
     place,
@@ -142,5 +145,5 @@ function checkedEmail(text: string): string {
   return email;
 }
 
-/** 120 random bits. */
+/** Returns 120 random bits. */
 const madeUp = (): string => randomBytes(15).toString("base64url");

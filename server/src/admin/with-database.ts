@@ -3,18 +3,18 @@ import { migrateDatabase } from "../base/db/migrate.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import { createLog, type Log } from "../base/log.ts";
 
-/** Where the data is that a command works on. */
+/** Location of the data that a command works on. */
 export interface DataPlace {
   dataDir: string;
-  /** Postgres by URL; the embedded one of the data directory when absent. */
+  /** Postgres URL; the data directory's embedded Postgres when absent. */
   databaseUri?: string | undefined;
-  /** Where the keys of secrets are looked for, with which lines of the audit log are sealed. */
+  /** Environment that names the secrets keys, which seal the lines of the audit log. */
   env?: Record<string, string | undefined>;
 }
 
 /**
- * Work on a platform's data from the command line, whether servers are running on it or not: the embedded Postgres
- * is adopted where it runs, and started for as long as the work takes where it does not.
+ * Works on a platform's data from the command line, whether or not servers run on it: attaches to an embedded Postgres
+ * that runs, or starts it for the duration of `work`.
  */
 export async function withDatabase<T>(
   place: DataPlace,

@@ -17,7 +17,7 @@ import { type DataPlace, withDatabase } from "./with-database.ts";
 export const listWorkspaces = (place: DataPlace): Promise<WorkspaceRow[]> =>
   withDatabase(place, ({ sql }) => selectAllWorkspaces(sql));
 
-/** In the organisation of the default workspace. */
+/** Creates a workspace in the organisation of the default workspace. */
 export function createWorkspace(place: DataPlace, wish: { name: string; plan: Plan }): Promise<WorkspaceRow> {
   return withDatabase(place, async ({ sql, log }) => {
     const { workspace: first } = await ensureWorkspace(sql, undefined, { withKey: false });
@@ -35,7 +35,7 @@ export function createWorkspace(place: DataPlace, wish: { name: string; plan: Pl
   });
 }
 
-/** Undefined when there is no such workspace. */
+/** @returns undefined when the workspace does not exist */
 export function changeWorkspace(
   place: DataPlace,
   id: string,
@@ -51,8 +51,9 @@ export function changeWorkspace(
 }
 
 /**
- * Gives the database, with all its threads and runs, to a workspace. Its agent servers must be stopped: they would go
- * on for the owner before. A database without workspaces asks a platform for keys, and any id may own it.
+ * Transfers the database, with all its threads and runs, to a workspace. Its agent servers must be stopped, as they
+ * would continue to serve the previous owner. A database without workspaces has its keys verified by a platform, so any
+ * id may own it.
  */
 export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
   return withDatabase(place, async ({ sql, log }) => {

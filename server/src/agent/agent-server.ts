@@ -1,7 +1,7 @@
 /**
- * The agent server's life: what starts in which order, and what stops in which.
+ * The lifecycle of the agent server: start order and stop order.
  *
- *     database -> lease -> queue and graph hosts -> (HTTP) -> ... -> queue drained -> hosts gone -> lease given back
+ * database -> lease -> queue and graph hosts -> (HTTP) -> ... -> queue drained -> hosts stopped -> lease released
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -52,9 +52,9 @@ import { agentHealth } from "./system/health.ts";
 import { receiverIn } from "./webhooks/receiver-of.ts";
 import { WebhookSender } from "./webhooks/webhook-sender.ts";
 
-/** Longer than the longest statement of a request: a state update holds its thread for 15 s. */
+/** Exceeds the longest statement of a request: a state update holds its thread for 15 s. */
 const SILENCE_MS = 20_000;
-/** For statements that wait for hardly anything. */
+/** Limit for statements that hardly ever wait. */
 const HOT_SILENCE_MS = 10_000;
 
 export interface AgentServerOptions {
@@ -63,26 +63,26 @@ export interface AgentServerOptions {
   project: Project;
   database: DatabaseAddress;
   dataDir: string;
-  /** Where other servers reach this one. */
+  /** URL under which other servers reach this one. */
   internalUrl: string;
   reload: boolean;
-  /** Whether loopback may be called out to, as on a developer's machine. */
+  /** Whether outbound calls to loopback are allowed, as on a developer's machine. */
   openLoopback: boolean;
-  /** Where the traces of runs go, unless a setting says it; nowhere by default. */
+  /** Destination of run traces unless a setting names one. Default: none. */
   traces?: TraceDestination | undefined;
-  /** Refuses a database of another workspace. Called once it is migrated, before anything is written or executed. */
+  /** Refuses the database of another workspace. Called after the migration, before anything is written or executed. */
   claim?: () => Promise<unknown>;
-  /** Told when graphs were loaded, at start and after each reload. */
+  /** Called when graphs were loaded: at start and after each reload. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
-  /** Told after the project was read again: what is made of its configuration has to be made anew. */
+  /** Called after the project was reloaded, so that everything derived from its configuration is rebuilt. */
   onProject?: () => void;
 }
 
 export interface AgentServer {
   deps: AgentDeps;
-  /** From now on, unless a setting says where, or the project that there are to be none. */
+  /** Sets the trace destination from now on, unless a setting names one or the project turns tracing off. */
   sendTracesTo(destination: TraceDestination): void;
-  /** Stops claiming, waits for runs within the grace period, hands the others back, ends all hosts. */
+  /** Stops claiming, waits for runs within the grace period, hands the rest back, ends all hosts. */
   stop(): Promise<void>;
 }
 
@@ -101,9 +101,9 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     throw error;
   }
   const sql = connect(database, { max: settings.databasePool, name: "heddle server", silenceMs: SILENCE_MS });
-  // creates go through one at a time, ends too
+  // creates are serialised, and so are ends
   const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true, silenceMs: HOT_SILENCE_MS });
-  // a connection whose other end is gone must be noticed within the lease
+  // a dead connection must be noticed within the lease
   const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: settings.leaseMs / 2 });
   const metrics = createMetrics();
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
@@ -113,7 +113,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     { dataDir, serverId, ttlSecs: settings.streamTtlSecs, memoryMb: settings.streamMemoryMb },
     backing,
   );
-  // frames go out one statement at a time, beside those of the queue
+  // frames are written one statement at a time, on a connection separate from the queue's
   const framesSql = connect(database, { max: 1, name: "heddle frames", silenceMs: HOT_SILENCE_MS });
   const onLost = (stream: RunStream) => void follower.follow(stream.runId);
   const keeper = new StreamKeeper({ sql: framesSql, endSql: hotSql, log, live, notify: () => !alone(), onLost });
@@ -141,6 +141,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const durations = runDurations(metrics.registry);
   const queue: RunQueue = new RunQueue({
     sql,
+    hosts: () => hosts,
     hotSql,
     leaseSql,
     log,
@@ -165,7 +166,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       database,
       memoryMb: settings.hostMemoryMb,
       blockMs: settings.hostBlockMs,
-      // a frozen server's hosts must be gone before its lease is: it ends 0.8 leases after the freeze at the earliest
+      // a frozen server's hosts must exit before its lease expires, which is 0.8 leases after the freeze at the
+      // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
       log,
@@ -249,7 +251,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   await registerSystemAssistants(deps);
   await lease.start();
   await sweeper.configure(options.project);
-  queue.start(hosts);
+  queue.start();
   webhooks.start();
   crons.start();
   deps.health.start();
@@ -308,7 +310,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   };
 }
 
-/** Nobody waits for it, and what it fails at will work without it. */
+/** Warms up the queue's statements in the background. A failure here is harmless. */
 async function prime(hotSql: Sql, { project, serverId, log }: AgentDeps): Promise<void> {
   const [graphId] = Object.keys(project.graphs);
   if (graphId === undefined) return;
@@ -324,7 +326,10 @@ async function openLive(uri: string | undefined, log: Log): Promise<LiveFrames |
   });
 }
 
-/** Other servers, and statements of this one, tell of new work, cancellations and ends. Polls and beats find the rest. */
+/**
+ * Listens for new work, cancellations and ends, announced by other servers and by this one. Polls and heartbeats find
+ * what a notification misses.
+ */
 function listen(
   database: DatabaseAddress,
   log: Log,

@@ -19,12 +19,12 @@ import type { StoreRules } from "./store/store-rules.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { UiBundles } from "./ui/ui-bundles.ts";
 
-/** What the agent server's slices are made of; built once in `app.ts`. */
+/** Dependencies of the agent server's slices, built once by `startAgentServer`. */
 export interface AgentDeps {
   sql: Sql;
   log: Log;
   settings: AgentSettings;
-  /** Where spilled stream frames and the like may be written. */
+  /** Directory for spilled stream frames and other local files. */
   dataDir: string;
   serverId: string;
   project: Project;
@@ -36,19 +36,19 @@ export interface AgentDeps {
   protocol: ProtocolLog;
   metrics: Metrics;
   health: ServerHealth;
-  /** What the project's own rules leave to a caller. */
+  /** Access rules of the project's own auth handlers. */
   access: Access;
   ui: UiBundles;
   /** The project's own HTTP app. */
   customApp: CustomApp | null;
-  /** The way out, for whatever calls others. */
+  /** Client for all outbound calls. */
   outbound: Outbound;
   webhooks: WebhookSender;
   crons: CronScheduler;
-  /** This server's own HTTP application, for calls that need no network; set by `createAgentApp`. */
+  /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
   loopback: { ready: boolean; answer: (request: Request) => Promise<Response> };
-  /** What langgraph.json says of the store. */
+  /** The `store` section of langgraph.json. */
   store: StoreRules;
-  /** Where the traces of runs go at the moment. */
+  /** The current destination of run traces. */
   traces: () => TraceDestination;
 }

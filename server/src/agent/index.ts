@@ -16,14 +16,14 @@ import { threadRoutes } from "./threads/routes.ts";
 import { uiRoutes } from "./ui/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
-/** Whether it lives, and its figures. */
+/** Routes of a worker: health and metrics. */
 export const workerRoutes = (deps: AgentDeps): Route[] =>
   systemRoutes(deps, []).filter(({ path }) => ["/ok", "/ready", "/metrics"].includes(path));
 
-/** All endpoints of the agent server. The system's come last: its document describes the others. */
+/** All endpoints of the agent server. System routes come last, because their document describes the others. */
 export function agentRoutes(deps: AgentDeps): Route[] {
   const all = [
-    // ahead of runs, one of which no cron shall be taken for
+    // before the run routes: /runs/crons must not match as a run id
     ...cronRoutes(deps),
     ...runRoutes(deps),
     ...assistantRoutes(deps),

@@ -11,7 +11,7 @@ import { cronOptions } from "./crons/settings.ts";
 import { webhookOptions } from "./webhooks/settings.ts";
 import { prefix } from "./project/http-schema.ts";
 
-/** Settings of the agent server. Names that peers use are accepted beside ours. */
+/** Settings of the agent server. Names used by peers are accepted as aliases. */
 export const agentOptions = {
   errors: choice({
     env: ["HEDDLE_ERRORS"],

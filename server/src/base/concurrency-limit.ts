@@ -1,4 +1,4 @@
-/** Lets at most `max` pieces of work run at the same time; the others wait in the order in which they came. */
+/** Semaphore: runs at most `max` pieces of work concurrently; the others wait in order of arrival. */
 export class ConcurrencyLimit {
   readonly #max: number;
   #running = 0;
@@ -14,7 +14,7 @@ export class ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      // the place goes from hand to hand, so that nobody slips in between
+      // the slot is handed over directly, so that no newcomer overtakes
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

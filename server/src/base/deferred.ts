@@ -1,4 +1,4 @@
-/** A promise with its resolvers in hand (`Promise.withResolvers` needs Node 22). */
+/** A promise with its resolvers (`Promise.withResolvers` needs Node.js 22). */
 export interface Deferred<T> {
   promise: Promise<T>;
   resolve(value: T): void;

@@ -6,18 +6,18 @@ import { type Shortage, shortageIn } from "./shortage.ts";
 type DiskKind = Extract<Shortage["kind"], "server-disk" | "database-disk">;
 
 export interface DiskCheckOptions {
-  /** The data directory. */
+  /** Data directory. */
   directory: string;
-  /** Free space of its file system below which the server is not ready, in MiB. */
+  /** Free space of its file system, in MiB, below which the server is not ready. */
   limitMb: number;
-  /** Writes to the database's disk and takes it back; throws while that is full. */
+  /** Writes to the database's disk and rolls back; throws while it is full. */
   probeDatabase: () => Promise<void>;
 }
 
 /**
- * Watches the disks that a server writes to. The free space of the data directory is a figure of the system; a full
- * disk of the database, and a quota, are known only by a write that failed (`note`). From then on a small write at
- * every look finds out whether it is over.
+ * Monitors the disks that a server writes to. The free space of the data directory is read from the system. A full
+ * database disk, or an exceeded quota, shows only in a failed write (`note`); from then on each check makes a small
+ * write to test whether it persists.
  */
 export class DiskCheck {
   readonly #options: DiskCheckOptions;
@@ -27,7 +27,7 @@ export class DiskCheck {
     this.#options = options;
   }
 
-  /** A write failed for want of something; other shortages than those of disks are left to the caller. */
+  /** Notes a failed write; shortages other than of disks are left to the caller. */
   note({ kind, message }: Shortage): void {
     if (kind === "server-disk" || kind === "database-disk") this.#suspected.set(kind, message);
   }

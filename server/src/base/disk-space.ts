@@ -16,7 +16,7 @@ export async function checkFreeSpace(directory: string, limitMb: number): Promis
   return { ok: false, reason: `disk full: the data directory has ${freeMb} of at least ${limitMb} MiB`, ...figures };
 }
 
-/** A directory that is made when it is needed lies where its parent does. */
+/** Stats a directory that may not exist yet by its closest existing ancestor. */
 async function statfsAbove(directory: string): ReturnType<typeof statfs> {
   try {
     return await statfs(directory);
@@ -27,7 +27,7 @@ async function statfsAbove(directory: string): ReturnType<typeof statfs> {
   }
 }
 
-/** Writes a file and removes it. Throws what the system says: a quota is not in the figures of the file system. */
+/** Writes and removes a file. Throws the system's error: a quota is not part of the file system's figures. */
 export async function probeDirectory(directory: string): Promise<void> {
   const file = join(directory, `.space-${randomBytes(6).toString("hex")}`);
   try {

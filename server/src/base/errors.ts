@@ -1,4 +1,4 @@
-/** One thing that is wrong with a request: where, as `["body", "source"]`, what, and of which kind. */
+/** One issue of a request: its location, as `["body", "source"]`, a message and a type. */
 export interface ValidationIssue {
   loc: (string | number)[];
   msg: string;
@@ -6,15 +6,15 @@ export interface ValidationIssue {
 }
 
 /**
- * The one error class. Verbs throw it, `base/http/errors.ts` alone turns it into a response.
- * `status` is an HTTP status; 4xx for what the caller did, because clients re-send after any 5xx.
+ * Application error. Verbs throw it, and only `base/http/errors.ts` turns it into a response. `status` is an HTTP
+ * status; 4xx for mistakes of the caller, because clients re-send after any 5xx.
  */
 export class AppError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** A word that clients look for, where the contract has one. */
+  /** Code that clients match, where the contract has one. */
   readonly code: string | undefined;
-  /** What exactly is wrong with a request, for spaces that answer with a list. */
+  /** Issues of the request, for spaces that respond with a list. */
   readonly issues: ValidationIssue[] | undefined;
 
   constructor(
@@ -37,7 +37,7 @@ export const notFound = (message: string): AppError => new AppError(404, message
 export const conflict = (message: string): AppError => new AppError(409, message);
 export const unprocessable = (message: string): AppError => new AppError(422, message);
 
-/** The server cannot do it now, the caller may try again. `Retry-After` in seconds. */
+/** Temporary failure that the caller may retry. `Retry-After` in seconds. */
 export const unavailable = (message: string, retryAfter = 1, cause?: unknown): AppError =>
   new AppError(503, message, { headers: { "Retry-After": String(retryAfter) }, cause });
 

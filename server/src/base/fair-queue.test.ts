@@ -7,7 +7,7 @@ const refused = new Error("refused");
 const queueOf = (options: Partial<FairQueueOptions> = {}) =>
   new FairQueue({ capacity: 2, crowded: 1, waiting: 100, waitMs: 10_000, refuse: () => refused, ...options });
 
-/** Work that notes its start and ends when it is told to. */
+/** Starts work that records its start and ends on request. */
 function worker(queue: FairQueue) {
   const begun: string[] = [];
   const start = (tenant: string, name: string, units = 1) => {

@@ -1,27 +1,28 @@
 /**
- * Shares a bounded resource among tenants. Work of one tenant starts in its order of arrival; tenants take turns. While
- * other tenants are active a tenant holds at most a part of the resource, so that a newcomer finds room without waiting
- * for work that may be slow. A tenant that is alone gets all of it.
+ * Shares a bounded resource among tenants. Each tenant's work starts in order of arrival, and tenants take turns. While
+ * other tenants are active, a tenant holds at most a part of the resource, so that a newcomer finds room without
+ * waiting for slow work. A tenant that is alone may use all of it.
  *
- * The queue is bounded over all tenants. When it is full the tenant that has most in it is refused, newest first.
+ * The queue is bounded over all tenants. When it is full, the tenant with the most queued work is refused, newest
+ * first.
  */
 import { deferred } from "./deferred.ts";
 
 export interface FairQueueOptions {
-  /** Units that may be held at once: slots, bytes, rows. More than this is held by a single piece of work alone. */
+  /** Units that may be held at once: slots, bytes, rows. A single piece of work that needs more runs alone. */
   capacity: number;
-  /** Units that one tenant may hold while others are active; a single piece of work may be larger. */
+  /** Units that one tenant may hold while others are active. A single piece of work may be larger. */
   crowded: number;
-  /** Pieces of work that may wait, of all tenants. */
+  /** Queue length over all tenants. */
   waiting: number;
   waitMs: number;
-  /** Makes the error for work that is refused. */
+  /** Creates the error for refused work. */
   refuse: () => Error;
 }
 
-/** Room that a piece of work holds. */
+/** Capacity held by one piece of work. */
 export interface Place {
-  /** Counts units that turned out to be needed beyond those reserved. Never waits. */
+  /** Adds units needed beyond those reserved. Never waits. */
   add(units: number): void;
   leave(): void;
 }
@@ -66,7 +67,7 @@ export class FairQueue {
     return this.#waiting > 0;
   }
 
-  /** Resolves when the work may start. Rejects with the error of `refuse` when its turn does not come in time. */
+  /** Resolves when the work may start. Rejects with the error of `refuse` when no capacity is freed in time. */
   async enter(tenantId: string, units: number): Promise<Place> {
     const tenant = this.#see(tenantId);
     const { promise, resolve, reject } = deferred<void>();
@@ -111,13 +112,13 @@ export class FairQueue {
     };
   }
 
-  /** Lets in what fits. */
+  /** Starts queued work that fits. */
   #serve(): void {
     while (this.#waiting > 0) {
       const tenant = this.#next();
       if (!tenant) return;
       const { units, enter } = tenant.waiting[0]!;
-      // what is next in turn is not overtaken by smaller pieces, or it might never start
+      // smaller pieces do not overtake the next in turn, or it might starve
       if (this.#held > 0 && this.#held + units > this.#o.capacity) return;
       tenant.waiting.shift();
       this.#waiting--;
@@ -128,7 +129,7 @@ export class FairQueue {
     }
   }
 
-  /** The tenant that may start something and whose last turn is longest ago. */
+  /** Returns the tenant that may start work and whose last turn is the oldest. */
   #next(): Tenant | undefined {
     let next: Tenant | undefined;
     for (const tenant of this.#tenants.values()) {
@@ -150,7 +151,7 @@ export class FairQueue {
     if (longest) this.#remove(longest, longest.waiting.at(-1)!);
   }
 
-  /** Does nothing when the turn has come at the very moment. */
+  /** Removes a queued entry. Does nothing when it has just started. */
   #remove(tenant: Tenant, entry: Entry): void {
     const at = tenant.waiting.indexOf(entry);
     if (at < 0) return;

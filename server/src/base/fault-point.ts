@@ -1,6 +1,6 @@
 /**
- * Named points at which a crash test has this process die, as a power cut would have it: `name:n` in
- * HEDDLE_FAULT_POINTS sends SIGKILL when the point is passed for the n-th time.
+ * Named points at which a crash test kills this process, like a power failure: `name:n` in HEDDLE_FAULT_POINTS sends
+ * SIGKILL when the point is reached for the n-th time.
  */
 export type FaultPoint = (name: string) => void;
 

@@ -1,19 +1,20 @@
 /**
- * Whether a server can do its work. Every part that it depends on is a check. A monitor looks at all of them each two
- * seconds, so that a probe costs no query of its own: `/ready` shares a look of the last second, `/ok` reads memory.
+ * Health of a server, as one check per dependency. A monitor runs all checks every two seconds, so that a probe costs
+ * no query: `/ready` shares a result of the last second, `/ok` reads memory.
  *
- * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without a break for the grace period,
- * because orchestrators end a server whose liveness probe fails, and a restart of Postgres must not cost its runs.
+ * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without interruption for the grace
+ * period, because orchestrators kill a server whose liveness probe fails, and a restart of Postgres must not cost its
+ * runs.
  */
 import { errorWord, RepeatedFailure, type RepeatedFailureOptions } from "./repeated-failure.ts";
 
 export interface CheckResult {
   ok: boolean;
-  /** Why not, fit for callers without a key. */
+  /** Reason of the failure, safe to show to unauthenticated callers. */
   reason?: string;
-  /** Not ready because it has just begun: no reason to end the server, however long it takes. */
+  /** Not ready because it is still starting. Never a reason to end the server, however long it takes. */
   starting?: true;
-  /** Much works without it, and a restart of the server would cost that: readiness fails, liveness does not. */
+  /** Much works without this part, and a restart would cost that: readiness fails, liveness does not. */
   partial?: true;
   [figure: string]: unknown;
 }
@@ -22,7 +23,7 @@ export type Check = () => CheckResult | Promise<CheckResult>;
 
 export interface HealthReport {
   ok: boolean;
-  /** Names each failed part; absent when there is none. */
+  /** Names each failed part; absent when all pass. */
   detail?: string;
   checks: Record<string, CheckResult>;
 }
@@ -35,10 +36,10 @@ export interface HealthOptions {
 }
 
 const LOOK_MS = 2000;
-/** A look is shared by those who ask within so many milliseconds. */
+/** Probes within this interval share one result. */
 const SHARED_MS = 1000;
 const PATIENCE_MS = 3000;
-/** An answer that is overdue for so long does not come: its connection is dead, another one may be not. */
+/** An answer overdue by this much is abandoned: its connection is dead, and a new one may work. */
 const ABANDON_MS = 10_000;
 
 interface Part {
@@ -46,7 +47,7 @@ interface Part {
   check: Check;
   result: CheckResult;
   failingSince: number | undefined;
-  /** Looks in a row. */
+  /** Consecutive failed checks. */
   failures: number;
   failure: RepeatedFailure;
   pending: { since: number; answer: Promise<CheckResult> } | undefined;
@@ -84,13 +85,13 @@ export class Health {
     await this.#looking;
   }
 
-  /** Looks at all parts, or shares the look of less than a second ago. */
+  /** Runs all checks, or shares a result that is less than a second old. */
   async ready(): Promise<HealthReport> {
     if (this.#now() - this.#lookedAt > SHARED_MS) await this.#look();
     return report(this.#parts, ({ result }) => !result.ok);
   }
 
-  /** Tells from memory whether a part has failed for longer than the grace period. */
+  /** Reports from memory whether a part has failed for longer than the grace period. */
   alive(): HealthReport {
     const now = this.#now();
     return report(this.#parts, ({ failingSince }) => failingSince !== undefined && now - failingSince > this.#graceMs);
@@ -110,7 +111,7 @@ export class Health {
     else part.failingSince ??= this.#now();
     part.failures = result.ok || result.starting ? 0 : part.failures + 1;
     if (result.ok) part.failure.succeeded();
-    // a blip is for the probe that has seen it, not for the log
+    // a single failure is reported to the probe, not to the log
     else if (part.failures > 1) part.failure.failed(result.reason ?? "it fails");
   }
 
@@ -127,7 +128,7 @@ export class Health {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<CheckResult>((resolve) => {
       const giveUp = () => resolve({ ok: false, reason: `no answer within ${PATIENCE_MS / 1000} s` });
-      // after a stall of this process timers come before the answers that have arrived meanwhile
+      // after a stall of this process, timers fire before the answers that arrived meanwhile
       timer = setTimeout(() => setImmediate(giveUp), PATIENCE_MS);
     });
     return Promise.race([part.pending.answer, late]).finally(() => clearTimeout(timer));
@@ -150,7 +151,7 @@ function report(parts: readonly Part[], fails: (part: Part) => boolean): HealthR
   return { ok: false, detail, checks };
 }
 
-/** Checks that a part of the work has not failed for longer than `ms`. */
+/** Checks that no operation has failed for longer than `ms`. */
 export const notFailing =
   (failures: () => Iterable<Pick<RepeatedFailure, "failingFor">>, ms: number): Check =>
   () => {

@@ -9,8 +9,8 @@ let counter = 0;
 const random = Buffer.alloc(8);
 
 /**
- * A UUIDv7 (RFC 9562 §5.7), increasing within this process: the twelve bits after the time count up within
- * one millisecond, and the clock is never taken back.
+ * Returns a UUIDv7 (RFC 9562 §5.7), increasing within this process: the twelve bits after the time are a counter within
+ * one millisecond, and the clock never goes back.
  */
 export function uuid7(now = Date.now()): string {
   if (now > lastMs) {
@@ -28,7 +28,7 @@ export function uuid7(now = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
-/** A UUIDv5 (RFC 9562 §5.5) of a name in a namespace given as a UUID. */
+/** Returns the UUIDv5 (RFC 9562 §5.5) of a name in a namespace given as a UUID. */
 export function uuid5(name: string, namespace: string): string {
   const hash = createHash("sha1")
     .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))

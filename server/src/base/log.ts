@@ -4,15 +4,15 @@ import { scrubSecrets } from "./scrub-secrets.ts";
 
 export type Log = Logger;
 
-/** JSON lines on stderr; stdout belongs to what a person started the program for. */
+/** Creates a logger of JSON lines on stderr; stdout is for a program's output. */
 export const createLog = (level: string): Log => logTo(level, standardError());
 
-/** Lines that wait for a disk or a reader, in bytes; those beyond it are dropped. */
+/** Bytes buffered for a slow disk or reader; lines beyond it are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
 
 /**
- * Stderr may be a file on a disk that is full. Such a write is tried again with the next line, and is neither an
- * uncaught exception nor, at the end of the process, retried for ever.
+ * Opens stderr, which may be a file on a full disk. A failed write is retried with the next line; it is neither an
+ * uncaught exception nor, at exit, retried for ever.
  */
 function standardError(): DestinationStream {
   const stream = pino.destination({ fd: 2, sync: false, maxLength: MOST_WAITING });

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
-/** Everything that `/metrics` tells. Labels have few values: routes as declared, never paths as requested. */
+/** Metrics served at `/metrics`. Labels have low cardinality: routes as declared, never paths as requested. */
 export interface Metrics {
   registry: Registry;
   requestSeconds: Histogram<"method" | "route" | "status">;
@@ -25,7 +25,7 @@ export function measureRequests({ requestSeconds }: Metrics): MiddlewareHandler 
   return async (c, next) => {
     const started = performance.now();
     await next();
-    // the last route that matched is the endpoint; a middleware's own pattern means that none did
+    // the last matching route is the endpoint; a middleware's own pattern means that none matched
     const route = routePath(c, -1);
     const labels = { method: c.req.method, route: route.includes("*") ? "none" : route, status: String(c.res.status) };
     requestSeconds.observe(labels, (performance.now() - started) / 1000);

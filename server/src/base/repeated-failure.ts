@@ -1,22 +1,22 @@
 type Line = (fields: Record<string, unknown>, message: string) => void;
 
-/** After the first line, the next one comes so many milliseconds after the one before; then always the last. */
+/** Delays between reminders after the first line; the last repeats. */
 const REMINDERS_MS = [10_000, 60_000, 300_000];
-/** Without a further failure for so long, nothing is known of the work any more. */
+/** Time without another failure after which the state is unknown. */
 const CURRENT_MS = 15_000;
 
 export interface RepeatedFailureOptions {
   log: { error: Line; warn: Line; debug: Line };
-  /** Says which work fails: "runs could not be claimed". */
+  /** Description of the failing work: "runs could not be claimed". */
   message: string;
-  /** In milliseconds, monotonic. */
+  /** Monotonic time in milliseconds. */
   now?: () => number;
 }
 
 /**
- * Logs the failures of work that is tried again and again: the first at `error` at once, further ones at `debug`, with
- * a line at `error` that has their count and duration after 10 s, after 1 min more, then each 5 min. The first success
- * after a failure is a line at `warn`, so that a log that shows the failure shows its end.
+ * Logs failures of work that is retried: the first at `error` at once, further ones at `debug`, with an `error` line of
+ * their count and duration after 10 s, after 1 min more, then every 5 min. The first success after a failure is logged
+ * at `warn`, so that a log that shows the failure also shows its end.
  */
 export class RepeatedFailure {
   readonly #options: RepeatedFailureOptions;
@@ -66,7 +66,7 @@ export class RepeatedFailure {
     return this.#count;
   }
 
-  /** Says that the work has failed for longer than `ms`, when it has and still does. Fit for anyone to read. */
+  /** Returns a description when the work has failed for longer than `ms` and still does. Safe to show to anyone. */
   failingFor(ms: number): string | undefined {
     if (this.#count === 0) return undefined;
     const now = this.#now();
@@ -81,7 +81,7 @@ export class RepeatedFailure {
   }
 }
 
-/** An error's code, or else its name: what may be shown to callers without a key, unlike its message. */
+/** Returns an error's code, or else its name. Safe to show to unauthenticated callers, unlike its message. */
 export function errorWord(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return typeof code === "string" && code !== "" ? code : typeof name === "string" ? name : "Error";

@@ -8,6 +8,7 @@ import { scrubSecrets } from "./scrub-secrets.ts";
 
 const KEY = `lsv2_sk_${"0a".repeat(32)}_0123456789`;
 const SESSION = `heddle_session_${"b1".repeat(32)}`;
+const CSRF = `heddle_csrf_${"c2".repeat(32)}`;
 
 function logged(...line: [object, string]): string {
   const lines: string[] = [];
@@ -25,6 +26,7 @@ test("secrets do not get into the log, however they come", () => {
   const secrets = {
     [KEY]: { err: new Error(`no such key ${KEY}`) },
     [SESSION]: { headers: { cookie: `a=b; heddle_session=${SESSION}` } },
+    [CSRF]: { headers: { authorization: `Bearer ${SESSION}.${CSRF}`, "x-heddle-csrf": CSRF } },
     "swordfish-1": { url: "https://hooks.example/x?token=swordfish-1&a=1" },
     "swordfish-2": { err: new Error("connect postgres://heddle:swordfish-2@db:5432/heddle failed") },
     "swordfish-3": { body: { password: "swordfish-3", nested: [{ client_secret: "swordfish-3" }] } },

@@ -7,7 +7,8 @@
 // Every repetition has a bound: a line may be somebody's input, megabytes long, made to keep a regular expression busy.
 
 /** Tokens of ours, and of those whose clients are sent to us, by their beginnings. */
-const TOKENS = /\b(lsv2_(?:pt|sk)_|heddle_session_|whsec_|sk-[a-z]{1,20}-|gh[pousr]_|AKIA)[A-Za-z0-9+/=_-]{8,512}/g;
+const TOKENS =
+  /\b(lsv2_(?:pt|sk)_|heddle_(?:session|csrf)_|whsec_|sk-[a-z]{1,20}-|gh[pousr]_|AKIA)[A-Za-z0-9+/=_-]{8,512}/g;
 const HEADERS = /\b(bearer|basic)(\s{1,4})[A-Za-z0-9+/=._~-]{6,8192}/gi;
 const SECRET_NAME = "(?:token|secret|password|passwd|api[-_]?key|authorization|cookie|credentials?|signature)";
 /** `?token=…`, also within a URL that was quoted or encoded once more. */

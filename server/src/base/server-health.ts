@@ -2,7 +2,7 @@ import type { DiskCheck } from "./disk-check.ts";
 import { Health, type HealthOptions } from "./health.ts";
 import type { Shortage } from "./shortage.ts";
 
-/** The health of a whole server: its own parts, and the disks that it writes to. */
+/** Health of a whole server: its own parts, and the disks it writes to. */
 export class ServerHealth extends Health {
   readonly #disk: DiskCheck;
 
@@ -11,7 +11,7 @@ export class ServerHealth extends Health {
     this.#disk = disk;
   }
 
-  /** Something ran out; from now on each look finds out whether it still has. */
+  /** Notes a shortage; each later check tests whether it persists. */
   note(shortage: Shortage): void {
     this.#disk.note(shortage);
   }

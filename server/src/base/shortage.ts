@@ -1,11 +1,11 @@
 /**
- * Something has run out: disk, memory, connections, open files. The failed work was not done, the same request may
- * succeed later, and the process that met it is sound.
+ * A resource is exhausted: disk, memory, connections, open files. The failed work was not done, the same request may
+ * succeed later, and the process is sound.
  */
 export interface Shortage {
   /** `server-disk`: of this machine. `database-disk`: of Postgres. */
   kind: "server-disk" | "database-disk" | "store-disk" | "memory" | "connections" | "files" | "read-only";
-  /** For the caller. */
+  /** Message for the caller. */
   message: string;
 }
 
@@ -23,11 +23,11 @@ const SHORTAGES: Record<string, Shortage> = {
   "243": { kind: "store-disk", message: "The trace store's disk is full." },
 };
 
-/** ClickHouse gives several codes to a write that failed, and names the system's reason in the message. */
+/** ClickHouse reports failed writes under several codes, with the system's reason in the message. */
 const CLICKHOUSE_FULL = /No space left on device|Disk quota exceeded/;
 const MOST_CAUSES = 5;
 
-/** Finds the shortage that an error, or one of its causes, tells of. */
+/** Finds a shortage that an error, or one of its causes, indicates. */
 export function shortageIn(thrown: unknown): Shortage | undefined {
   let error = thrown as { code?: unknown; type?: unknown; message?: unknown; cause?: unknown } | null | undefined;
   for (let depth = 0; depth < MOST_CAUSES && typeof error === "object" && error !== null; depth++) {

@@ -1,4 +1,4 @@
-/** What was started, to be stopped in the opposite order; each also when another one fails to. */
+/** Started components, stopped in reverse order; a failed stop does not prevent the others. */
 export class Started {
   readonly #stops: (() => Promise<unknown>)[] = [];
 
@@ -6,7 +6,7 @@ export class Started {
     this.#stops.push(stop);
   }
 
-  /** Throws the first error, after everything was stopped as far as it goes. */
+  /** Stops all components, then throws the first error. */
   async stop(): Promise<void> {
     const errors: unknown[] = [];
     for (const stop of this.#stops.splice(0).reverse()) {
@@ -15,7 +15,7 @@ export class Started {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** The result of `start`, or its error after what it had started was stopped again. */
+  /** Returns the result of `start`, or stops what it had started and rethrows its error. */
   async orStop<T>(start: () => Promise<T>): Promise<T> {
     try {
       return await start();

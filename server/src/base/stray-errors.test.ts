@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const MODULE = fileURLToPath(new URL("stray-errors.ts", import.meta.url));
 
-/** A process that throws outside of every handler, in the ways that there are, and then says that it lives. */
+/** Script that throws outside of every handler, in each possible way, and then reports that it is alive. */
 const script = (error: string) => `
   import { surviveShortages } from ${JSON.stringify(MODULE)};
   const log = { error: (_, message) => process.stdout.write(message + "\\n") };

@@ -7,9 +7,9 @@ interface StrayLog {
 }
 
 /**
- * Keeps the process when an error that no code has handled tells of a full disk or its like: that write is lost, and
- * everything else is sound. Any other such error is a bug after which nothing is known of the process: it ends with
- * status 1, as Node ends it. @returns what takes this back
+ * Keeps the process alive when an unhandled error indicates a full disk or a similar shortage: that write is lost, and
+ * everything else is sound. Any other unhandled error is a bug that leaves the process in an unknown state: it exits
+ * with status 1, as Node.js does. @returns a function that removes the handler
  */
 export function surviveShortages(log: StrayLog): () => void {
   const onStrayError = (error: unknown) => {
@@ -17,12 +17,12 @@ export function surviveShortages(log: StrayLog): () => void {
       log.error({ err: error }, "an error of a full disk or its like was not handled; the server continues");
       return;
     }
-    // another listener than those of servers decides for itself
+    // a listener other than those of servers decides for itself
     if (process.listeners("uncaughtException").some(({ name }) => name !== onStrayError.name)) return;
     process.stderr.write(`${inspect(error)}\n`);
     process.exit(1);
   };
-  // rejections that no code has handled come here too
+  // unhandled rejections arrive here too
   process.on("uncaughtException", onStrayError);
   return () => void process.off("uncaughtException", onStrayError);
 }

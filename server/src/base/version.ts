@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Heddle's version, from the nearest package.json above that is Heddle's: in a checkout and when published. */
+/** Reads Heddle's version from its nearest package.json above this file: in a checkout and when published. */
 export function readVersion(): string {
   for (let up = "../"; up.length < 30; up += "../") {
     try {

@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** With a Host header of its own, which fetch does not let one choose. */
+/** Requests with an arbitrary Host header, which fetch does not permit. */
 function askAs(host: string, at = url, path = "/console.json"): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request(at + path, { headers: { host } }, (response) => {
@@ -93,7 +93,7 @@ test("a space gets the request as it was sent, without the prefix, and the answe
   const echo = (await got.json()) as { headers: Record<string, string> };
   expect([got.status, got.headers.getSetCookie()]).toEqual([201, ["a=1", "b=2"]]);
   expect(echo).toMatchObject({ method: "POST", path: "/threads/a%2Fb?x=1&x=2", body: "{}" });
-  // the name that the browser knows, or a session's cookie would count as sent by another site
+  // the name known to the browser, or a session's cookie would count as cross-site
   expect(echo.headers).toMatchObject({ "x-api-key": "k", host: new URL(url).host, origin: url });
   const bare = (await (await fetch(`${url}/api/agent`)).json()) as { path: string };
   expect(bare.path).toBe("/");

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import sirv, { type RequestHandler } from "sirv";
 
+import { openPeerCheck } from "../base/http/confined-peers.ts";
 import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
 import type { Log } from "../base/log.ts";
 import { readVersion } from "../base/version.ts";
@@ -23,6 +24,8 @@ export interface ConsoleServerOptions {
   spaces: SpaceUrls;
   /** Whether the servers behind need a key. */
   keysNeeded: boolean;
+  /** Whether deployments run as processes on this machine. */
+  besideDeployments?: boolean;
 }
 
 /** Styles are set by scripts in elements' attributes; pictures in messages come as data. Nothing leaves this origin. */
@@ -40,9 +43,10 @@ const POLICY = [
 
 /** Takes the port; rejects when it is in use. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
-  const { settings, log, host, port, spaces, keysNeeded, files } = options;
+  const { settings, log, host, port, spaces, keysNeeded, besideDeployments, files } = options;
   const http = await listenHttp(host, port, settings);
-  const proxy = new SpaceProxy(spaces, log);
+  // the servers behind take what this one passes on for its own requests
+  const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     response.setHeader("x-content-type-options", "nosniff");

@@ -4,7 +4,7 @@ import { clientIpOptions } from "../base/http/client-ip.ts";
 import { connectionOptions } from "../base/http/connection-limits.ts";
 import { crossOriginOptions } from "../base/http/cross-origin.ts";
 
-/** Settings of the server that gives the console to browsers. */
+/** Settings of the server that serves the console to browsers. */
 export const consoleOptions = {
   logLevel: processOptions.logLevel,
   allowedHosts: crossOriginOptions.allowedHosts,

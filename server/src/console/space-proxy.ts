@@ -9,7 +9,9 @@ import type { Duplex } from "node:stream";
 
 import { createProxyServer } from "httpxy";
 
+import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
+import { refuseUpgrade } from "../base/http/websocket.ts";
 import type { Log } from "../base/log.ts";
 
 export const SPACES = ["agent", "trace", "control"] as const;
@@ -26,9 +28,13 @@ export class SpaceProxy {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   readonly #proxy;
 
-  constructor(urls: SpaceUrls, log: Log) {
+  readonly #mustShowKey: PeerCheck | undefined;
+
+  /** `mustShowKey`: tells which programs are refused here, where others need no key. */
+  constructor(urls: SpaceUrls, log: Log, mustShowKey?: PeerCheck) {
     this.#urls = urls;
     this.#log = log;
+    this.#mustShowKey = mustShowKey;
     this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
   }
 
@@ -41,21 +47,36 @@ export class SpaceProxy {
       refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
       return true;
     }
-    this.#proxy.web(request, response, { target }).catch((error: unknown) => {
-      this.#log.debug({ err: error, space }, "a request of the console failed");
-      if (response.headersSent) response.destroy();
-      else refuse(response, 502, `The ${NAMES[space]} could not be reached.`);
+    void this.#judge(request.socket, (isRefused) => {
+      if (response.destroyed) return;
+      if (isRefused) return refuse(response, 403, REFUSAL);
+      this.#proxy.web(request, response, { target }).catch((error: unknown) => {
+        this.#log.debug({ err: error, space }, "a request of the console failed");
+        if (response.headersSent) response.destroy();
+        else refuse(response, 502, `The ${NAMES[space]} could not be reached.`);
+      });
     });
     return true;
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const found = this.#find(request);
-    if (!found?.target) return false;
-    // the server behind judges it, and ends what it refuses
-    markKnown(socket);
-    this.#proxy.ws(request, socket as Socket, { target: found.target }, head).catch(() => socket.destroy());
+    const target = this.#find(request)?.target;
+    if (!target) return false;
+    socket.on("error", () => socket.destroy());
+    void this.#judge(request.socket, (isRefused) => {
+      if (isRefused) return refuseUpgrade(socket, 403, REFUSAL);
+      if (socket.destroyed) return;
+      // the server behind judges it, and ends what it refuses
+      markKnown(socket);
+      this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
+    });
     return true;
+  }
+
+  /** At once where the answer is known. */
+  #judge(socket: Socket, next: (isRefused: boolean) => void): Promise<void> | void {
+    const isRefused = this.#mustShowKey?.(socket) ?? false;
+    return typeof isRefused === "boolean" ? next(isRefused) : isRefused.then(next);
   }
 
   close(): void {
@@ -72,6 +93,10 @@ export class SpaceProxy {
     return { space, target: this.#urls[space]() };
   }
 }
+
+const REFUSAL =
+  "Deployments may not use a console that asks for no key, and neither may a program that closed its connection before " +
+  "its user was found. Set HEDDLE_AUTH=required.";
 
 const NAMES: Record<Space, string> = { agent: "agent server", trace: "trace platform", control: "control plane" };
 

@@ -1,6 +1,6 @@
 /**
- * The whole API also answers below `/api-host`, where some clients look for it (contract control-plane §0.3).
- * `others`: further paths of the same endpoint.
+ * Declares an endpoint's path and the same below `/api-host`, where some clients expect the API (contract control-plane
+ * §0.3). `others`: further paths of the endpoint.
  */
 export const hosted = (path: `/${string}`, ...others: string[]): { path: string; aliases: string[] } => ({
   path,

@@ -12,7 +12,9 @@ import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { Started } from "../base/started.ts";
+import { isLoopback } from "../identity/exposure.ts";
 import type { ControlDeps } from "./deps.ts";
+import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
 import { GitSource } from "./git/git-source.ts";
 import { RouteTable } from "./gateway/route-table.ts";
@@ -65,7 +67,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
       settings.deploymentDatabase === undefined ? database : { uri: settings.deploymentDatabase, socket: null };
-    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded: options.keysNeeded, log });
+    const ownConnections = settings.deploymentConnections;
+    const { keysNeeded } = options;
+    const databases = new DeploymentDatabases({ sql, secrets, address, keysNeeded, ownConnections, log });
     started.add(() => databases.close());
     await databases.secure();
     const images = new ImageStore(join(realpathSync(directory), "registry"), settings.registryBlobMb * 1024 * 1024);
@@ -74,6 +78,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const root = realpathSync(directory);
     const driver = await openDriver({ directory: root, launcher, place, log, images, outbound, settings });
     started.add(async () => driver.close?.());
+    if (lacksTraceKey(settings, driver)) {
+      log.warn(
+        "HEDDLE_CONTROL_TRACE_URL names a trace platform on this machine and HEDDLE_CONTROL_TRACE_KEY is not set. " +
+          "Deployments here have system users of their own, which need a key there: their traces would be refused.",
+      );
+    }
     const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });
     await git.clear();
     const table = new RouteTable(sql, place);
@@ -131,4 +141,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     health.start();
     return { deps, stop: () => started.stop() };
   });
+}
+
+/** Whether deployments would send traces without a key to a platform that asks no other program of this machine for one. */
+function lacksTraceKey(
+  { platformTraceUrl: url, platformTraceKey: key = "" }: ControlSettings,
+  driver: Driver,
+): boolean {
+  if (url === undefined || key !== "" || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return false;
+  return driver.isolation !== undefined && driver.isolation.kind !== "none" && process.getuid?.() === 0;
 }

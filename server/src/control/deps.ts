@@ -6,11 +6,11 @@ import type { Worker } from "./revisions/worker.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import type { UploadSigner } from "./uploads/sign-upload.ts";
 
-/** What the control plane's slices are made of; built once. */
+/** Dependencies of the control plane's slices; built once. */
 export interface ControlDeps extends WorkDeps {
   metrics: Metrics;
   health: ServerHealth;
-  /** Of this server as it listens. */
+  /** URL of this server as it listens. */
   internalUrl: string;
   uploads: UploadSigner;
   pushTokens: PushTokens;

@@ -4,15 +4,15 @@ import { ConfigError } from "../base/config/options.ts";
 import { acquireFileLock, LockedError } from "../base/db/file-lock.ts";
 import type { Log } from "../base/log.ts";
 
-/** For a predecessor that is ending. */
+/** Time to wait for a predecessor that is shutting down. */
 const WAIT_MS = 3_000;
-/** The same in another container: a rolling update starts the new one before the old one has drained. */
+/** Time to wait for one in another container: a rolling update starts the new one before the old one has drained. */
 const ELSEWHERE_WAIT_MS = 30_000;
 
 /**
- * One control plane works on a directory: a second one would end the first one's instances as its own, and build into
- * the same places. A holder that was killed holds nothing.
- * @returns what releases it. Throws ConfigError when another process has it
+ * Locks the directory for one control plane: a second one would kill the first one's instances as its own, and build
+ * into the same paths. A killed process holds no lock.
+ * @returns a function that releases it. Throws ConfigError when another process holds it
  */
 export async function holdDirectory(
   directory: string,

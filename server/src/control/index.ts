@@ -11,7 +11,7 @@ import { systemRoutes } from "./system/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
-/** All endpoints of the control plane. The system's come last: its document describes the others. */
+/** All endpoints of the control plane. System routes come last, because their document describes the others. */
 export function controlRoutes(deps: ControlDeps): Route[] {
   const routes: Route[] = [
     ...deploymentRoutes(deps),

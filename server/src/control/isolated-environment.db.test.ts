@@ -1,4 +1,4 @@
-/** Variables of a deployment reach its own code, and nothing that runs as the platform. */
+/** Variables of a deployment reach its own code, and no program that runs as the platform. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

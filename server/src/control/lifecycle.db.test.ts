@@ -1,4 +1,4 @@
-/** What runs: it stays up, it is replaced without a break, and what does not become healthy replaces nothing. */
+/** Lifecycle of instances: they stay up, are replaced without interruption, and never by unhealthy ones. */
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
@@ -49,7 +49,7 @@ test("a stream that began on a revision ends on it, while its successor takes ov
   expect(words.at(-1)).toBe("second");
   isOver = true;
   await load;
-  // no request failed, and none went back to the old one
+  // no request failed, and none went back to the old revision
   expect(words.filter((word) => word !== "first" && word !== "second")).toEqual([]);
   const text = await rest(reader);
   expect(text).toContain("two:first");

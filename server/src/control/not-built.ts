@@ -1,6 +1,6 @@
 /**
- * Endpoints that the vendor's control plane has and this one does not, so that whoever calls one is told what to do
- * instead of being left with "not found". Bodies of the first two are not public (contract control-plane §10.1).
+ * Endpoints of the vendor's control plane that are missing here, with an explanation instead of "not found". Bodies of
+ * the first two are not public (contract control-plane §10.1).
  */
 const NOT_BUILT: [path: RegExp, detail: string][] = [
   [
@@ -15,7 +15,7 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
   ],
 ];
 
-/** What to tell whoever asked for it; undefined where there is nothing to tell. */
+/** Returns the explanation for a path; undefined when there is none. */
 export function explainMissing(path: string): string | undefined {
   const asked = path.replace(/^\/api-host(?=\/)/, "");
   return NOT_BUILT.find(([pattern]) => pattern.test(asked))?.[1];

@@ -3,8 +3,8 @@ import type { Context } from "hono";
 import type { ControlDeps } from "./deps.ts";
 
 /**
- * Where callers reach us, with the prefix that this one came by. What a setting says; else the address that the
- * caller used, because links are made for the caller.
+ * Returns our base URL as callers reach it, with the prefix of this request. Uses the setting, else the address that
+ * the caller used, because the links are for that caller.
  */
 export function baseUrl(deps: Pick<ControlDeps, "settings">, c: Context): string {
   const prefix = c.req.path.startsWith("/api-host/") ? "/api-host" : "";
@@ -12,7 +12,7 @@ export function baseUrl(deps: Pick<ControlDeps, "settings">, c: Context): string
   return `${configured ?? new URL(c.req.url).origin}${prefix}`;
 }
 
-/** A deployment's own address, which is the same for every caller. */
+/** Returns a deployment's own address, the same for every caller. */
 export function deploymentUrl(deps: Pick<ControlDeps, "settings" | "internalUrl">, slug: string): string {
   const base = deps.settings.controlPublicUrl?.replace(/\/+$/, "") ?? deps.internalUrl;
   const { gatewayDomain: domain } = deps.settings;

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
 import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../test/deploy.ts";
+import { connectionNeed } from "./runtime/connection-need.ts";
 
 const { call, url, sql, control } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
 const id = await createDeployment(call, "replicated");
@@ -81,11 +82,28 @@ test("replicas are replaced together under requests, none of which fails", async
   const callers = Array.from({ length: 3 }, async () => {
     while (!isOver) answers.push(await ask());
   });
+  const role = `heddle_d_${id.replaceAll("-", "")}`;
+  const connections = async () =>
+    (
+      await sql<{ open: number; limit: number }[]>`
+      select (select count(*)::int from pg_stat_activity where usename = ${role}) as open, rolconnlimit as limit
+      from pg_roles where rolname = ${role}`
+    )[0]!;
+  const each = connectionNeed(1, control.deps.settings.deploymentConnections);
+  expect((await connections()).limit).toBe(2 * each);
+  const seen: Awaited<ReturnType<typeof connections>>[] = [];
+  const watching = (async () => {
+    while (!isOver) seen.push(await connections());
+  })();
   const second = await deploy("second");
   await untilStatus(call, id, second, "DEPLOYED", 60_000);
   await vi.waitUntil(async () => (await alive(before)).length === 0, { timeout: 20_000 });
   isOver = true;
-  await Promise.all(callers);
+  await Promise.all([...callers, watching]);
+  // two revisions at once, and one again
+  expect(Math.max(...seen.map(({ limit }) => limit))).toBe(4 * each);
+  expect(seen.filter(({ open, limit }) => open >= limit)).toEqual([]);
+  await vi.waitUntil(async () => (await connections()).limit === 2 * each, { timeout: 10_000 });
   expect(answers.filter(({ status, word }) => status !== 200 || !/^(first|second)$/.test(word ?? ""))).toEqual([]);
   expect(answers.at(-1)!.word).toBe("second");
   expect((await alive(second)).map(({ state }) => state)).toEqual(["ready", "ready"]);

@@ -8,7 +8,7 @@
  *     for several workspaces, none of them named    403, code org_scoped_key_requires_workspace
  *     a workspace named that may not be entered     403
  *
- * On a server without keys (loopback) whoever sends nothing is `local`. The SDKs send whatever stands in
+ * On a server without keys (loopback) whoever sends nothing is `local`, unless it is a deployment (`mustShowKey`). The SDKs send whatever stands in
  * LANGSMITH_API_KEY, so a key that is not ours counts as nothing there, and so does the id of a workspace that
  * there is not. One of ours is taken at its word, also when that means 401 or 403.
  */
@@ -16,6 +16,7 @@ import type { Authenticator, Credentials, Principal } from "../base/auth/princip
 import type { Sql } from "../base/db/connect.ts";
 import { GroupCommit } from "../base/db/group-commit.ts";
 import { AppError, forbidden } from "../base/errors.ts";
+import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { hashKey, looksLikeKey } from "./api-keys/key-text.ts";
 import type { LastUsed } from "./api-keys/last-used.ts";
 import { selectKeyGrants, type WantedKey } from "./api-keys/sql.ts";
@@ -38,6 +39,8 @@ export interface AuthenticatorOptions {
   sessions: SessionSource;
   /** Who sends no credential; null where that is refused. */
   local: () => Principal | null;
+  /** Whether the program at the other end needs a key although `local` does not; absent where no program does. */
+  mustShowKey?: PeerCheck | undefined;
   /** The only workspace that this server is about, if it is about one. */
   onlyWorkspace: string | null;
   /** Where the database does not know the keys. */
@@ -52,10 +55,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const { headers, method } = credentials;
     const named = namedWorkspace(headers);
     const presented = presentedCredential(headers, sessions);
-    if (!presented) return named === undefined ? nobody() : localIn(named);
+    if (!presented) return localFor(credentials, named);
     const { text } = presented;
     const isKey = looksLikeKey(text);
-    if (!isKey && !looksLikeSessionToken(text)) return refuseOrLocal(named);
+    if (!isKey && !looksLikeSessionToken(text)) return refuseOrLocal(credentials, named);
     if (presented.isCookie) sessions.refuseForgery(method, headers);
 
     const hash = hashKey(text);
@@ -73,7 +76,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     credentials: Credentials,
     named: string | undefined,
   ): Principal | Promise<Principal> {
-    if (verdict === "unknown") return refuseOrLocal(named);
+    if (verdict === "unknown") return refuseOrLocal(credentials, named);
     if (verdict === "revoked") throw unauthorized("this key is not valid any more");
     if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
     const principal = chosen(verdict, credentials.needsWorkspace !== false);
@@ -93,20 +96,25 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return principal;
   }
 
-  const nobody = (): Principal => {
-    const principal = local();
-    if (!principal) throw unauthorized("send a key in the header x-api-key");
-    return principal;
-  };
-
-  function refuseOrLocal(named: string | undefined): Principal | Promise<Principal> {
+  function refuseOrLocal(credentials: Credentials, named: string | undefined): Principal | Promise<Principal> {
     if (!local()) throw unauthorized("this key is not valid");
-    return named === undefined ? nobody() : localIn(named);
+    return localFor(credentials, named);
   }
 
-  /** Without keys, in the workspace that the header names. */
-  async function localIn(named: string): Promise<Principal> {
-    const principal = nobody();
+  /** Without a key, in the workspace that the header names. */
+  function localFor({ socket }: Credentials, named: string | undefined): Principal | Promise<Principal> {
+    const principal = local();
+    if (!principal) throw unauthorized("send a key in the header x-api-key");
+    const isRefused = socket !== undefined && options.mustShowKey?.(socket);
+    if (isRefused === true) throw needsKeyHere();
+    if (!isRefused) return named === undefined ? principal : localIn(principal, named);
+    return isRefused.then((refused) => {
+      if (refused) throw needsKeyHere();
+      return named === undefined ? principal : localIn(principal, named);
+    });
+  }
+
+  async function localIn(principal: Principal, named: string): Promise<Principal> {
     if (named === principal.workspaceId) return principal;
     const workspace = await selectWorkspace(sql, named);
     if (!workspace) return principal;
@@ -120,6 +128,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 /** `WWW-Authenticate`, because RFC 9110 §15.5.2 wants it; `Bearer` opens no dialog in browsers. */
 const unauthorized = (reason: string): AppError =>
   new AppError(401, `Unauthorized: ${reason}.`, { headers: { "WWW-Authenticate": "Bearer" } });
+
+const needsKeyHere = (): AppError =>
+  unauthorized(
+    "programs of this machine need no key here, but deployments do, and so does a program that closed its connection " +
+      "before its user was found. Send a key in the header x-api-key",
+  );
 
 /** The words that the clients look for: contract control-plane §1.2, trace-platform §0.3. */
 const unnamed = (): AppError =>

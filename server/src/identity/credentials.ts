@@ -14,8 +14,8 @@ export interface Presented {
 export function presentedCredential(headers: Headers, sessions: SessionSource): Presented | undefined {
   const text = headers.get("x-api-key")?.trim() || bearerOf(headers);
   if (text) return { text, isCookie: false };
-  const cookie = sessions.cookieOf(headers);
-  return cookie ? { text: cookie, isCookie: true } : undefined;
+  const session = sessions.readBrowserSession(headers);
+  return session ? { text: session, isCookie: true } : undefined;
 }
 
 function bearerOf(headers: Headers): string | undefined {

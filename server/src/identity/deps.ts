@@ -1,7 +1,7 @@
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 
-/** What the endpoints of identity are made of. */
+/** Dependencies of the identity endpoints. */
 export interface IdentityDeps {
   sql: Sql;
   log: Log;

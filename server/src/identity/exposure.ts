@@ -1,11 +1,12 @@
 /**
- * Whether a server can be reached from elsewhere. Keys are required as soon as one thing shows that it can: an address
- * other than loopback, a trusted proxy, a public URL, a domain of the gateway. The start says which, in one line.
+ * Decides whether other machines can reach a server. Keys are required as soon as one setting shows that they can: a
+ * non-loopback listen address, a trusted proxy, a public URL or a gateway domain. The startup output names that setting
+ * in one line.
  */
 import { ConfigError, type OptionSpec, text } from "../base/config/options.ts";
 import type { ClientIpSettings } from "../base/http/client-ip.ts";
 
-/** Addresses that are given out to others. Every role reads them, because they expose the whole installation. */
+/** Addresses published to clients. Every role reads them, because they expose the whole installation. */
 export const addressOptions = {
   controlPublicUrl: text<string | undefined>({
     env: ["HEDDLE_CONTROL_PUBLIC_URL"],
@@ -25,7 +26,7 @@ export const addressOptions = {
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
 };
 
-/** Lower case, without dots around it. */
+/** Lower case, without a leading "*." or "." and without a trailing dot. */
 function readDomain(text: string): string {
   const domain = text
     .trim()
@@ -37,7 +38,7 @@ function readDomain(text: string): string {
   throw new ConfigError(`must be a domain such as agents.example, not "${text}"`);
 }
 
-/** An address that only processes of this machine reach. */
+/** Returns true for an address that only processes on this machine can reach. */
 export const isLoopback = (host: string): boolean => /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i.test(host);
 
 export interface ExposureSettings extends Pick<ClientIpSettings, "trustedProxies"> {
@@ -47,14 +48,14 @@ export interface ExposureSettings extends Pick<ClientIpSettings, "trustedProxies
   gatewayDomain?: string | undefined;
 }
 
-/** Who may send requests, and why. */
+/** Whether requests need a key, and why. */
 export interface Exposure {
   keysNeeded: boolean;
-  /** One sentence for the start's output. */
+  /** One sentence for the startup output. */
   explanation: string;
 }
 
-/** Decides whether keys are needed. Throws for a server that would be open to others. */
+/** Decides whether keys are needed. Throws for a server that would be open to other machines. */
 export function judgeExposure(settings: ExposureSettings, host: string): Exposure {
   const { auth } = settings;
   const sign = signOfOthers(settings, host);
@@ -75,7 +76,7 @@ export function judgeExposure(settings: ExposureSettings, host: string): Exposur
   );
 }
 
-/** Returns the first thing that shows that others can reach the server. */
+/** Returns the first setting that shows that other machines can reach the server. */
 function signOfOthers(settings: ExposureSettings, host: string): string | undefined {
   const { trustedProxies, publicUrl, controlPublicUrl, gatewayDomain } = settings;
   if (!isLoopback(host)) return `the server listens on ${host || "all addresses"}`;

@@ -6,19 +6,22 @@ import { BUILT_IN_ROLES } from "./roles/built-in.ts";
 import { unknownWorkspace } from "./workspaces/claim-database.ts";
 import { insertWorkspace, selectDefaultWorkspace, selectWorkspace, type WorkspaceRow } from "./workspaces/sql.ts";
 
-/** Held while looking, so that of several servers that start together one makes the key. Arbitrary, ours alone. */
+/**
+ * Advisory lock held during the check, so that only one of several servers starting together creates the key.
+ * Arbitrary, but unique to this purpose.
+ */
 const LOCK = 7_236_519;
 
 export interface FirstStart {
-  /** The workspace that servers serve which are not told theirs. */
+  /** Workspace of servers that have no workspace configured. */
   workspace: WorkspaceRow;
-  /** A key that may do everything, when this call made it. Nobody will see it again. */
+  /** Key with all permissions, if this call created it. It cannot be shown again. */
   key: string | null;
 }
 
 /**
- * Sees to it that there is an organisation with a workspace and a key to get in by.
- * @param workspaceId the id that a first workspace gets, when the operator chose one
+ * Ensures that there is an organisation with a workspace and, if `withKey`, a key to sign in with.
+ * @param workspaceId id for a newly created first workspace, if the operator chose one
  */
 export async function ensureWorkspace(
   sql: Sql,
@@ -61,7 +64,7 @@ async function makeFirst(tx: Transaction, workspaceId: string | undefined, withK
   return { workspace, key };
 }
 
-/** The workspace that this server is about. Throws when the operator named one that there is not. */
+/** Returns the workspace that this server serves. Throws when the operator named one that does not exist. */
 export async function servedWorkspace(sql: Sql, wanted: string | undefined, first: FirstStart): Promise<WorkspaceRow> {
   if (wanted === undefined) return first.workspace;
   const workspace = await selectWorkspace(sql, wanted);

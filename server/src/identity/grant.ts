@@ -2,35 +2,41 @@ import { isReading, type Permission } from "../base/auth/permissions.ts";
 import type { Actor, Plan, Principal } from "../base/auth/principal.ts";
 import { permissionsOf, type RoleRights } from "./roles/built-in.ts";
 
-/** Where no workspace is meant: routes of the organisation. No workspace has this id. */
+/** Placeholder for routes of the organisation, which have no workspace. No workspace has this id. */
 export const NO_WORKSPACE = "00000000-0000-0000-0000-000000000000";
 
-/** What a key or a session amounts to in the workspace that was asked for. */
+/** Rights that a key or a session grants in the requested workspace. */
 export interface Grant {
-  /** For `last_used_at`; null for sessions. */
+  /** Key whose `last_used_at` is updated; null for sessions. */
   keyId: string | null;
-  /** Milliseconds since the epoch, Infinity for ever. */
+  /** Milliseconds since the epoch; Infinity if it never expires. */
   expiresAt: number;
-  /** When memory must not be trusted any more, whatever was announced. Milliseconds of `performance.now()`. */
+  /**
+   * Time from which the cached grant must not be used, even without an announced change. Milliseconds of
+   * `performance.now()`.
+   */
   askAgainAt?: number;
-  /** In the workspace; or why there is none. */
+  /** Principal in the workspace, or the reason why there is none. */
   inWorkspace: Principal | "unnamed" | "elsewhere";
-  /** For routes of the organisation, which need no workspace; not when one was named that may not be entered. */
+  /**
+   * Principal for routes of the organisation, which need no workspace. "elsewhere" when the request names a workspace
+   * that the caller may not enter.
+   */
   inOrganization: Principal | "elsewhere";
 }
 
-/** As the statements of api-keys/sql.ts and members/sql.ts tell it. */
+/** Row as returned by the statements of api-keys/sql.ts and members/sql.ts. */
 export interface GrantRow {
   organization_id: string;
-  /** Whether it is clear which workspace is meant, entered or not. */
+  /** Whether the request identifies a workspace, accessible or not. */
   names_workspace: boolean;
-  /** Null when none is meant, or one that may not be entered. */
+  /** Null when no workspace is identified, or when the caller may not enter it. */
   workspace_id: string | null;
   plan: Plan | null;
-  /** Of the person, in the organisation and in the workspace. */
+  /** Roles of the person, in the organisation and in the workspace. */
   organization_role: RoleRights | null;
   workspace_role: RoleRights | null;
-  /** Of the key. */
+  /** Roles of the key. */
   key_organization_role: RoleRights | null;
   key_role: RoleRights | null;
   read_only: boolean;
@@ -53,31 +59,31 @@ export function toGrant(row: GrantRow, actor: Actor, keyId: string | null, expir
       ? "elsewhere"
       : "unnamed";
   if (inWorkspace !== "unnamed") return { keyId, expiresAt, inWorkspace, inOrganization: inWorkspace };
-  // which workspaces there are for somebody is theirs to know, before they are in one
+  // callers may list the workspaces they can enter before they enter one
   const permissions = kept([...rights.inOrganization, "workspaces:read"]);
-  // outside of any workspace nothing depends on a plan
+  // without a workspace nothing depends on a plan
   const inOrganization: Principal = { ...base, workspaceId: NO_WORKSPACE, plan: "developer", permissions };
   return { keyId, expiresAt, inWorkspace, inOrganization };
 }
 
 interface Rights {
   inOrganization: readonly Permission[];
-  /** Null: not a member of it. */
+  /** Null: not a member of the workspace. */
   inWorkspace: readonly Permission[] | null;
 }
 
-/** A service key has the roles that it was given. */
+/** Returns the rights of a service key: those of the roles assigned to it. */
 function rightsOfProgram(row: GrantRow): Rights {
   return { inOrganization: permissionsOf(row.key_organization_role), inWorkspace: permissionsOf(row.key_role) };
 }
 
-/** A session has the person's roles; a personal key may be narrowed to what a role of its own has too. */
+/** Returns the rights of a session (the person's roles) or of a personal key, which its own role may narrow. */
 function rightsOfPerson(row: GrantRow): Rights {
   const ceiling = row.key_role && new Set(permissionsOf(row.key_role));
   const below = (permissions: readonly Permission[]) =>
     ceiling ? permissions.filter((permission) => ceiling.has(permission)) : permissions;
   const inOrganization = permissionsOf(row.organization_role);
-  // administrators of the organisation are at home in all of its workspaces
+  // organisation administrators have access to all of its workspaces
   const atHome = row.workspace_role !== null || inOrganization.includes("organization:manage");
   return {
     inOrganization: below(inOrganization),

@@ -63,7 +63,7 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
     sql,
     cache,
     lastUsed: new LastUsed(sql, log),
-    sessions: { cookieOf: () => undefined, refuseForgery: () => {}, find: () => Promise.resolve(undefined) },
+    sessions: { readBrowserSession: () => undefined, refuseForgery: () => {}, find: () => Promise.resolve(undefined) },
     local: () => null,
     onlyWorkspace: null,
   });

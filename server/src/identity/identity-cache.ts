@@ -1,16 +1,15 @@
 /**
- * What was found out about keys and sessions, kept in memory so that a request costs no query, and yet forgotten
- * within a second of a change anywhere:
+ * In-memory cache of resolved keys and sessions. Requests need no query, and a change anywhere takes effect within a
+ * second:
  *
- * - every change counts up `identity_version` in its own transaction and is announced on `heddle_identity`, both
- *   by triggers; whoever hears the announcement forgets everything at once (changes are rare, keys are few);
- * - what is in memory counts only while the version was seen unchanged less than MAX_AGE_MS ago. Requests ask for
- *   it in the background when it is older than REFRESH_MS, so a busy server pays two tiny statements a second and
- *   an idle one none. That holds also when the listening connection is dead without anybody having noticed;
- * - without a database nothing can be confirmed, and requests fail with 503 instead of trusting old knowledge.
+ * - Triggers increment `identity_version` in the transaction of every change and announce it on `heddle_identity`.
+ *   Listeners clear the whole cache at once (changes are rare, keys are few).
+ * - Cached entries count only while the version was confirmed less than MAX_AGE_MS ago. Requests refresh it in the
+ *   background once it is older than REFRESH_MS: a busy server runs two tiny statements a second, an idle server none.
+ *   This also covers a listening connection that died unnoticed.
+ * - Without a database nothing can be confirmed, and requests fail with 503 instead of using stale entries.
  *
- * What is known and what is known to be nothing are kept apart, so that a flood of made-up keys drives out only
- * each other.
+ * Known and refused credentials are kept in separate maps, so that a flood of made-up keys evicts only its own kind.
  */
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
@@ -19,29 +18,29 @@ import type { Grant } from "./grant.ts";
 
 export const MAX_AGE_MS = 800;
 const REFRESH_MS = 350;
-/** Entries of each kind, a few hundred bytes each. */
+/** Entries per map, a few hundred bytes each. */
 const CAPACITY = 10_000;
 
-/** `unknown`: nobody's. `revoked`: was somebody's. */
+/** `unknown`: no such key. `revoked`: the key existed and was revoked. */
 export type Verdict = Grant | "unknown" | "revoked";
 
-/** What a look-up found, and the `identity_version` of the snapshot it read, or of an earlier one. */
+/** Result of a lookup, and the `identity_version` of the snapshot it read or of an earlier one. */
 export interface Finding {
   verdict: Verdict;
   version: string;
 }
 
-/** Where keys are known: the database, or another server. */
+/** Authority on keys: the database or another server. */
 export interface IdentitySource {
   version(): Promise<string>;
-  /** `onSeen`: the version, and when the look at it began. */
+  /** `onSeen` receives the version and the time when reading it began. */
   listen(
     onChange: () => void,
     onSeen: (version: string, began: number) => void,
   ): Promise<{ unlisten(): Promise<void> }>;
 }
 
-/** How old the last sight of the version may be, and when it is looked for again. Milliseconds. */
+/** Maximum age of the last confirmed version, and the age at which it is refreshed. Milliseconds. */
 interface Ages {
   maxMs: number;
   refreshMs: number;
@@ -51,7 +50,7 @@ const DATABASE_AGES: Ages = { maxMs: MAX_AGE_MS, refreshMs: REFRESH_MS };
 
 export const databaseSource = (sql: Sql): IdentitySource => ({
   version: () => selectIdentityVersion(sql),
-  // on every new connection too: what was announced meanwhile is lost
+  // also fires on every reconnect: announcements in between are lost
   listen: (onChange) => sql.listen("heddle_identity", onChange, onChange),
 });
 
@@ -59,16 +58,16 @@ export class IdentityCache {
   readonly #source: IdentitySource;
   readonly #ages: Ages;
   readonly #failure: RepeatedFailure;
-  /** Told of every announcement. */
+  /** Called on every announcement. */
   readonly #onChange: () => void;
   readonly #known = new Generations<Grant>(CAPACITY);
   readonly #refused = new Generations<"unknown" | "revoked">(CAPACITY);
   readonly #loading = new Map<string, Promise<Verdict>>();
   #confirming: Promise<void> | undefined;
   #version: string | undefined;
-  /** When a query began that found `#version`. */
+  /** Start time of the latest query that returned `#version`. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  /** Counts how often everything was forgotten. */
+  /** Number of times the cache was cleared. */
   #era = 0;
   #listening: { unlisten(): Promise<void> } | undefined;
 
@@ -91,14 +90,14 @@ export class IdentityCache {
     await this.#listening?.unlisten();
   }
 
-  /** What is known for certain, without waiting. */
+  /** Returns a confirmed entry without waiting, or undefined. */
   get(key: string): Verdict | undefined {
     const age = performance.now() - this.#confirmedAt;
     if (age > this.#ages.refreshMs && this.#version !== undefined) void this.#confirm().catch(() => {});
     return age > this.#ages.maxMs ? undefined : this.#peek(key);
   }
 
-  /** What is known, or what `look` finds; one look a key at a time. */
+  /** Returns the cached verdict or the result of `look`. Runs one lookup per key at a time. */
   load(key: string, look: () => Promise<Finding>): Promise<Verdict> {
     const running = this.#loading.get(key);
     if (running) return running;
@@ -113,14 +112,14 @@ export class IdentityCache {
     this.#era += 1;
     this.#known.clear();
     this.#refused.clear();
-    // whoever asks from now on must not be given what a look that began earlier will find
+    // later callers must not share the result of a lookup that began before the change
     this.#loading.clear();
   }
 
   async #load(key: string, look: () => Promise<Finding>): Promise<Verdict> {
     if (this.#peek(key) !== undefined) {
       await this.#confirm();
-      // that one may have begun long before this request; a second one has not
+      // this may have joined a check that began long before this request; a second one has not
       if (performance.now() - this.#confirmedAt > this.#ages.maxMs) await this.#confirm();
       const known = this.#peek(key);
       if (known !== undefined) return known;
@@ -128,7 +127,7 @@ export class IdentityCache {
     const era = this.#era;
     const began = performance.now();
     const { verdict, version } = await look();
-    // when something changed meanwhile, it answers this request and is not kept
+    // after a concurrent change the result answers this request but is not cached
     if (era === this.#era) {
       this.#see(version, began);
       if (typeof verdict === "string") this.#refused.set(key, verdict);
@@ -159,7 +158,7 @@ export class IdentityCache {
     }
   }
 
-  /** Any difference counts, also a lower number: somebody may have restored a backup. */
+  /** Any difference counts, even a lower number: a backup may have been restored. */
   #see(version: string, began: number): void {
     if (version === this.#version) {
       this.#confirmedAt = Math.max(this.#confirmedAt, began);
@@ -176,7 +175,9 @@ export async function selectIdentityVersion(sql: Sql): Promise<string> {
   return row!.version;
 }
 
-/** A bounded map that drops what was not asked for in a while: two generations, the elder goes as a whole. */
+/**
+ * Bounded map that evicts entries not read for a while. It keeps two generations and drops the older one as a whole.
+ */
 class Generations<V> {
   readonly #half: number;
   #young = new Map<string, V>();

@@ -6,6 +6,7 @@ import { ConfigError } from "../base/config/options.ts";
 import type { Principal } from "../base/auth/principal.ts";
 import type { DatabaseAddress, Sql } from "../base/db/connect.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
+import { openPeerCheck, type PeerCheck } from "../base/http/confined-peers.ts";
 import type { Guard } from "../base/http/route.ts";
 import type { Log } from "../base/log.ts";
 import { shortKey } from "./api-keys/key-text.ts";
@@ -45,6 +46,8 @@ export interface Identity {
   workspaceId: string;
   keysNeeded: boolean;
   exposure: Exposure;
+  /** Tells deployments from other programs of this machine; absent where keys are needed or no deployments run. */
+  mustShowKey?: PeerCheck | undefined;
   /** Of the first start, to be shown once. */
   firstKey: string | null;
   stop(): Promise<void>;
@@ -75,12 +78,14 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
   const lastUsed = new LastUsed(sql, log);
   await cache.start();
+  const mustShowKey = keysNeeded || !settings.besideDeployments ? undefined : openPeerCheck({ log });
   const keys = createAuthenticator({
     sql,
     cache,
     lastUsed,
     sessions: createSessionSource(sql, settings),
     local: () => local,
+    mustShowKey,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
@@ -99,6 +104,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     workspaceId: workspace.id,
     keysNeeded,
     exposure,
+    mustShowKey,
     firstKey: first.key,
     async stop() {
       await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);
@@ -185,7 +191,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
 
 /** People sign in elsewhere. */
 const NO_SESSIONS: SessionSource = {
-  cookieOf: () => undefined,
+  readBrowserSession: () => undefined,
   refuseForgery: () => {},
   find: () => Promise.resolve(undefined),
 };

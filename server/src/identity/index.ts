@@ -7,12 +7,12 @@ import { organizationRoutes } from "./organizations/routes.ts";
 import { roleRoutes } from "./roles/routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
-/** Workspaces, people, roles and keys; the trace platform serves them. */
+/** Routes of workspaces, members, roles and keys. The trace platform serves them. */
 export function identityRoutes(deps: IdentityDeps): Route[] {
   return [
     ...apiKeyRoutes(deps),
     ...keyVerificationRoutes(deps),
-    // before /workspaces/:workspace_id, which would take "current" for an id
+    // before /workspaces/:workspace_id, which would match "current" as an id
     ...memberRoutes(deps),
     ...workspaceRoutes(deps),
     ...organizationRoutes(deps),

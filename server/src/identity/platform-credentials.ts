@@ -9,7 +9,7 @@ import { SESSION_COOKIES } from "./sign-in/session-cookie.ts";
 /** Names of the cookies that the platform sets, with https and without. */
 export const PLATFORM_COOKIES: ReadonlySet<string> = new Set([...SESSION_COOKIES, ...FLOW_COOKIES, ...DEVICE_COOKIES]);
 
-const CREDENTIAL = /heddle_session_[0-9a-f]{64}|lsv2_(?:pt|sk)_[0-9a-f]{64}_[0-9a-f]{10}/g;
+const CREDENTIAL = /heddle_(?:session|csrf)_[0-9a-f]{64}|lsv2_(?:pt|sk)_[0-9a-f]{64}_[0-9a-f]{10}/g;
 
 /** Finds session tokens and keys of some Heddle in a header's value, however they are written in it. */
 export const credentialsIn = (value: string): string[] => value.match(CREDENTIAL) ?? [];

@@ -1,7 +1,7 @@
 /** People's sessions, as the authenticator asks for them and identity/sign-in keeps them. */
 export interface SessionSource {
-  /** The session token of a cookie, if there is one. */
-  cookieOf(headers: Headers): string | undefined;
+  /** Reads the token of a browser's session from its cookie and the header `x-heddle-csrf`, if both are there. */
+  readBrowserSession(headers: Headers): string | undefined;
   /** Throws 403 when a request with a cookie may come from another site's page. */
   refuseForgery(method: string, headers: Headers): void;
   /** By the SHA-256 of its token, as hex digits. Undefined when unknown, ended or expired. */

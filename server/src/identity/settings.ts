@@ -1,4 +1,4 @@
-import { choice, ConfigError, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
+import { choice, ConfigError, flag, integer, type Options, type OptionSpec, text } from "../base/config/options.ts";
 import { clientIpOptions } from "../base/http/client-ip.ts";
 import { isUuid } from "../base/ids.ts";
 import { auditOptions } from "./audit/settings.ts";
@@ -15,7 +15,7 @@ const workspaceId: OptionSpec<string | undefined> = {
   },
 };
 
-/** Settings of who gets in and what is written down of it, the same in every role. */
+/** Settings of authentication and audit, the same in every role. */
 export const identityOptions = {
   auth: choice({
     env: ["HEDDLE_AUTH"],
@@ -46,6 +46,14 @@ export const identityOptions = {
     min: 1,
     max: 3600,
     description: "How long keys are trusted while HEDDLE_AUTH_URL does not answer; a revocation there counts at once.",
+  }),
+  besideDeployments: flag({
+    env: ["HEDDLE_BESIDE_DEPLOYMENTS"],
+    default: false,
+    description:
+      "Whether deployments run as processes on this machine. A server that needs no key then requires one of their " +
+      "system users, which it looks up for each new connection. heddle up and the control plane set it for the " +
+      "servers that they start.",
   }),
   ...addressOptions,
   ...clientIpOptions,

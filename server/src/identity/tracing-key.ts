@@ -6,7 +6,7 @@ import { unauthorized } from "../base/errors.ts";
 
 type Place = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
 
-/** What a key of a workspace's is for. */
+/** Permissions of a workspace's key, by purpose. */
 const PERMISSIONS = {
   send: ["runs:create", "feedback:create"],
   "delete-project": ["projects:read", "projects:delete"],
@@ -14,12 +14,12 @@ const PERMISSIONS = {
 export type TracingPurpose = keyof typeof PERMISSIONS;
 
 const DERIVED = /^heddle_trace_(send|delete-project)_([0-9a-f-]{36})_([\w-]{43})$/;
-/** A workspace that was looked up is believed in for so long. */
+/** Time in milliseconds for which a resolved workspace is cached. */
 const REMEMBER_MS = 10_000;
 
 /**
- * A key that lets its bearer do one thing in one workspace. Whoever has the tracing key can make it, and nobody else;
- * whoever has it can make no other.
+ * Derives a key that allows one purpose in one workspace. Only holders of the tracing key can derive it, and it cannot
+ * be used to derive another.
  */
 export function workspaceTracingKey(tracingKey: string, workspaceId: string, purpose: TracingPurpose): string {
   const proof = createHmac("sha256", tracingKey).update(`${purpose}\n${workspaceId}`).digest("base64url");
@@ -27,10 +27,10 @@ export function workspaceTracingKey(tracingKey: string, workspaceId: string, pur
 }
 
 /**
- * Lets in who bears `tracingKey`, for sending traces and issuing feedback links and nothing else; `others` decide
- * about everybody else. It is the key that an agent server and a trace platform of one start share, so that runs can
- * be traced where keys are needed: made anew at each start and held in memory by both. A control plane makes keys of it
- * for the workspaces whose deployments it runs; `find` knows those.
+ * Accepts `tracingKey` for sending traces and issuing feedback links only; `others` authenticates all other
+ * credentials. An agent server and a trace platform started together share this key, so that runs can be traced where
+ * keys are required. It is generated at each start and held in memory by both. A control plane derives keys from it for
+ * the workspaces whose deployments it runs; `find` resolves those workspaces.
  */
 export function withTracingKey(
   others: Authenticator,
@@ -70,7 +70,7 @@ const principalOf = (place: Place, purpose: TracingPurpose): Principal => ({
   permissions: new Set<Permission>(PERMISSIONS[purpose]),
 });
 
-/** Takes as long for every wrong one. */
+/** Compares in constant time. */
 const isSame = (given: string, expected: string): boolean =>
   given.length === expected.length && timingSafeEqual(digest(given), digest(expected));
 

@@ -17,7 +17,7 @@ import type { ProjectDirectory } from "./projects/project-directory.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import type { TraceSettings } from "./settings.ts";
 
-/** What the trace platform's slices are made of; built once. */
+/** Dependencies of the trace platform's slices, built once. */
 export interface TraceDeps {
   sql: Sql;
   clickhouse: ClickHouse;
@@ -27,9 +27,9 @@ export interface TraceDeps {
   metrics: Metrics;
   health: ServerHealth;
   rateLimits: RateLimits;
-  /** The one way out. */
+  /** The only path for outbound requests. */
   outbound: Outbound;
-  /** What is encrypted at rest. */
+  /** Values encrypted at rest. */
   secrets: Secrets;
   signIn: Omit<SignInDeps, "audit">;
   projects: ProjectDirectory;

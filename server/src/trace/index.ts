@@ -35,7 +35,7 @@ import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
 
-/** All endpoints of the trace platform. The system's come last: its document describes the others. */
+/** All endpoints of the trace platform. The system routes come last: their document describes the others. */
 export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
   const routes: Route[] = [
     ...ingestRoutes(deps),
@@ -49,7 +49,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...publicRunRoutes(deps),
     ...projectRoutes(deps),
     ...attachmentRoutes(deps),
-    // before /feedback/:feedback_id, which would take "tokens" and "formulas" for ids
+    // before /feedback/:feedback_id, which would match "tokens" and "formulas" as ids
     ...feedbackTokenRoutes(deps),
     ...feedbackFormulaRoutes(),
     ...feedbackRoutes(deps),

@@ -2,6 +2,6 @@ import type { Context } from "hono";
 
 import type { TraceSettings } from "./settings.ts";
 
-/** Where we are reached, without a slash at the end: what the operator says, or how the caller of the moment did. */
+/** Returns the public URL without a trailing slash: the configured one, or the origin of the current request. */
 export const publicUrl = ({ publicUrl: said }: Pick<TraceSettings, "publicUrl">, c: Context): string =>
   said?.replace(/\/+$/, "") ?? new URL(c.req.url).origin;

@@ -1,4 +1,6 @@
-/** The trace platform's life: database, then what its slices need; and the way back. */
+/**
+ * Lifecycle of the trace platform: opens the databases, builds the dependencies of its slices, and closes them again.
+ */
 import { join } from "node:path";
 
 import { openBlobs, type OpenedBlobs } from "../base/blob/open-blobs.ts";
@@ -34,11 +36,11 @@ export interface TracePlatformOptions {
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
-  /** Where it will listen; loopback when not told. Decides whether rate limits are on by default. */
+  /** Listen address; default loopback. Determines whether rate limits are on by default. */
   host?: string;
-  /** One that is open already and stays open; by default the settings say which. */
+  /** An already open client, which stays open; by default the settings determine it. */
   clickhouse?: ClickHouse;
-  /** The clock that scheduled exports and their timeouts go by. */
+  /** Clock of scheduled exports and their timeouts. */
   now?: ExporterOptions["now"];
 }
 
@@ -73,7 +75,7 @@ export async function startTracePlatform({
       onWait: (message) => log.warn(message),
     });
     await migrateClickHouse(clickhouse, sql);
-    // one for what is written, one for what ingest looks up
+    // one connection is reserved for writes, one for the lookups of ingest
     const atOnce = settings.traceQueries || Math.max(1, settings.clickhouseConnections - 2);
     clickhouse = clickhouse.withQuestions(new Questions({ seconds: settings.traceQuerySeconds, atOnce }));
   } catch (error) {
@@ -117,7 +119,7 @@ export async function startTracePlatform({
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
-  // tests are for processes that export
+  // only processes that export run destination tests
   if (settings.exportConcurrency > 0) await destinationTester.start();
   exporter.start();
   const retention = new RetentionSweep(deps);

@@ -1,4 +1,4 @@
-/** A call of the queue, and the comparison of its answer with the model. */
+/** A call of the queue, and the comparison of its result with the model. */
 import assert from "node:assert/strict";
 
 import type { CheckpointDatabase } from "../../../graph-host/src/checkpoints/checkpoint-database.ts";
@@ -6,26 +6,29 @@ import type { Sql } from "../../src/base/db/connect.ts";
 import type { Model, State } from "./model.ts";
 import { runId, threadId } from "./rows.ts";
 
-/** Compares what the database answered with the model, and changes the model alike. Throws where they differ. */
+/** Compares the database's result with the model's, and applies the call to the model. Throws where they differ. */
 export type Step = (m: Model, concurrent: boolean) => void;
 
 export interface Call {
   text: string;
-  /** All that it sends is on its way when `send` returns, so that a statement sent next on that connection sees it. */
+  /**
+   * Whether all its statements have been sent when `send` returns, so that a statement sent next on that connection
+   * sees their effect.
+   */
   direct?: boolean;
   send(sql: Sql, host: CheckpointDatabase): Promise<Step[]>;
 }
 
-/** What a sequence of calls needs to make new ids. */
+/** Counters from which a sequence of calls derives new ids. */
 export interface Names {
-  /** The thread of each run ever asked for. */
+  /** Threads by run, for all runs ever requested. */
   threads: number[];
   steps: number;
-  /** The servers' current ids; a server that was taken for dead comes back under another. */
+  /** Current ids of the servers; a server that was presumed dead re-registers under another. */
   servers: number[];
 }
 
-/** A call of one statement that has one answer. */
+/** Creates a call of one statement with one result. */
 export function simple<T, A>(
   text: string,
   send: (sql: Sql, host: CheckpointDatabase) => Promise<T>,

@@ -1,8 +1,8 @@
 /**
  * Plays random sequences of the queue's calls, as several servers send them, on a real Postgres and on the model. After
- * every command the answers, the tables and the laws are compared. A command is a call; a call that is sent twice
- * because its answer was lost; or two calls at once on two connections, which must come out as in one order or the
- * other. At the end of a sequence the queue is drained: whatever was accepted ends.
+ * every command the results, the tables and the laws are compared. A command is a call; a call that is sent twice
+ * because its answer was lost; or two concurrent calls on two connections, which must be equivalent to one order or the
+ * other. At the end of a sequence the queue is drained: every accepted run ends.
  */
 import assert from "node:assert/strict";
 
@@ -22,19 +22,19 @@ import { assistantId, difference, readRows, type Rows, rowsFrom, threadId } from
 export interface QueueCheck {
   sequences: number;
   commands: number;
-  /** The shortest story of a violation that was found. */
+  /** Shortest counterexample that was found. */
   violation: string | undefined;
 }
 
 interface World {
-  /** The first one reads the tables; the others send calls at the same time. */
+  /** The first connection reads the tables; the others send concurrent calls. */
   connections: [Sql, Sql, Sql];
-  /** Where checkpoints are written: graph hosts. */
+  /** Graph hosts' connections, which write checkpoints. */
   hosts: [CheckpointDatabase, CheckpointDatabase];
   names: Names;
   rows: Rows;
   story: string[];
-  /** Kinds of calls that are passed by. */
+  /** Kinds of calls to skip. */
   leftOut: Plan["kind"][];
 }
 
@@ -44,7 +44,7 @@ interface Holder {
 
 type Counts = Omit<QueueCheck, "violation">;
 
-/** Checks on a migrated database that nothing else uses; its rows are deleted. */
+/** Checks the queue on a migrated database without other users; its rows are deleted. */
 export async function checkQueue(
   database: DatabaseAddress,
   options: { sequences: number; seed: number; /** No sequence begins later. */ seconds?: number },
@@ -84,7 +84,7 @@ const commandArbitraries = (counts: Counts) => [
   fc.tuple(planArbitrary, planArbitrary).map((plans) => new QueueCommand(plans, "held", counts)),
 ];
 
-/** Calls that are sent again when their answer was lost. A second claim takes more. */
+/** Calls that are sent again when their answer was lost. A second claim would take more runs. */
 const repeatable = planArbitrary.filter(
   ({ kind }) => !["claim", "register", "timePasses", "refresh", "sweep"].includes(kind),
 );
@@ -144,7 +144,10 @@ async function sendAlone(holder: Holder, world: World, call: Call): Promise<void
   world.rows = rows;
 }
 
-/** Sends both at the same time. `held`: while a third connection holds the threads, so that both have begun before either goes on. */
+/**
+ * Sends both concurrently. `held`: while a third connection locks the threads, so that both have begun before either
+ * proceeds.
+ */
 async function sendAtOnce(holder: Holder, world: World, calls: Call[], held: boolean): Promise<void> {
   const [sql, ...others] = world.connections;
   const threads = [...holder.model.threads.keys()].map(threadId);
@@ -176,7 +179,7 @@ function answered(world: World, history: PromiseSettledResult<Step[]>): Step[] {
   return history.status === "fulfilled" ? history.value : [];
 }
 
-/** Looks for an order of the steps, each history in its own, in which all answers and the rows agree with the model. */
+/** Searches for an interleaving of the histories in which all results and the rows agree with the model. */
 function linearize(from: Model, histories: Step[][], rows: Rows): { model?: Model; why: string } {
   const left = histories.filter((steps) => steps.length > 0);
   if (left.length === 0) {
@@ -199,7 +202,7 @@ function linearize(from: Model, histories: Step[][], rows: Rows): { model?: Mode
   return { why };
 }
 
-/** Whatever time, retries and lost servers have left over ends, each run once. */
+/** Drains the queue: every run left over by time, retries and lost servers ends once. */
 async function drain(holder: Holder, world: World): Promise<void> {
   const all: Plan[] = [{ kind: "register", server: 0 }, { kind: "timePasses" }, { kind: "sweep", server: 0 }];
   const play = async (plan: Plan) => {
@@ -223,7 +226,7 @@ async function drain(holder: Holder, world: World): Promise<void> {
 
 const unfinished = ({ model }: Holder): number => model.runs.filter(isUnfinished).length;
 
-/** Adds what happened to an error. */
+/** Adds the history to an error. */
 function agree(world: World, check: () => void): void {
   try {
     check();
@@ -240,7 +243,7 @@ const TABLES = [
 async function newWorld(connections: World["connections"], hosts: World["hosts"], counts: Counts): Promise<World> {
   const [sql] = connections;
   counts.sequences += 1;
-  // deleted rows make every statement slower
+  // dead tuples slow down every statement
   const empty =
     counts.sequences % 50 === 1
       ? [`truncate ${TABLES.join(", ")} cascade`]

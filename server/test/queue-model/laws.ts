@@ -1,8 +1,10 @@
-/** What must hold in the tables after every call, whatever the model says. */
+/** Invariants of the tables after every call, regardless of the model. */
 import { isUnfinished } from "./model.ts";
 import type { Rows } from "./rows.ts";
 
-/** @returns the laws that the step from `before` to `after` breaks. `several`: more than one call lies in between */
+/**
+ * @returns the laws that the step from `before` to `after` breaks. `several`: more than one call happened in between
+ */
 export function brokenLaws(before: Rows, after: Rows, several: boolean): string[] {
   return [...brokenState(after), ...brokenChange(before, after, several)];
 }
@@ -51,7 +53,7 @@ function* brokenChange(before: Rows, after: Rows, several: boolean): Generator<s
     if (r.attempt === (old?.attempt ?? 0)) continue;
     // it began
     for (const older of after.runs.slice(0, at).filter((o) => o.thread === r.thread && isUnfinished(o))) {
-      // a run that never began blocks from the time that it was asked for, which may lie within this step
+      // a delayed run that has not begun blocks from its due time on, which may lie within this step
       const wasDue = before.runs.some((o) => o.run === older.run && !o.delayed) && !older.delayed;
       if (older.attempt > 0 || (wasDue && !several)) {
         yield `R${r.run} began while R${older.run}, which is older, was ${older.status} in attempt ${older.attempt}`;

@@ -1,6 +1,6 @@
 /**
- * The queue as a page of plain data: which runs there are, in queue order, and the effect of every call on them. Each
- * function changes the model as the database must change its rows and returns the answer that the database must give.
+ * The queue as plain data: the runs in queue order, and the effect of every call on them. Each function changes the
+ * model as the database must change its rows and returns the result that the database must return.
  */
 import type { CancelAction, MultitaskStrategy, RunStatus } from "../../src/agent/runs/sql.ts";
 
@@ -14,19 +14,19 @@ export interface ModelRun {
   status: RunStatus;
   attempt: number;
   failures: number;
-  /** The server that accepted it or executes it. */
+  /** Server that accepted it or executes it. */
   server: number;
   cancel: CancelAction | null;
-  /** Not due yet: it was asked for later, or it pauses before a retry. */
+  /** Not due yet: scheduled for later, or pausing before a retry. */
   delayed: boolean;
   temporary: boolean;
-  /** It wrote a checkpoint since its last failure. */
+  /** Whether it has written a checkpoint since its last failure. */
   progressed: boolean;
-  /** The version of the slow channel that its attempt has in memory. */
+  /** Version of the slow channel that its attempt has in memory. */
   slow: number | null;
 }
 
-/** A checkpoint. `slow`: the version of a channel that several checkpoints share. */
+/** A checkpoint. `slow`: version of a channel that several checkpoints share. */
 export interface Step {
   step: number;
   run: number;
@@ -44,11 +44,11 @@ export interface ModelThread {
 
 export interface Model {
   threads: Map<number, ModelThread>;
-  /** In queue order, without those that are gone. */
+  /** In queue order, without deleted runs. */
   runs: ModelRun[];
   /** Registered servers with the graphs that they can run; null: any. */
   servers: Map<number, Graph[] | null>;
-  /** How each run ended that has a webhook, including those that are gone. */
+  /** Final status of each run with a webhook, including deleted runs. */
   ends: Map<number, string>;
 }
 
@@ -82,19 +82,19 @@ function end(m: Model, r: ModelRun, status: RunStatus): void {
   if (hasWebhook(r.run)) m.ends.set(r.run, status);
 }
 
-/** Removes a run; one that had not ended leaves its end as `rollback`. */
+/** Removes a run; one that had not ended is recorded as `rollback`. */
 function remove(m: Model, r: ModelRun): void {
   if (isUnfinished(r) && hasWebhook(r.run)) m.ends.set(r.run, "rollback");
   m.runs = m.runs.filter((other) => other !== r);
 }
 
-/** Removes a run with its checkpoints, and with the blobs that nothing needs any more. */
+/** Removes a run with its checkpoints, and with the blobs that become unreferenced. */
 function rollBack(m: Model, r: ModelRun): void {
   const thread = m.threads.get(r.thread)!;
   const wrote = thread.steps.some((step) => step.run === r.run);
   thread.steps = thread.steps.filter((step) => step.run !== r.run);
   remove(m, r);
-  // the checkpoints that a running run will write may name blobs that no checkpoint names now
+  // the checkpoints that a running run will write may reference blobs that no checkpoint references now
   if (wrote && !unfinished(m, r.thread).some((other) => other.status === "running")) dropBlobs(thread);
 }
 
@@ -141,7 +141,7 @@ export function create(m: Model, n: NewModelRun) {
   return answer;
 }
 
-/** A newer run takes over: what is pending ends, what is running is asked to end. */
+/** Applies a newer run's strategy: pending runs end, a running one is asked to stop. */
 function stop(m: Model, thread: number, strategy: "interrupt" | "rollback"): number[] {
   const stopped = unfinished(m, thread);
   for (const r of stopped) {
@@ -153,12 +153,12 @@ function stop(m: Model, thread: number, strategy: "interrupt" | "rollback"): num
 }
 
 /**
- * Runs that a server may claim, oldest first. A run that has not ended blocks the younger ones of its thread, also
- * while it pauses before a retry; one that was asked for later and never began does not.
+ * Returns the runs that a server may claim, oldest first. A run that has not ended blocks the younger ones of its
+ * thread, also while it pauses before a retry; a delayed run that never began does not.
  */
 export function claimable(m: Model, server: number): ModelRun[] {
   const graphs = m.servers.get(server);
-  // its lease is lost
+  // its lease has expired
   if (graphs === undefined) return [];
   const isLeftToOthers = (graph: Graph) =>
     graphs && !graphs.includes(graph) && [...m.servers.values()].some((others) => others?.includes(graph));
@@ -260,7 +260,7 @@ export function deleteRun(m: Model, run: number): string {
   return "deleted";
 }
 
-/** @returns whether the thread was there and idle */
+/** @returns whether the thread exists and is idle */
 export function prune(m: Model, thread: number): boolean {
   const t = m.threads.get(thread);
   if (!t || unfinished(m, thread).length > 0) return false;
@@ -270,7 +270,7 @@ export function prune(m: Model, thread: number): boolean {
   return true;
 }
 
-/** The thread's state is read again after a run that could not tell it. */
+/** Sets the thread's state, which is read again after a run that could not report it. */
 export function refresh(m: Model, thread: number, state: State): void {
   const t = m.threads.get(thread);
   if (!t || unfinished(m, thread).some((r) => r.status === "running")) return;
@@ -278,14 +278,14 @@ export function refresh(m: Model, thread: number, state: State): void {
   if (t.settled !== "error") t.settled = state.next.length > 0 ? "interrupted" : "idle";
 }
 
-/** The runs that a server must be executing. */
+/** Returns the runs that a server must be executing. */
 export const runningUnder = (m: Model, server: number) =>
   m.runs
     .filter((r) => r.status === "running" && r.server === server)
     .map(({ run, attempt, cancel: asked }) => ({ run, attempt, cancel: asked }))
     .sort((a, b) => a.run - b.run);
 
-/** Runs whose server is gone. */
+/** Returns the runs whose server is gone. */
 export const orphans = (m: Model): ModelRun[] =>
   m.runs.filter((r) => r.status === "running" && !m.servers.has(r.server));
 

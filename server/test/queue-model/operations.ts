@@ -80,7 +80,12 @@ export function callFrom(plan: Plan, m: Model, names: Names): Call | undefined {
       return {
         ...simple(
           `read the state of T${plan.thread} again: ${JSON.stringify(plan.state)}`,
-          (sql) => queue.updateThreadHead(sql, threadId(plan.thread), stateText(plan.state)),
+          async (sql) => {
+            const id = threadId(plan.thread);
+            const [newest] = await sql<{ id: string | null }[]>`
+              select max(checkpoint_id) as id from checkpoints where thread_id = ${id} and checkpoint_ns = ''`;
+            await queue.updateThreadHead(sql, id, newest!.id ?? "", stateText(plan.state));
+          },
           (now) => model.refresh(now, plan.thread, plan.state),
         ),
         direct: false,

@@ -1,4 +1,4 @@
-/** Random calls, often enough those that something interesting follows from. */
+/** Random calls, weighted towards those with interesting consequences. */
 import fc from "fast-check";
 
 import type { State } from "./model.ts";
@@ -6,7 +6,7 @@ import type { Plan } from "./operations.ts";
 
 const server = fc.nat(2);
 const thread = fc.constantFrom(1, 1, 1, 2, 2, 3);
-/** Resolved to a run when its turn comes; smaller is older. */
+/** Resolved to a run when the call is made; smaller is older. */
 const run = fc.nat(63);
 const rarely = fc.nat(7).map((n) => n === 7);
 const state: fc.Arbitrary<State> = fc.record({ values: fc.nat(9), next: fc.constantFrom([], [], ["ask"]) });
@@ -59,7 +59,7 @@ export const planArbitrary: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "timePasses" }) },
 ) as fc.Arbitrary<Plan>;
 
-/** Calls that a sequence may do without: most of what goes wrong takes few kinds of calls, but many of them. */
+/** Kinds of calls that a sequence omits: most failures take few kinds of calls, but many of them. */
 export const leftOut: fc.Arbitrary<Plan["kind"][]> = fc.subarray<Plan["kind"]>([
   ...(["append", "finish", "complete", "release", "cancel", "deleteRun", "deleteThread", "prune"] as const),
   ...(["refresh", "register", "beat", "expire", "sweep", "timePasses"] as const),

@@ -1,4 +1,4 @@
-/** What the tables hold, read in one statement, and the same of a model. */
+/** Contents of the tables, read in one statement, and the same rows derived from a model. */
 import type { Sql } from "../../src/base/db/connect.ts";
 import { isUnfinished, type Model, type ModelRun, type ModelThread } from "./model.ts";
 
@@ -20,12 +20,12 @@ export interface Rows {
   /** In queue order. */
   runs: Omit<ModelRun, "progressed" | "slow">[];
   steps: StepRow[];
-  /** Thread, channel, version. */
+  /** Thread, channel and version of each blob. */
   blobs: string[];
   servers: number[];
-  /** The messages to webhooks: a run and its end. */
+  /** Webhook messages: a run and its final status. */
   ends: { run: number; status: string }[];
-  /** Writes of no checkpoint, and channels of checkpoints without a blob. Empty, or something was torn. */
+  /** Writes without a checkpoint, and checkpoint channels without a blob. Non-empty means that a write was torn. */
   torn: string[];
 }
 
@@ -35,11 +35,11 @@ export const runId = (n: number): string => id(1, n);
 export const threadId = (n: number): string => id(2, n);
 export const serverId = (n: number): string => id(3, n);
 export const assistantId = (graph: "a" | "b"): string => id(4, graph === "a" ? 1 : 2);
-/** Sorts as the numbers do. */
+/** Checkpoint id that sorts like the number. */
 export const checkpointId = (step: number): string => `1f000000-0000-6000-8000-${String(step).padStart(12, "0")}`;
 export const numberIn = (uuid: string): number => Number(uuid.slice(-12));
 
-/** The number in an id that this file made. */
+/** SQL for the number in an id that this file generated. */
 const n = (column: string) => `right(${column}::text, 12)::bigint`;
 const all = (fields: string, from: string, order: string) =>
   `(select coalesce(json_agg(json_build_object(${fields}) order by ${order}), '[]') from ${from})`;
@@ -87,7 +87,7 @@ export async function readRows(sql: Sql): Promise<Rows> {
   return row!.rows;
 }
 
-/** The rows that the tables must hold when they are as the model says. */
+/** Returns the rows that the tables must contain according to the model. */
 export function rowsFrom(m: Model): Rows {
   const unfinished = m.runs.filter(isUnfinished);
   const threads = [...m.threads].sort(([a], [b]) => a - b);
@@ -108,7 +108,7 @@ export function rowsFrom(m: Model): Rows {
   };
 }
 
-/** The rows that are only here (+) or only there (-), each on a line; empty when all agree. */
+/** Returns the rows that are only here (+) or only there (-), one per line; empty when all agree. */
 export function difference(here: Rows, there: Rows): string {
   const lines = Object.keys(there).flatMap((table) => {
     const [ours, theirs] = [here, there].map((rows) => (rows[table as keyof Rows] as unknown[]).map(text));
@@ -120,6 +120,6 @@ export function difference(here: Rows, there: Rows): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
-/** Without regard to the order of fields. */
+/** Serialises regardless of the order of fields. */
 const text = (row: unknown): string =>
   typeof row !== "object" ? String(row) : JSON.stringify(Object.entries(row!).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -14,7 +14,7 @@ export const MAX_FAILURES = 3;
 export function createCall(plan: Omit<model.NewModelRun, "run">, m: Model, names: Names): Call {
   const run = names.threads.length || 1;
   names.threads[run] = plan.thread;
-  // the thread of a temporary run is made for it
+  // a temporary run creates its thread
   const temporary = plan.temporary && !m.threads.has(plan.thread);
   const asked = { ...plan, run, temporary, createThread: plan.createThread || temporary };
   const row: queue.NewRun = {
@@ -73,7 +73,7 @@ export function claimCall(server: number, limit: number): Call {
       return [
         (m, concurrent) => {
           const due = model.claimable(m, server).map(({ run }) => run);
-          // threads that another call holds are skipped
+          // threads that another call locks are skipped
           const expected = concurrent ? due.filter((run) => claimed.includes(run)) : due.slice(0, limit);
           assert.deepEqual(claimed, expected, `claimed ${name(claimed)}, expected ${name(expected)}`);
           model.claim(m, server, claimed);
@@ -118,7 +118,7 @@ export function releaseCall(run: number, attempt: number, blame: boolean): Call 
   );
 }
 
-/** A pause before a retry lasts until the plan says that time passes, or as long as pauses may. */
+/** Releases a run. Its pause before a retry lasts until the plan advances time, or as long as pauses may. */
 export async function release(sql: Sql, run: number, attempt: number, blame: boolean): Promise<string> {
   const released = queue.releaseRun(sql, {
     ...{ runId: runId(run), attempt, blame, maxFailures: MAX_FAILURES, reason: "the host exited", notify: false },
@@ -130,7 +130,7 @@ export async function release(sql: Sql, run: number, attempt: number, blame: boo
   return outcome;
 }
 
-/** A checkpoint as the graph host writes it, fenced; with `state`, the run's end in the same statement. */
+/** Writes a checkpoint as the graph host does, fenced; with `state`, ends the run in the same statement. */
 export function writeCall(run: number, attempt: number, m: Model, names: Names, state: State | undefined): Call {
   const thread = names.threads[run]!;
   names.steps += 1;

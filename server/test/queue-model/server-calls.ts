@@ -1,4 +1,4 @@
-/** Calls of servers about themselves and each other. */
+/** Calls that servers make about themselves and each other. */
 import assert from "node:assert/strict";
 
 import { selectOrphans } from "../../src/agent/runs/sql.ts";

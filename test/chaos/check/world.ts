@@ -15,7 +15,7 @@ export interface World {
   threads: ThreadView[];
   checkpoints: CheckpointRow[];
   streams: KeptStream[];
-  /** When the tables were read; `settledAt`: when no run was pending or running any more, if that came. */
+  /** When reading the tables began; `settledAt`: when no run was pending or running any more, if that came. */
   end: number;
   settledAt?: number;
 }

@@ -9,13 +9,13 @@ import { type Assistant, graphsQuery } from "./queries.ts";
 
 interface AssistantFormProps {
   server: string;
-  /** Absent for a new one. A change makes a new version. */
+  /** Absent for a new one. Each change creates a new version. */
   assistant?: Assistant | undefined;
   onClose: () => void;
   onSaved: (assistant: Assistant) => void;
 }
 
-/** Make an assistant, or a new version of one. */
+/** Form for a new assistant, or a new version of one. */
 export function AssistantForm({ server, assistant, onClose, onSaved }: AssistantFormProps) {
   useFocusBack();
   const queryClient = useQueryClient();

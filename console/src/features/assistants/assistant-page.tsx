@@ -198,5 +198,5 @@ function Section({ title, value }: { title: string; value: unknown }) {
   );
 }
 
-/** `input_schema` as the page's other headings are written: Input schema. */
+/** Formats `input_schema` like the page's other headings: Input schema. */
 const titleOf = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");

@@ -33,7 +33,7 @@ export const assistantsQuery = (server: string, { name, graph }: AssistantFilter
     getNextPageParam: (last, pages) => (last.length === PAGE ? pages.length * PAGE : undefined),
   });
 
-/** Each graph has its default assistant, which was made by the system. */
+/** Query for the graphs: each has a default assistant, created by the system. */
 export const graphsQuery = (server: string) =>
   queryOptions({
     queryKey: ["agent", server, "graphs"],
@@ -82,5 +82,5 @@ export const drawingQuery = (server: string, id: string) =>
     staleTime: 60_000,
   });
 
-/** Made by the server for each graph: it can be changed, and would come back if it were deleted. */
+/** Whether the server created the assistant for its graph: it can be changed, and would reappear if deleted. */
 export const isDefault = ({ metadata }: Pick<Assistant, "metadata">): boolean => metadata["created_by"] === "system";

@@ -10,7 +10,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Assistant, type AssistantVersion, versionsQuery } from "./queries.ts";
 
-/** All versions, what differs between two of them, and the way back to one. */
+/** All versions, the differences between two of them, and a rollback to one. */
 export function Versions({ server, assistant }: { server: string; assistant: Assistant }) {
   const id = assistant.assistant_id;
   const queryClient = useQueryClient();
@@ -79,7 +79,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
 
 const COMPARED = ["graph_id", "name", "description", "config", "context", "metadata"] as const;
 
-/** What decides about runs; the times of versions differ anyway. */
+/** Properties that affect runs; the times of versions always differ. */
 const contentOf = (version: AssistantVersion) =>
   Object.fromEntries(COMPARED.map((field) => [field, version[field] ?? null]));
 

@@ -22,7 +22,7 @@ import { RunValue } from "../traces/run-value.tsx";
 import { runQuery } from "../traces/trace-api.ts";
 import { runIdIn } from "./compare-search.ts";
 
-/** Two runs side by side, and what differs. */
+/** Two runs side by side with their differences. */
 export function ComparePage() {
   const { a, b } = useSearch({ from: "/_shell/compare" });
   const navigate = useNavigate({ from: "/compare" });
@@ -65,7 +65,7 @@ interface SideProps {
   id: string | undefined;
   query: { data?: Run; error: Error | null; isPending: boolean; refetch: () => unknown };
   onChoose: (id: string) => void;
-  /** The other one: runs of its name are offered. */
+  /** The other run: runs with its name are suggested. */
   like: Run | undefined;
 }
 

@@ -19,7 +19,7 @@ import { EnabledSwitch } from "./enabled-switch.tsx";
 import { NextTimes } from "./next-times.tsx";
 import { type Cron, cronQuery, cronRunsQuery } from "./queries.ts";
 
-/** One cron: when it is due, what it started, what it sends. */
+/** One cron: its next times, the runs that it started, and its input. */
 export function CronDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
   useFocusBack();
   const { data: cron, error, refetch } = useQuery(cronQuery(server, id));

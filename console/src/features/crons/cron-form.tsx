@@ -176,7 +176,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** As `datetime-local` wants it, in the reader's zone. */
+/** Formats a time for `datetime-local`, in the reader's zone. */
 function localTime(iso: string | null | undefined): string {
   if (iso == null) return "";
   const at = new Date(iso);

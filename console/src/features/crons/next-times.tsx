@@ -10,7 +10,7 @@ interface NextTimesProps {
   endTime?: string | null;
 }
 
-/** The next five times in the cron's zone, and in the reader's where it is another. */
+/** The next five times in the cron's zone, and in the reader's where it differs. */
 export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
   const zone = timezone ?? "UTC";
   const own = ownZone();

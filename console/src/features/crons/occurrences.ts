@@ -1,10 +1,10 @@
-/** When a cron is due, by the same library and rules as the server's: five fields, or @daily and its like. */
+/** Due times of a cron, by the same library and rules as the server's: five fields, or @daily and similar. */
 import { Cron } from "croner";
 
 /**
  * @param timezone IANA name; UTC where it is null
  * @returns at most `count`, none after `end`
- * @throws an error whose message says what is wrong with the expression
+ * @throws an error whose message explains what is wrong with the expression
  */
 export function occurrences(expression: string, timezone: string | null, count = 5, end?: Date): Date[] {
   const text = expression.trim();
@@ -22,7 +22,7 @@ export function occurrences(expression: string, timezone: string | null, count =
   return end ? next.filter((at) => at <= end) : next;
 }
 
-/** `Mon 23 Nov, 09:00 GMT+1`, in that zone. */
+/** Formats as `Mon 23 Nov, 09:00 GMT+1`, in that zone. */
 export function inZone(at: Date, timezone: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     weekday: "short",

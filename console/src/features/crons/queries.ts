@@ -30,14 +30,17 @@ export const cronQuery = (server: string, id: string) =>
   });
 
 export interface CronRun {
-  /** Null where only the thread is known: each of its runs has one of its own. */
+  /** Null where only the thread is known: each of its runs has its own. */
   run_id: string | null;
   thread_id: string;
   status: string;
   created_at: string;
 }
 
-/** Runs bear their cron's id, and so do the threads that were made for them. Those of a cron that keeps none are gone. */
+/**
+ * Query for a cron's runs. Runs carry their cron's id, as do the threads that were created for them. Runs of a cron
+ * that keeps none are gone.
+ */
 export const cronRunsQuery = (server: string, { cron_id: id, thread_id: threadId }: Cron) =>
   queryOptions({
     queryKey: ["agent", server, "crons", id, "runs"],

@@ -19,7 +19,7 @@ interface ComparisonTableProps {
   onChoose: () => void;
 }
 
-/** A row an example, a column an experiment: what each made of it. */
+/** A row per example, a column per experiment, with the experiment's result for the example. */
 export function ComparisonTable({ datasetId, experiments, onChoose }: ComparisonTableProps) {
   const known = useQuery(experimentsQuery(datasetId));
   const found = useInfiniteQuery(comparisonQuery(datasetId, experiments));

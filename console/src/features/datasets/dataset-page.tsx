@@ -78,7 +78,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   const navigate = useNavigate();
   const { data: dataset } = useQuery(datasetQuery(datasetId));
   const { ask, dialog } = useConfirm();
-  // of the version that is shown
+  // downloads the version that is shown
   const download = async (kind: "csv" | "jsonl") => {
     const params = { path: { dataset_id: datasetId }, query: version === "" ? {} : { as_of: version } };
     const content = await data(

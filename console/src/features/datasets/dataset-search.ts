@@ -9,7 +9,7 @@ const SORTS: DatasetSort[] = [
   "modified_at",
 ];
 
-/** What the address leaves out. */
+/** Defaults, which the address omits. */
 export const DATASET_SEARCH: DatasetSearch = { text: "", sort: "modified_at", desc: true };
 
 export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>): Partial<DatasetSearch> {
@@ -27,11 +27,11 @@ export type DatasetTab = (typeof DATASET_TABS)[number];
 export interface OneDatasetSearch {
   tab: DatasetTab;
   text: string;
-  /** Examples of one split; empty: of all. */
+  /** Split whose examples are shown; empty: all. */
   split: string;
-  /** Examples as a version had them: its time or tag; empty: as they are now. */
+  /** Version whose examples are shown: its time or tag; empty: current ones. */
   version: string;
-  /** Ids of experiments that are compared, with commas between, as clients print them. */
+  /** Comma-separated ids of the compared experiments, as clients print them. */
   selectedSessions: string;
 }
 export const ONE_DATASET_SEARCH: OneDatasetSearch = {
@@ -55,10 +55,10 @@ export function readOneDatasetSearch(
   };
 }
 
-/** A number in the address is a text all the same. */
+/** Returns text; numbers in the address are parsed, so they are converted back. */
 const textOf = (given: unknown): string => (typeof given === "string" || typeof given === "number" ? `${given}` : "");
 
-/** At most as many as the server compares at once. */
+/** Returns at most as many ids as the server compares at once. */
 export const experimentIds = (text: unknown): string[] =>
   [...new Set((typeof text === "string" ? text : "").split(",").map((id) => id.trim().toLowerCase()))]
     .filter((id) => UUID.test(id))

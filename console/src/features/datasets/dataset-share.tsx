@@ -4,7 +4,7 @@ import { IconShare } from "@tabler/icons-react";
 import { data, traceApi } from "../../api/clients.ts";
 import { ShareLink } from "../sharing/share-link.tsx";
 
-/** A link by which anybody may read the dataset, and its end. */
+/** Public link to the dataset, with a button that revokes it. */
 export function DatasetShare({ datasetId }: { datasetId: string }) {
   return (
     <Popover position="bottom-end" width={340} trapFocus>

@@ -48,7 +48,7 @@ export const datasetQuery = (id: string) =>
       data(traceApi.GET("/api/v1/datasets/{dataset_id}", { params: { path: { dataset_id: id } }, signal })),
   });
 
-/** Splits are kept with the metadata, as clients read them. */
+/** Returns an example's splits, which are stored in its metadata, as clients read them. */
 export const splitsOf = ({ metadata }: Example): string[] => {
   const split = (metadata as { dataset_split?: unknown } | null | undefined)?.dataset_split;
   return Array.isArray(split) ? split.map(String) : [];
@@ -56,9 +56,9 @@ export const splitsOf = ({ metadata }: Example): string[] => {
 
 export interface ExamplesAsked {
   text: string;
-  /** Empty: of all splits. */
+  /** Empty: all splits. */
   split: string;
-  /** Time or tag; empty: of now. */
+  /** Time or tag; empty: current version. */
   version: string;
 }
 
@@ -112,7 +112,7 @@ export const versionDiffQuery = (id: string, from: string, to: string) =>
     staleTime: Infinity,
   });
 
-/** An example as a version had it. */
+/** Query for an example in a given version. */
 export const exampleAtQuery = (datasetId: string, exampleId: string, version: string) =>
   queryOptions({
     queryKey: ["dataset", datasetId, "example", exampleId, version],
@@ -125,7 +125,7 @@ export const exampleAtQuery = (datasetId: string, exampleId: string, version: st
     staleTime: Infinity,
   });
 
-/** Experiments are projects whose runs refer to the dataset's examples. */
+/** Query for experiments: projects whose runs refer to the dataset's examples. */
 export const experimentsQuery = (id: string) =>
   queryOptions({
     queryKey: ["dataset", id, "experiments"],
@@ -147,7 +147,7 @@ export const experimentsQuery = (id: string) =>
     refetchInterval: 10_000,
   });
 
-/** Examples side by side with what experiments made of them. */
+/** Query for examples with the results of experiments. */
 export const comparisonQuery = (id: string, experiments: string[]) =>
   infiniteQueryOptions({
     queryKey: ["dataset", id, "comparison", experiments],

@@ -9,16 +9,16 @@ import { type Example, splitsOf } from "./datasets-api.ts";
 
 interface ExampleFormProps {
   datasetId: string;
-  /** That is changed; without one a new one is added. */
+  /** Example to edit; null adds a new one. */
   example: Example | null;
-  /** Splits that there are already. */
+  /** Existing splits. */
   splits: string[];
   onClose: () => void;
 }
 
 const print = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
 
-/** Inputs and reference outputs as JSON, and the splits that an example is in. */
+/** Form for inputs and reference outputs as JSON, and the splits of an example. */
 export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
   useFocusBack();
   const client = useQueryClient();
@@ -31,7 +31,7 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
       const given = readObject(inputs, "Inputs");
       const expected = outputs.trim() === "" ? undefined : readObject(outputs, "Reference outputs");
       if (example) {
-        // what is left out of a change stays as it is, so that empty outputs are told as such
+        // a field omitted from an update keeps its value, so empty outputs are sent explicitly
         const body = { inputs: given, outputs: expected ?? {}, ...split };
         const params = { path: { example_id: example.id } };
         return data(traceApi.PATCH("/api/v1/examples/{example_id}", { params, body }));
@@ -67,7 +67,7 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
           value={chosen}
           onChange={setChosen}
           acceptValueOnBlur
-          // below it the suggestions would lie over the buttons
+          // below it the suggestions would cover the buttons
           comboboxProps={{ position: "top" }}
         />
         {save.error && (

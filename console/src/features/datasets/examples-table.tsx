@@ -22,12 +22,12 @@ const brief = (value: unknown) => {
 interface ExamplesTableProps {
   examples: Example[];
   onEnd: () => void;
-  /** Absent where nothing is changed: of strangers, and of earlier versions. */
+  /** Absent where examples are read-only: on shared pages, and in earlier versions. */
   onDelete?: (example: Example) => void;
   onEdit?: (example: Example) => void;
 }
 
-/** Examples, and one of them whole when it is opened. */
+/** Table of examples, each shown in full when it is opened. */
 export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTableProps) {
   const [opened, setOpened] = useState<Example | null>(null);
   const columns = useMemo(

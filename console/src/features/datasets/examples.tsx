@@ -21,7 +21,7 @@ interface ExamplesProps {
   onSearch: (changes: Partial<OneDatasetSearch>) => void;
 }
 
-/** A dataset's examples, of now or as an earlier version had them; only those of now are changed. */
+/** A dataset's examples, current or as of an earlier version; only current ones can be edited. */
 export function Examples({ datasetId, search: { text, split, version }, onSearch }: ExamplesProps) {
   const client = useQueryClient();
   const { ask, dialog } = useConfirm();

@@ -16,7 +16,7 @@ import { experimentsQuery } from "./datasets-api.ts";
 
 interface ExperimentsTableProps {
   datasetId: string;
-  /** Ids of those that are to be compared. */
+  /** Ids of the experiments selected for comparison. */
   selected: string[];
   onSelect: (ids: string[]) => void;
   onCompare: () => void;

@@ -9,7 +9,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Example, exampleAtQuery, versionDiffQuery } from "./datasets-api.ts";
 
-/** Examples of each kind that are listed; the number of all is told. */
+/** Number of examples listed per kind of change; the total is shown. */
 const SHOWN = 100;
 
 type Kind = "added" | "removed" | "modified";
@@ -22,12 +22,12 @@ const KINDS: [kind: Kind, color: string][] = [
 interface VersionChangesProps {
   datasetId: string;
   version: string;
-  /** The version before; none for the first, which is all new. */
+  /** Previous version; null for the first, in which everything is new. */
   before: string | null;
   onClose: () => void;
 }
 
-/** What a version made different: an example a line, with its difference when it is opened. */
+/** Changes made by a version: an example per line, with its difference when opened. */
 export function VersionChanges({ datasetId, version, before, onClose }: VersionChangesProps) {
   useFocusBack();
   const diff = useQuery({ ...versionDiffQuery(datasetId, before ?? "", version), enabled: before !== null });

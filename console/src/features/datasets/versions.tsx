@@ -13,7 +13,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { type Version, versionsQuery } from "./datasets-api.ts";
 import { VersionChanges } from "./version-changes.tsx";
 
-/** Each change makes a version; a tag gives one a name that evaluations ask for. */
+/** Each change creates a version; a tag names one for use by evaluations. */
 export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (asOf: string) => void }) {
   const found = useInfiniteQuery(versionsQuery(datasetId));
   const [tagged, setTagged] = useState<Version | null>(null);
@@ -64,7 +64,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         rowKey={({ as_of: at }) => at}
         minWidth={700}
         columns={[
-          // versions of one minute would look alike as "1 min ago"
+          // relative times of versions within one minute would look alike ("1 min ago")
           { title: "Version of", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
           {
             title: "Tags",

@@ -1,4 +1,4 @@
-/** What a deployment is made of, as the forms gather it, and how it is sent. */
+/** Inputs of a deployment as the forms collect them, and the requests that create it. */
 import { ApiError } from "../../api/api-error.ts";
 import { controlApi, data } from "../../api/clients.ts";
 import type { Deployment, Source } from "./queries.ts";
@@ -10,15 +10,15 @@ export interface Variable {
 
 export interface Upload {
   archive: Blob;
-  /** langgraph.json inside the project. */
+  /** Path of langgraph.json inside the project. */
   configPath: string;
 }
 
-/** @throws ApiError for what is refused */
+/** @throws ApiError when the upload is rejected */
 export async function uploadArchive(deploymentId: string, archive: Blob): Promise<string> {
   const params = { path: { deployment_id: deploymentId } };
   const target = await data(controlApi.POST("/v2/deployments/{deployment_id}/upload-url", { params }));
-  // the address names the control plane as it knows itself; from here it is reached through this origin
+  // the URL contains the control plane's own address; here it is reached through this origin
   const { pathname, search } = new URL(target.upload_url, location.origin);
   const path = pathname.slice(pathname.indexOf("/uploads/"));
   const answer = await fetch(`/api/control${path}${search}`, {
@@ -30,7 +30,7 @@ export async function uploadArchive(deploymentId: string, archive: Blob): Promis
   return target.object_path;
 }
 
-/** Makes a deployment of an upload: the record first, because the upload belongs to it. */
+/** Creates a deployment from an upload: the record first, because the upload belongs to it. */
 export async function createFromUpload(name: string, upload: Upload, variables: Variable[]): Promise<Deployment> {
   const made = await data(
     controlApi.POST("/v2/deployments", {
@@ -46,7 +46,7 @@ export async function createFromUpload(name: string, upload: Upload, variables: 
   try {
     await deployUpload(made.id, upload);
   } catch (error) {
-    // without its archive it would only be in the way of the next attempt
+    // without its archive it would only block the name for the next attempt
     const params = { path: { deployment_id: made.id } };
     await controlApi.DELETE("/v2/deployments/{deployment_id}", { params }).catch(() => {});
     throw error;
@@ -54,7 +54,7 @@ export async function createFromUpload(name: string, upload: Upload, variables: 
   return made;
 }
 
-/** A new revision of an upload. */
+/** Creates a revision from an upload. */
 export async function deployUpload(id: string, { archive, configPath }: Upload): Promise<void> {
   const path = await uploadArchive(id, archive);
   await controlApi.PATCH("/v2/deployments/{deployment_id}", {
@@ -71,9 +71,9 @@ export interface GitChoice {
   ref: string;
   configPath: string;
   integrationId: string | null;
-  /** Given once, it becomes an integration for that repository's host. */
+  /** When given, it is stored as an integration for that repository's host. */
   token: string;
-  /** That the host wants with the token; empty: what is usual there. */
+  /** User name that the host expects with the token; empty: the host's usual one. */
   username: string;
   buildOnPush: boolean;
 }
@@ -109,7 +109,7 @@ export async function createFromGit(name: string, git: GitChoice, variables: Var
 
 const KNOWN_HOSTS: Partial<Record<string, "github" | "gitlab">> = { "github.com": "github", "gitlab.com": "gitlab" };
 
-/** Hosts that are known tell by themselves which user name goes with a token. */
+/** Whether the user name that accompanies a token is known for this host. */
 export const isKnownHost = (repoUrl: string): boolean =>
   URL.canParse(repoUrl) && KNOWN_HOSTS[new URL(repoUrl).hostname] !== undefined;
 
@@ -135,7 +135,7 @@ export function createFromImage(name: string, image: string, variables: Variable
   );
 }
 
-/** A new revision of what the newest was made of, of another branch, tag, commit or image where one is named. */
+/** Creates a revision with the source of the newest one, or from the given branch, tag, commit or image. */
 export async function deployAgain(deployment: Deployment, what: { ref?: string; image?: string }): Promise<void> {
   await controlApi.POST("/v2/deployments/{deployment_id}/revisions", {
     params: { path: { deployment_id: deployment.id } },
@@ -148,11 +148,11 @@ export async function deployAgain(deployment: Deployment, what: { ref?: string; 
   });
 }
 
-/** Names as the control plane takes them. */
+/** Checks a name by the control plane's rules. */
 export const nameProblem = (name: string): string | null =>
   /^[a-z0-9][a-z0-9-]{0,62}$/.test(name) ? null : "1 to 63 of a-z, 0-9 and -, beginning with a letter or digit";
 
-/** What is no address at all is told while one types; which hosts may be asked, and paths, the server judges. */
+/** Rejects malformed URLs while typing; the server checks allowed hosts and paths. */
 export function repositoryProblem(address: string): string | null {
   if (address.startsWith("/")) return null;
   const isAddress = URL.canParse(address) && /^(https?|file):$/.test(new URL(address).protocol);

@@ -3,7 +3,7 @@ import { Anchor, Group, Text } from "@mantine/core";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import type { Deployment } from "./queries.ts";
 
-/** Where its API answers, for the SDKs. */
+/** Address of the deployment's API, for the SDKs. */
 export function DeploymentAddress({ deployment }: { deployment: Deployment }) {
   const url = deployment.source_config.custom_url;
   if (url === null) return <Text size="sm">–</Text>;

@@ -7,7 +7,7 @@ import { tellDone } from "../../ui/notify.ts";
 import { type Deployment, deploymentQuery } from "./queries.ts";
 import { VariablesEditor } from "./variables-editor.tsx";
 
-/** The variables that its server gets. Values are never shown; one that is not touched stays. */
+/** The server's environment variables. Values are never shown; untouched ones are kept. */
 export function Environment({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const [variables, setVariables] = useState(deployment.secrets);
@@ -18,7 +18,7 @@ export function Environment({ deployment }: { deployment: Deployment }) {
       data(
         controlApi.PATCH("/v2/deployments/{deployment_id}", {
           params: { path: { deployment_id: deployment.id } },
-          // an empty list alone would mean that they stay
+          // an empty list alone would keep them all
           body: { secrets: set, ...(set.length === 0 && { clear_secrets: true }) },
         }),
       ),

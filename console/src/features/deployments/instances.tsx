@@ -10,7 +10,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { instancesQuery } from "./queries.ts";
 
-/** What runs now and what ran lately, with what it uses. */
+/** Current and recent instances with their resource usage. */
 export function Instances({ deploymentId }: { deploymentId: string }) {
   const { data: instances, error, refetch } = useQuery(instancesQuery(deploymentId));
   if (error && !instances) return <Problem error={error} onRetry={refetch} />;

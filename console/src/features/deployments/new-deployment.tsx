@@ -46,7 +46,7 @@ interface NewDeploymentProps {
   onCreated: (deployment: Deployment) => void;
 }
 
-/** Of a project in a folder or archive, of a Git repository, or of an image that is there already. */
+/** Form for a deployment from a folder or archive, a Git repository, or an existing image. */
 export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
   useFocusBack();
   const queryClient = useQueryClient();

@@ -8,7 +8,7 @@ import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
 import type { Deployment } from "./queries.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 
-/** What is deployed next: another upload, the newest commit, another image. */
+/** Form for the next revision: another upload, the newest commit, another image. */
 export function NewRevision({ deployment, onClose }: { deployment: Deployment; onClose: () => void }) {
   useFocusBack();
   const queryClient = useQueryClient();
@@ -28,7 +28,7 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
       onClose();
-      // without a chosen one the newest is shown
+      // without a selected revision the newest is shown
       await navigate({ to: "/deployments/$deploymentId", params: { deploymentId: deployment.id }, search: {} });
     },
   });

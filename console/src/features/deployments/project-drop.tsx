@@ -7,7 +7,7 @@ import { filesOfDrop, filesOfFolder, type PackedFile, packProject } from "./tar.
 
 export interface PackedProject {
   archive: Blob;
-  /** What it is called in the form. */
+  /** Label of the upload in the form. */
   label: string;
 }
 
@@ -16,7 +16,7 @@ interface ProjectDropProps {
   onPacked: (project: PackedProject | null) => void;
 }
 
-/** A graph project: its folder, packed here, or a .tar.gz of it, by choosing or dropping. */
+/** Field for a graph project: its folder, packed here, or a .tar.gz of it, by choosing or dropping. */
 export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
   const [isOver, setOver] = useState(false);
   const [isPacking, setPacking] = useState(false);

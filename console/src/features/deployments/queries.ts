@@ -7,7 +7,7 @@ export type Deployment = components["schemas"]["Deployment"];
 export type Revision = components["schemas"]["Revision"];
 export type Source = Deployment["source"];
 
-/** What the platform shows in place of a secret's value; sent back, it keeps the value. */
+/** Placeholder that the platform shows for a secret's value; sending it back keeps the value. */
 export const MASK = "********";
 
 const MOVING = /^(CREATING|QUEUED|AWAITING_|BUILDING|DEPLOYING)/;
@@ -52,7 +52,7 @@ export const instancesQuery = (id: string) =>
     refetchInterval: 3_000,
   });
 
-/** What this control plane can deploy: sources of its drivers. */
+/** Query for the sources that this control plane's drivers can deploy. */
 export const controlInfoQuery = queryOptions({
   queryKey: ["control", "info"],
   queryFn: () => data(controlApi.GET("/info", {})),
@@ -75,7 +75,7 @@ export const SOURCE_NAMES: Record<Source, string> = {
   internal_template: "Template",
 };
 
-/** `/d/<slug>` or `<slug>.<domain>`: what the console's own paths name the server by. */
+/** Returns the id that the console's own paths use for a server, from `/d/<slug>` or `<slug>.<domain>`. */
 export function serverOf({ source_config: { custom_url: url } }: Deployment): string | null {
   return /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\.[a-z]/.exec(url ?? "")?.[1] ?? null;
 }

@@ -16,7 +16,7 @@ const FIELDS = [
 ] as const;
 type Name = (typeof FIELDS)[number]["name"];
 
-/** What its instances may use. */
+/** Resource limits of the deployment's instances. */
 export function Resources({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const spec = deployment.source_config.resource_spec ?? {};

@@ -19,7 +19,7 @@ import type { LogKind } from "./tabs.ts";
 
 const route = getRouteApi("/_shell/deployments/$deploymentId");
 
-/** All revisions, the newest first, and the log of the chosen one beside them. */
+/** All revisions, newest first, and the log of the chosen one beside them. */
 export function Revisions({ deployment }: { deployment: Deployment }) {
   const { revision: asked } = route.useSearch();
   const navigate = route.useNavigate();
@@ -119,7 +119,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
           onChange={(value) => void navigate({ search: (before) => ({ ...before, log: value as LogKind }) })}
           style={{ alignSelf: "start" }}
         />
-        {/* the last lines of one that failed come after its status */}
+        {/* the last lines of a failed revision follow its status */}
         <DeploymentLog
           key={kind}
           deploymentId={deployment.id}

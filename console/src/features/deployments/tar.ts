@@ -1,9 +1,9 @@
 /**
- * A project packed in the browser: gzip of tar (POSIX ustar, pax headers for paths that it cannot hold), as the
- * control plane takes it. What is no source stays out: packages, Git's own files, data of a server that ran here.
+ * Packs a project in the browser: gzip of tar (POSIX ustar, pax headers for paths that it cannot hold), in the control
+ * plane's upload format. Excludes everything but sources: packages, Git's own files, data of a server that ran here.
  */
 export interface PackedFile {
-  /** Inside the project, with `/`. */
+  /** Path inside the project, with `/`. */
   path: string;
   content: Blob;
 }
@@ -41,7 +41,7 @@ function headersOf(path: string, size: number): BlobPart[] {
   return [header("PaxHeader", record.length, "x"), record as BlobPart, padding, header("long-path", size, "0")];
 }
 
-/** `<length> <key>=<value>\n`, where the length counts its own digits. */
+/** Encodes `<length> <key>=<value>\n`, where the length counts its own digits. */
 function paxRecord(key: string, value: string): Uint8Array {
   const rest = bytesOf(` ${key}=${value}\n`).length;
   let length = rest + String(rest).length;
@@ -67,14 +67,14 @@ function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
   return block.buffer;
 }
 
-/** Of a folder that was chosen: paths without the folder's own name, and what is no source left out. */
+/** Returns the sources in a chosen folder, with paths relative to it. */
 export function filesOfFolder(chosen: Iterable<File>): PackedFile[] {
   return [...chosen]
     .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
     .filter(({ path }) => path !== "" && !isLeftOut(path));
 }
 
-/** What was dropped, folders walked. An archive comes as it is. */
+/** Returns dropped files, including those in folders. An archive is returned unchanged. */
 export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFile[]> {
   const found: PackedFile[] = [];
   const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
@@ -85,14 +85,14 @@ export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFil
       return;
     }
     const reader = (entry as FileSystemDirectoryEntry).createReader();
-    // a reader gives a hundred at a time, and none when it is through
+    // a reader returns a hundred at a time, and none at the end
     for (;;) {
       const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
       if (batch.length === 0) return;
       for (const one of batch) await walk(one, path === "" ? one.name : `${path}/${one.name}`);
     }
   };
-  // one folder is the project itself; several things lie in it
+  // a single folder is the project itself; otherwise the items are its contents
   const [first] = entries;
   if (entries.length === 1 && first!.isDirectory) await walk(first!, "");
   else for (const entry of entries) await walk(entry, entry.name);

@@ -8,19 +8,19 @@ import type { LogKind } from "./tabs.ts";
 type LogEntry = components["schemas"]["LogEntry"];
 
 const PAGE = 1000;
-/** How often the end of a log is looked at while it is followed. */
+/** Polling interval for new lines while the log is followed. */
 const LIVE_MS = 1_500;
 
 interface LogOf {
   deploymentId: string;
-  /** Absent: of all revisions. */
+  /** Absent: all revisions. */
   revisionId?: string | undefined;
   kind: LogKind;
 }
 
 /**
- * The newest lines, those that come, and older ones on demand. New lines are asked for behind the newest that is
- * known, so following costs a line a line. `pages` go backwards, from the newest to the oldest.
+ * Loads the newest lines, new lines as they arrive, and older ones on demand. New lines are requested after the newest
+ * known one, so each is transferred once. `pages` go backwards, from the newest to the oldest.
  */
 export function useLog(of: LogOf, filter: LogFilter, isLive: boolean) {
   const read = async (order: "asc" | "desc", offset: string | null): Promise<LogEntry[]> => {

@@ -9,7 +9,9 @@ interface VariablesEditorProps {
   onChange: (variables: Variable[]) => void;
 }
 
-/** Environment variables: values are secrets, typed in and never shown again. A whole .env may be pasted. */
+/**
+ * Editor for environment variables: values are secrets, entered once and never shown again. Accepts a pasted .env file.
+ */
 export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
   const change = (index: number, one: Partial<Variable>) =>
     onChange(variables.map((old, at) => (at === index ? { ...old, ...one } : old)));
@@ -78,7 +80,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
   );
 }
 
-/** Lines of `NAME=value`, quotes taken off. */
+/** Parses lines of `NAME=value`, without quotes. */
 function readEnv(text: string): Variable[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];

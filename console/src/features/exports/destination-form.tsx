@@ -26,7 +26,7 @@ const credentialsOf = (values: typeof NO_CREDENTIALS): Credentials => ({
   ...(orNull(values.session_token) !== null && { session_token: values.session_token.trim() }),
 });
 
-/** A new destination; the server writes a test object before it keeps anything. */
+/** Form for a new destination; the server writes a test object before it saves anything. */
 export function DestinationForm({ onClose, onSaved }: FormProps) {
   useFocusBack();
   const form = useForm({

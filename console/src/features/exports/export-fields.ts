@@ -2,7 +2,7 @@ import type { ExportBody } from "./exports-api.ts";
 
 type Field = NonNullable<ExportBody["export_fields"]>[number];
 
-/** Columns of an export in the order in which files have them; a name that the server does not know fails to compile. */
+/** Columns of an export in the order of its files; a name unknown to the server fails to compile. */
 const FIELDS: Record<Field, true> = {
   id: true,
   tenant_id: true,

@@ -32,7 +32,7 @@ interface ExportFormProps {
 type Compression = NonNullable<ExportBody["compression"]>;
 const DAY = 86_400_000;
 
-/** Midnight UTC so many days ago, as `datetime-local` wants it. */
+/** Returns midnight UTC that many days ago, as `datetime-local` expects it. */
 const midnight = (days: number): string =>
   new Date(Math.floor(Date.now() / DAY) * DAY - days * DAY).toISOString().slice(0, 16);
 
@@ -196,7 +196,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
   );
 }
 
-/** How much it would be, asked again when the words have rested. */
+/** Number of rows that the export would have, requested again when typing pauses. */
 function Preview({ body }: { body: ExportBody }) {
   const { session_id, start_time, end_time, filter } = body;
   const [asked] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);

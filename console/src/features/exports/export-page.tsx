@@ -31,7 +31,7 @@ import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/$exportId");
 
-/** One export, or one schedule with what came of it. */
+/** One export, or one schedule with its exports. */
 export function ExportPage() {
   const { exportId } = route.useParams();
   const { data: one, error, refetch } = useQuery(exportQuery(exportId));

@@ -10,7 +10,7 @@ import { type Export, type ExportRun, exportRunsQuery, isMoving } from "./export
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
-/** An export's runs, one a day of its window, each with its files. */
+/** An export's runs, one per day of its window, each with its files. */
 export function ExportRuns({ of }: { of: Export }) {
   const { data: runs, error, refetch } = useQuery(exportRunsQuery(of.id, isMoving(of)));
   if (error) return <Problem error={error} what="The days of this export could not be read" onRetry={refetch} />;

@@ -17,7 +17,7 @@ type Sent<Name extends keyof operations> = operations[Name] extends {
 export type Export = Answer<"get_api_v1_bulk_exports">[number];
 export type Destination = Answer<"get_api_v1_bulk_exports_destinations">[number];
 export type ExportBody = Sent<"post_api_v1_bulk_exports">;
-/** What the form asks; the API knows more. */
+/** Body that the form produces; the API accepts more fields. */
 export interface DestinationBody {
   destination_type: "s3";
   display_name: string;
@@ -32,7 +32,10 @@ export interface DestinationBody {
 }
 export type Credentials = Sent<"patch_api_v1_bulk_exports_destinations_destination_id">["credentials"];
 
-/** Upper case by default, title case where the installation says so. */
+/**
+ * Whether an export is in progress. Statuses are upper case by default, title case where the installation configures
+ * it.
+ */
 export const isMoving = ({ status }: { status: string }): boolean =>
   /^(created|running|intervalscheduled)$/i.test(status);
 
@@ -59,7 +62,7 @@ const readRuns = (id: string, signal: AbortSignal) =>
 
 export const exportRunsQuery = (id: string, moves: boolean) =>
   queryOptions({
-    // asked anew at once when the export has come to its end
+    // refetched at once when the export has ended
     queryKey: ["exports", id, "runs", moves],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readRuns(id, signal),
@@ -89,12 +92,12 @@ export const cancelExport = (id: string) =>
     }),
   );
 
-/** How many rows an export with these words would have now. */
+/** Counts the rows that an export with these options would have now. */
 export async function countRows(
   { session_id, start_time, end_time, filter }: Pick<ExportBody, "session_id" | "start_time" | "end_time" | "filter">,
   signal: AbortSignal,
 ): Promise<number> {
-  // an export's end is outside of it, a query's inside
+  // an export's end is exclusive, a query's inclusive
   const end = end_time == null ? undefined : new Date(Date.parse(end_time) - 1).toISOString();
   const stats = await data(
     traceApi.POST("/api/v1/runs/stats", {

@@ -9,7 +9,7 @@ test("the windows of a schedule that end next", () => {
     { start: "2026-11-01T12:00:00.000Z", end: "2026-11-01T18:00:00.000Z" },
     { start: "2026-11-01T18:00:00.000Z", end: "2026-11-02T00:00:00.000Z" },
   ]);
-  // one that begins later has its first window next
+  // the first window of a schedule that starts later is its next one
   expect(nextWindows(schedule, Date.parse("2026-10-01T00:00:00Z"), 1)[0]!.start).toBe("2026-11-01T00:00:00.000Z");
   expect(nextWindows({ ...schedule, interval_hours: null }, 0, 3)).toEqual([]);
 });

@@ -7,7 +7,7 @@ const moment = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Windows are told in UTC, because an export's days are days of UTC. */
+/** Formats in UTC, because an export's days are days of UTC. */
 export const utcMoment = (iso: string): string => `${moment.format(new Date(iso))} UTC`;
 
 export interface Windowed {
@@ -21,7 +21,7 @@ export function describeWindow({ start_time: start, end_time: end, interval_hour
   return `${moment.format(new Date(start))} – ${end === null ? "" : utcMoment(end)}`;
 }
 
-/** Of a schedule: the windows that end next, each exported once it is over. */
+/** Returns a schedule's next windows, each exported once it is over. */
 export function nextWindows(
   { start_time: start, interval_hours: hours }: Windowed,
   now: number,

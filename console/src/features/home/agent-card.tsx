@@ -6,7 +6,7 @@ import type { AgentServer } from "../../app/spaces.ts";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
 
-/** How one server is: what runs and waits, and who is waited for. */
+/** State of one server: active and pending runs, and threads that wait for a human. */
 export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {
   const { data: queue, error } = useQuery({
     queryKey: ["queue", server, "figures"],

@@ -6,15 +6,15 @@ import { Problem } from "../../ui/problem.tsx";
 
 interface CardProps<Item> {
   title: string;
-  /** The link to all that there is. */
+  /** Link to the complete list. */
   all: ReactNode;
   query: { data: readonly Item[] | undefined; error: Error | null; refetch: () => unknown };
-  /** What stands where nothing is. */
+  /** Shown when the list is empty. */
   none: ReactNode;
   line: (item: Item) => ReactNode;
 }
 
-/** A part of the first page: the newest of something, a line each. */
+/** Section of the home page: the newest items, a line each. */
 export function Card<Item>({ title, all, query: { data, error, refetch }, none, line }: CardProps<Item>) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>

@@ -11,7 +11,7 @@ import { DeploymentsCard } from "./deployments-card.tsx";
 import { ThreadsCard } from "./threads-card.tsx";
 import { FailuresCard, ProjectsCard } from "./traces-cards.tsx";
 
-/** The first page: what is there, how it is, and where to go from here. */
+/** Home page: the state of all services, with links. */
 export function Home() {
   const { data: about, error, refetch } = useQuery(spacesQuery);
   const { servers, isPending, error: serversError } = useAgentServers();
@@ -53,5 +53,5 @@ export function Home() {
   );
 }
 
-/** Each asks its server; more are in the list of deployments. */
+/** Limit, as each card queries its server; the list of deployments shows the rest. */
 const MOST = 12;

@@ -6,7 +6,7 @@ const BAR = 4;
 const GAP = 1;
 const HEIGHT = 20;
 
-/** A bar an hour; what failed is its lower part, in red. It fits into a line of text. */
+/** Bar per hour; its lower, red part counts failures. It fits into a line of text. */
 export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
   const most = Math.max(1, ...(hours ?? []).map(({ traces }) => traces));
   const heightOf = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / most) * HEIGHT));

@@ -1,4 +1,4 @@
-/** What happened in the last 24 hours, as the first page tells it. */
+/** Figures of the last 24 hours for the home page. */
 import { queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
@@ -9,7 +9,7 @@ const PROJECTS = 6;
 const FAILURES = 6;
 
 export interface Hour {
-  /** Traces that began in it. */
+  /** Traces that started in this hour. */
   traces: number;
   failed: number;
 }
@@ -25,7 +25,7 @@ export const newestProjects = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** By the hour, the oldest first. */
+/** Query for figures by hour, oldest first. */
 export const hoursOf = (projectId: string) =>
   queryOptions({
     queryKey: ["projects", "hours", projectId],
@@ -50,7 +50,7 @@ export const hoursOf = (projectId: string) =>
     refetchInterval: 10_000,
   });
 
-/** The newest traces that failed, of these projects. */
+/** Query for the newest failed traces of these projects. */
 export const failuresOf = (projectIds: string[]) =>
   queryOptions({
     queryKey: ["projects", "failures", projectIds],

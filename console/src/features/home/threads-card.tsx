@@ -10,7 +10,7 @@ import { Card } from "./card.tsx";
 
 const MOST = 6;
 
-/** The threads in which something happened last. */
+/** The most recently updated threads. */
 export function ThreadsCard({ server }: { server: string }) {
   const query = useQuery({ ...threadListQuery(server, {}), refetchInterval: 10_000 });
   return (

@@ -15,7 +15,7 @@ const AllProjects = () => (
   </AnchorLink>
 );
 
-/** The projects in which something happened last, with their day. */
+/** The most recently active projects, with their last 24 hours. */
 export function ProjectsCard() {
   return (
     <Card
@@ -49,7 +49,7 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
   );
 }
 
-/** What somebody should look at. */
+/** Recent failures that need attention. */
 export function FailuresCard() {
   const { data: projects } = useQuery(newestProjects);
   const ids = projects?.map(({ id }) => id) ?? [];
@@ -82,7 +82,7 @@ export function FailuresCard() {
   );
 }
 
-/** Graphs that were given no name are all called LangGraph by the library; their ids tell more. */
+/** Returns a run's name. The library calls all unnamed graphs LangGraph; their ids are more informative. */
 function nameOf(run: { name?: string; extra?: unknown }): string {
   const { graph_id: graph } = metadataOf(run);
   return run.name === "LangGraph" && typeof graph === "string" ? graph : (run.name ?? "");

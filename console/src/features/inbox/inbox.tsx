@@ -16,7 +16,7 @@ import { assistantsQuery } from "../threads/thread-queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/inbox");
 
-/** Threads that wait for a human, those that wait longest first. */
+/** Threads that wait for a human, longest waiting first. */
 export function Inbox() {
   const { server } = route.useParams();
   const [page, setPage] = useState(1);

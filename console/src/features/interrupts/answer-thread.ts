@@ -4,16 +4,16 @@ import type { Thread } from "../threads/thread-queries.ts";
 type Owner = Pick<Thread, "thread_id" | "metadata">;
 
 /**
- * Starts the run that goes on where the thread waits. `reject`: when somebody else has just answered, this answer is
- * refused instead of answering what is asked next.
- * @param resume undefined: the thread stopped at a breakpoint, and nothing was asked
+ * Starts the run that resumes the thread. `reject`: when another user has just answered, this answer is rejected
+ * instead of answering the next question.
+ * @param resume undefined: the thread stopped at a breakpoint, without a question
  */
 export async function answerThread(server: string, thread: Owner, resume?: { value: unknown }) {
   const work = resume ? { command: { resume: resume.value } } : { input: null };
   return await startRun(server, thread, { ...work, multitask_strategy: "reject" });
 }
 
-/** Starts a run in the background that goes on from a checkpoint. */
+/** Starts a background run from a checkpoint. */
 export async function goOnFrom(server: string, thread: Owner, checkpointId: string) {
   return await startRun(server, thread, { input: null, checkpoint_id: checkpointId });
 }
@@ -25,7 +25,7 @@ async function startRun(server: string, { thread_id: threadId, metadata }: Owner
   const body = {
     ...work,
     assistant_id: assistantId,
-    // as much as the playground shows, for whoever joins it there
+    // everything the playground shows, for readers who join there
     stream_mode: ["values", "messages-tuple", "updates", "tasks", "custom"],
     stream_subgraphs: true,
     stream_resumable: true,

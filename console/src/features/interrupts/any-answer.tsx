@@ -9,7 +9,7 @@ interface AnyAnswerProps {
   onAnswer: (value: unknown) => void;
 }
 
-/** Yes, no, text, or any JSON; what was asked may be the draft. */
+/** Form for yes, no, text, or any JSON; the interrupt's value can be used as a draft. */
 export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
   const [text, setText] = useState("");
   const isBroken = looksBroken(text);

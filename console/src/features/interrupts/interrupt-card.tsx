@@ -8,19 +8,19 @@ import { ReviewForm } from "./review-form.tsx";
 export interface Interrupt {
   id?: string | undefined;
   value?: unknown;
-  /** `breakpoint` where the run was told to stop ahead of a node. */
+  /** `breakpoint` where the run was configured to stop before a node. */
   when?: string | undefined;
 }
 
 interface InterruptCardProps {
   interrupt: Interrupt;
-  /** Of the node that asks. */
+  /** Node that raised the interrupt. */
   node?: string | undefined;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
 }
 
-/** What a run asks of a human, and the ways to answer. */
+/** A run's interrupt, with the ways to answer it. */
 export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: InterruptCardProps) {
   const review = readReview(value);
   return (
@@ -48,7 +48,7 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
   );
 }
 
-/** Text as text; an object that asks one question by its question. */
+/** Shows text as text; an object with a single question by that question. */
 export function Question({ value }: { value: unknown }) {
   if (typeof value === "string") {
     return <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{value}</Text>;

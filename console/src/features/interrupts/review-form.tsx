@@ -21,7 +21,7 @@ interface ReviewFormProps {
   onAnswer: (value: unknown) => void;
 }
 
-/** Calls of tools that wait for an approval, each with its own decision. */
+/** Form for tool calls that need approval, with a decision for each. */
 export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
   const [drafts, setDrafts] = useState(() => review.actions.map(draftOf));
   const change = (index: number, next: Partial<Draft>) =>

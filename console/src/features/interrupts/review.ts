@@ -1,7 +1,7 @@
 /**
- * What LangChain's agents ask of a human before they call a tool, in the two forms that are about: the middleware's
+ * Approval requests of LangChain's agents before tool calls, in both formats in use: the middleware's
  * (`action_requests`, answered with `decisions`; JavaScript writes camelCase) and the older one of agent inboxes (a
- * list of `action_request`s, answered with a list). Anything else is a question of the graph's own.
+ * list of `action_request`s, answered with a list). Any other value is a question specific to the graph.
  */
 export type Choice = "approve" | "edit" | "reject" | "respond";
 
@@ -59,7 +59,7 @@ function readInboxAction(entry: Fields): Action {
   };
 }
 
-/** The value that the graph's `interrupt` returns. */
+/** Builds the value that the graph's `interrupt` returns. */
 export function writeAnswer({ form, actions }: Review, decisions: Decision[]): unknown {
   const named = decisions.map((decision, index) => ({ decision, name: actions[index]!.name }));
   if (form === "inbox") {
@@ -76,7 +76,7 @@ export function writeAnswer({ form, actions }: Review, decisions: Decision[]): u
         return { type: decision.choice, ...(decision.message !== "" && { message: decision.message }) };
       }
       const edited = { name, args: decision.args };
-      // Python's middleware reads the one, JavaScript's the other
+      // Python's middleware reads the former, JavaScript's the latter
       return { type: "edit", edited_action: edited, editedAction: edited };
     }),
   };

@@ -11,7 +11,7 @@ interface ThreadInterruptsProps {
   thread: Pick<Thread, "thread_id" | "metadata" | "interrupts">;
 }
 
-/** What a thread waits for, answered where it stands; the run then goes on in the background. */
+/** A thread's interrupts, answered in place; the run then resumes in the background. */
 export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
   const queryClient = useQueryClient();
   const answer = useMutation({

@@ -21,7 +21,7 @@ interface ChartsProps {
 const seconds = (value: number) => duration(value * 1000);
 const whole = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
-/** Charts of one timeline; a click leads to the runs of the moment that was picked. */
+/** Charts of one timeline; a click opens the runs of the selected moment. */
 function Charts({
   projectId,
   range,
@@ -32,7 +32,7 @@ function Charts({
 }: Pick<ChartsProps, "projectId" | "range"> & {
   which: Which;
   isRoot: boolean;
-  /** How many charts come, so that their places are kept. */
+  /** Number of charts, to reserve their space. */
   count: number;
   children: (timeline: TimelineInRange, draw: (chart: Drawn) => ReactNode) => ReactNode;
 }) {
@@ -62,13 +62,13 @@ type Drawn = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
 };
 
 function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange; onPick: (index: number) => void }) {
-  // the function is new each time and draws the same
+  // the function is new at each render but draws the same
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   const series = useMemo(() => of(timeline), [timeline]);
   return <Chart {...chart} times={timeline.times} series={series} />;
 }
 
-/** Of all together several figures, of groups the first. */
+/** For all runs several figures, for groups only the first. */
 const either =
   (
     group: Group | undefined,

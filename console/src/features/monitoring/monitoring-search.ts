@@ -2,7 +2,10 @@ import { optionalText } from "../../ui/search-params.ts";
 import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
 import type { Group } from "./timeline-query.ts";
 
-/** Of `/projects/$projectId/monitoring`: the range, and by what the runs are told apart, such as `metadata:user`. */
+/**
+ * Search parameters of `/projects/$projectId/monitoring`: the range, and the key by which runs are grouped, such as
+ * `metadata:user`.
+ */
 export interface MonitoringSearch {
   last?: string | undefined;
   from?: string | undefined;
@@ -21,7 +24,7 @@ export const readMonitoringSearch = (given: Record<string, unknown>): Monitoring
 
 export const rangeOf = (search: MonitoringSearch): TimeRange => readTimeRange(search, { last: "24h" });
 
-/** Groups that a chart shows. */
+/** Number of groups that a chart shows. */
 const MAX_GROUPS = 8;
 
 export function groupOf({ group }: MonitoringSearch): Group | undefined {

@@ -11,11 +11,11 @@ export type Group = NonNullable<Body["group_by"]>;
 export type Which = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
 
 export interface TimelineInRange extends Timeline {
-  /** The moments of all buckets of the range, also of empty ones; seconds since 1970. */
+  /** Times of all buckets in the range, including empty ones; seconds since 1970. */
   times: number[];
 }
 
-/** Figures of a project's runs over the range, which moves along while it is one that ends now. */
+/** Query for figures of a project's runs over the range, which advances with the clock if it ends now. */
 export const timelineQuery = (projectId: string, range: TimeRange, which: Which) =>
   queryOptions({
     queryKey: ["timeline", projectId, range, which],

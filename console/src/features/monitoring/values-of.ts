@@ -3,7 +3,7 @@ import type { Point, TimelineInRange } from "./timeline-query.ts";
 
 type Figure = (point: Point) => number | null | undefined;
 
-/** A point's figure at each moment of the timeline; `empty` where no run began. */
+/** Returns a point's figure at each moment of the timeline; `empty` where no run started. */
 export function valuesOf(
   { times }: Pick<TimelineInRange, "times">,
   points: readonly { start: string }[],
@@ -17,7 +17,7 @@ export function valuesOf(
   });
 }
 
-/** Several figures of all runs, each a series. */
+/** Returns several figures of all runs, each as a series. */
 export function figuresOf(
   timeline: TimelineInRange,
   figures: { label: string; of: Figure }[],
@@ -27,14 +27,14 @@ export function figuresOf(
   return figures.map(({ label, of }) => ({ label, values: valuesOf(timeline, points, of as never, empty) }));
 }
 
-/** One figure of each group, each a series. */
+/** Returns one figure of each group, each as a series. */
 export const groupsOf = (timeline: TimelineInRange, of: Figure, empty: number | null = null): ChartSeries[] =>
   timeline.series.map(({ group, points }) => ({
     label: group === "" ? "(none)" : group,
     values: valuesOf(timeline, points, of as never, empty),
   }));
 
-/** Average scores by key of feedback; the keys with the most come first. */
+/** Returns average scores by feedback key; the most frequent keys come first. */
 export function feedbackOf(timeline: TimelineInRange, most = 5): ChartSeries[] {
   const size = ({ points }: TimelineInRange["feedback"][number]) => points.reduce((sum, { n }) => sum + n, 0);
   return timeline.feedback

@@ -1,14 +1,14 @@
 import type { State } from "../threads/thread-queries.ts";
 
 /**
- * The branch of the thread's newest state, as `useStream` writes branches: the first checkpoint after each fork on the
- * way. The hook's own default follows the newest child at each fork, which need not lead there.
+ * Returns the branch of the thread's newest state, in `useStream`'s format: the first checkpoint after each fork on the
+ * path. The hook's own default follows the newest child at each fork, which need not lead there.
  * @param states newest first
  */
 export function branchOf(states: readonly State[], checkpointId: string | undefined): string {
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
   const children = new Map<string | undefined, number>();
-  // what lies beyond the fetched states counts as one root, if anything began there
+  // states beyond the fetched ones count as one root, if any branch starts there
   const parentOf = ({ parent_checkpoint: parent }: State) => parent?.checkpoint_id ?? undefined;
   for (const state of states) children.set(parentOf(state), (children.get(parentOf(state)) ?? 0) + 1);
   const path: string[] = [];

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Where a graph keeps its conversation; null for one that has none. */
+/** Returns the key of a graph's conversation in its state; null when it has none. */
 export function messagesKeyOf(schema: JsonSchema | null | undefined): string | null {
   const properties = Object.entries(schema?.properties ?? {});
   const marked = properties.find(([, property]) => property["langgraph_type"] === "messages");
@@ -10,11 +10,11 @@ export function messagesKeyOf(schema: JsonSchema | null | undefined): string | n
   return properties.some(([name]) => name === "messages") ? "messages" : null;
 }
 
-/** The form's fields of a graph: all of its input but the conversation. */
+/** Whether a graph's input has fields besides the conversation, which the form shows. */
 export const hasFields = (schema: JsonSchema | null | undefined, messagesKey: string | null): boolean =>
   Object.keys(schema?.properties ?? {}).some((name) => name !== messagesKey);
 
-/** As the SDKs make ids; also where the page has no secure context. */
+/** Generates an id as the SDKs do, including pages without a secure context. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -23,7 +23,7 @@ export function newId(): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** A message of a human; pictures are data URLs. */
+/** Creates a human message; pictures are data URLs. */
 export function humanMessage(text: string, pictures: readonly string[], id = newId()): Fields {
   const content =
     pictures.length === 0

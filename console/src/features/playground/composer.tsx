@@ -39,7 +39,7 @@ const STRATEGIES = [
   { value: "rollback", label: "Roll back: stop it, undo it" },
 ];
 
-/** The next input: a message, a form of the graph's input, or JSON. */
+/** Editor for the next input: a message, a form of the graph's input, or JSON. */
 export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy, onSend }: ComposerProps) {
   const hasForm = hasFields(schema, messagesKey);
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");

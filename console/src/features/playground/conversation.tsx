@@ -6,7 +6,7 @@ import { type Message, messageText } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import classes from "./playground.module.css";
 
-/** Of one message: in which branches it has alternatives. */
+/** Branches in which a message has alternatives. */
 export interface Alternatives {
   now: string;
   all: string[];
@@ -14,10 +14,10 @@ export interface Alternatives {
 
 interface ConversationProps {
   messages: Message[];
-  /** Undefined: nothing but looking. */
+  /** Undefined: read-only. */
   alternativesOf?: (message: Message, index: number) => Alternatives | null;
   onBranch?: (branch: string) => void;
-  /** Absent where a message's origin is not among the fetched states. */
+  /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
   onEdit?: (message: Message, index: number, text: string) => void;
   onAgain?: (message: Message, index: number) => void;
@@ -145,7 +145,7 @@ function Tool({ label, onClick, isDisabled = false, children }: ToolProps) {
   );
 }
 
-/** Follows what is written, unless somebody has scrolled up to read. */
+/** Scrolls with new messages, unless the reader has scrolled up. */
 function useScrollToEnd(messages: Message[], isRunning: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);

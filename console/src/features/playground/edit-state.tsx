@@ -10,14 +10,14 @@ interface EditStateProps {
   server: string;
   threadId: string;
   state: State;
-  /** Of the graph. */
+  /** Nodes of the graph. */
   nodes: readonly string[];
   onClose: () => void;
-  /** The new checkpoint, and whether the run shall go on from there. */
+  /** Called with the new checkpoint, and whether the run should resume from it. */
   onDone: (checkpointId: string, goesOn: boolean) => Promise<unknown>;
 }
 
-/** Writes into a state, which makes a new checkpoint below it: a fork, where it is not the newest. */
+/** Updates a state, which creates a new checkpoint below it: a fork, unless it is the newest. */
 export function EditState({ server, threadId, state, nodes, onClose, onDone }: EditStateProps) {
   useFocusBack();
   const [text, setText] = useState(() => writeJson(state.values));
@@ -73,13 +73,13 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
   );
 }
 
-/** Untouched members would go through their reducers a second time. */
+/** Returns only changed members: untouched ones would pass through their reducers a second time. */
 function changedOnly(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
   const changed = Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
   return Object.fromEntries(changed.map(([key, value]) => [key, onlyNew(value, before[key])]));
 }
 
-/** Of a list of messages: those that are new or were changed, which reducers of messages know by their ids. */
+/** Returns the new or changed messages of a list: reducers of messages match them by id. */
 function onlyNew(now: unknown, before: unknown): unknown {
   if (!Array.isArray(now) || !Array.isArray(before)) return now;
   const hasIds = [...now, ...before].every((entry) => typeof (entry as { id?: unknown } | null)?.id === "string");

@@ -4,8 +4,8 @@ import { agentClient } from "../../api/agent-client.ts";
 import type { Frame } from "./run-watch.ts";
 
 /**
- * The official client, with an eye on the frames of its streams. Values of subgraphs are seen and not handed on:
- * `useStream` would take them for the thread's own.
+ * Creates the official client and observes the frames of its streams. Values of subgraphs are observed but not passed
+ * on: `useStream` would take them for the thread's own.
  */
 export function observedClient(server: string, observe: (frame: Frame) => void): Client {
   const client = agentClient(server);

@@ -7,8 +7,7 @@ import type { PlaygroundSearch } from "./read-place.ts";
 export const loadWorkbench = () => import("./workbench.tsx");
 
 /**
- * Asks for what the playground shows while its code is still on the way, instead of after it. What fails here is asked
- * for again by the page, which tells of it.
+ * Prefetches the playground's data while its code is loading. The page repeats failed requests, and shows their errors.
  */
 export function prefetchPlayground(queryClient: QueryClient, server: string, place: PlaygroundSearch): void {
   void loadWorkbench().catch(() => {});

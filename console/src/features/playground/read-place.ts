@@ -8,7 +8,7 @@ export interface PlaygroundSearch {
   panel?: (typeof PANELS)[number];
 }
 
-/** What an address says of the playground; anything else in it is dropped. */
+/** Reads the playground's search parameters; unknown ones are dropped. */
 export function readPlace(search: Record<string, unknown>): PlaygroundSearch {
   const { assistant, thread, checkpoint } = search;
   const panel = PANELS.find((name) => name === search["panel"]);

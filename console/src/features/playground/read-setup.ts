@@ -3,7 +3,7 @@ import type { Setup } from "./use-run.ts";
 
 export interface SetupDraft {
   fields: Record<string, unknown>;
-  /** JSON text of the config, beside what the form says. */
+  /** JSON text of the config, in addition to the form. */
   config: string;
   before: string[];
   after: string[];
@@ -11,7 +11,7 @@ export interface SetupDraft {
 
 export const EMPTY_SETUP: SetupDraft = { fields: {}, config: "", before: [], after: [] };
 
-/** @throws where the config is no JSON object */
+/** @throws when the config is not a JSON object */
 export function readSetup({ fields, config: text, before, after }: SetupDraft, kind: "context" | "config"): Setup {
   const config = readObject(text, "The config");
   const hasFields = Object.keys(fields).length > 0;

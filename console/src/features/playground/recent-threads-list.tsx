@@ -16,7 +16,7 @@ interface RecentThreadsListProps {
   onChoose: (threadId: string) => void;
 }
 
-/** The threads where something happened last, newest first. */
+/** The most recently updated threads, newest first. */
 export function RecentThreadsList({ server, current, onChoose }: RecentThreadsListProps) {
   const { data, error, refetch } = useQuery(threadListQuery(server, {}));
   if (error && !data) return <Problem error={error} onRetry={refetch} />;

@@ -14,7 +14,7 @@ interface RecentThreadsProps {
   onChoose: (threadId: string) => void;
 }
 
-/** From one conversation to another without leaving the page. */
+/** Switches between conversations without leaving the page. */
 export function RecentThreads({ server, current, onChoose }: RecentThreadsProps) {
   const [isOpen, setOpen] = useState(false);
   return (

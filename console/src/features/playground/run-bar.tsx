@@ -12,10 +12,10 @@ import classes from "./playground.module.css";
 interface RunBarProps {
   server: string;
   threadId: string | null;
-  /** The run has stopped to ask a human. */
+  /** Whether the run has stopped at an interrupt. */
   isAsking: boolean;
   run: Run | undefined;
-  /** Behind the one that runs. */
+  /** Runs queued behind the active one. */
   waiting: Run[];
   isRunning: boolean;
   isLost: boolean;
@@ -23,7 +23,7 @@ interface RunBarProps {
   onCancel: (runId: string) => void;
 }
 
-/** The run that is under way, or was last: its status, its trace, and how to stop it. */
+/** The active or last run: its status, its trace, and a button to stop it. */
 export function RunBar({
   server,
   threadId,

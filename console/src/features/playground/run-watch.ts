@@ -1,6 +1,6 @@
 /**
- * What a run's stream tells of its course: which nodes are at work, what each step wrote, and where the stream stands,
- * so that it can be taken up again. A node of a subgraph is called `parent:child`, as the drawing of a graph calls it.
+ * Progress of a run as derived from its stream: active nodes, each step's writes, and the stream's position, from which
+ * it can be resumed. A node of a subgraph is named `parent:child`, as in the drawing of a graph.
  */
 import type { NodeState } from "../../ui/graph-view/graph-view.tsx";
 
@@ -12,7 +12,7 @@ export interface Frame {
 }
 
 export interface Step {
-  /** Of the task. */
+  /** Id of the task. */
   id: string;
   node: string;
   state: NodeState;
@@ -38,7 +38,7 @@ export const NOTHING: RunWatch = {
   custom: [],
 };
 
-/** Steps and custom events that are kept; the checkpoints know the others. */
+/** Limit on retained steps and custom events; the checkpoints contain the others. */
 const KEPT = 200;
 
 interface TaskFrame {
@@ -80,7 +80,7 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
   const at = watch.steps.findIndex((known) => known.id === task.id);
   const steps = at === -1 ? [...watch.steps, step].slice(-KEPT) : watch.steps.with(at, step);
   const nodes = new Map(watch.nodes);
-  // several tasks of one node may run at once
+  // several tasks of one node may run concurrently
   const isStillActive = steps.some((other) => other.node === node && other.state === "active");
   nodes.set(node, isStillActive ? "active" : state);
   return { ...watch, steps, nodes };
@@ -88,7 +88,7 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
 
 const nodeId = (path: string[], name: string): string => [...path, name].join(":");
 
-/** When the stream is over, nothing is at work any more; what was, when the run failed, is what failed. */
+/** Ends all activity when the stream is over; in a failed run the active nodes become the failed ones. */
 export function atRest(watch: RunWatch, hasFailed: boolean): RunWatch {
   const over = ([node, state]: [string, NodeState]): [string, NodeState][] =>
     state !== "active" ? [[node, state]] : hasFailed ? [[node, "failed"]] : [];

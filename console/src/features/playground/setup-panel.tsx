@@ -6,7 +6,7 @@ import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import type { SetupDraft } from "./read-setup.ts";
 
 interface SetupPanelProps {
-  /** Of the context, or of the config for graphs that know no context. */
+  /** Schema of the context, or of the config for graphs without a context. */
   schema: JsonSchema | null;
   kind: "context" | "config";
   nodes: readonly string[];
@@ -15,7 +15,7 @@ interface SetupPanelProps {
   onChange: (draft: SetupDraft) => void;
 }
 
-/** What goes with each run: context or config by its schema, breakpoints, and config as JSON. */
+/** Options of every run: context or config by its schema, breakpoints, and config as JSON. */
 export function SetupPanel({ schema, kind, nodes, draft, error, onChange }: SetupPanelProps) {
   const hasForm = Object.keys(schema?.properties ?? {}).length > 0;
   return (

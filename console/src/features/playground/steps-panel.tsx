@@ -13,7 +13,7 @@ import type { Step } from "./run-watch.ts";
 interface StepsPanelProps {
   /** Newest first. */
   states: readonly State[];
-  /** Of the run that is under way. */
+  /** Steps of the active run. */
   live: readonly Step[];
   custom: readonly unknown[];
   viewed: string | null;
@@ -23,7 +23,7 @@ interface StepsPanelProps {
   onEdit: (state: State) => void;
 }
 
-/** The thread's states, newest first, and above them what the run is at. */
+/** The thread's states, newest first, with the active run's steps above them. */
 export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: StepsPanelProps) {
   if (states.length === 0 && live.length === 0) {
     return (
@@ -102,7 +102,7 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
   );
 }
 
-/** Drawn when it is opened: a state may be large, and there are many. */
+/** Rendered only when opened: a state may be large, and there are many. */
 function Unfolded({ label, value }: { label: string; value: unknown }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -18,7 +18,7 @@ import type { Conduct, Send } from "./use-run.ts";
 interface TalkProps {
   run: Conduct;
   messagesKey: string | null;
-  /** A state that was chosen instead of the newest. */
+  /** State selected instead of the newest. */
   viewed: State | undefined;
   isViewing: boolean;
   head: State | undefined;
@@ -28,7 +28,7 @@ interface TalkProps {
   send: (what: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
 }
 
-/** What was said, or what the state is; what went wrong; what is asked of a human. */
+/** The conversation or the state, with errors and interrupts. */
 export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onProblem, onNewest, send }: TalkProps) {
   const { stream, states } = run;
   const isRunning = stream.isLoading;
@@ -38,7 +38,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
 
   const originOf = (message: Message, index: number) => {
     const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
-    // the oldest of the fetched states holds whatever was said before it
+    // the oldest of the fetched states contains all earlier messages
     const isCut = states.length >= HISTORY && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
@@ -46,7 +46,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
   };
-  // the thread alone tells of a limit that was reached; what has ended well since has nothing left to do
+  // only the thread reports that a limit was reached; once a later run has succeeded, no nodes are left to run
   const isStuck = run.thread?.status === "error" && (head === undefined || head.next.length > 0);
   const told = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
   const failure = problem || isRunning || isViewing ? null : readFailure(told);
@@ -55,7 +55,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
     return head === undefined ? undefined : send({ input: null });
   };
   const all = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
-  // what a run that failed has not come to is no breakpoint
+  // pending tasks of a failed run are not breakpoints
   const interrupts = all.filter(({ when, value }) => !(failure && when === "breakpoint" && value === undefined));
   const below = (
     <Stack gap="xs" mt="xs">

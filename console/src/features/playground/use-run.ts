@@ -1,7 +1,7 @@
 /**
- * A thread's conversation through the official React hook. Beside it stands a poll of the thread, so that runs of
- * others are joined when they begin, a stream that was cut is taken up where it ended as soon as the server answers,
- * and a reload finds the run that is under way.
+ * A thread's conversation through the official React hook, together with a poll of the thread: runs of other clients
+ * are joined when they start, an interrupted stream is resumed as soon as the server responds, and a reload finds the
+ * active run.
  */
 import { useStream } from "@langchain/langgraph-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -21,7 +21,7 @@ import type { Watcher } from "./watcher.ts";
 
 export type Strategy = "enqueue" | "reject" | "interrupt" | "rollback";
 
-/** What every run of this page is told beside its input. */
+/** Options of every run of this page besides its input. */
 export interface Setup {
   config?: Record<string, unknown>;
   context?: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface Send {
   /** Null: the thread's newest state. */
   from: Omit<Checkpoint, "thread_id"> | null;
   resume?: { value: unknown };
-  /** What is shown until the server has said better. */
+  /** Values shown until the server has responded. */
   optimistic?: Record<string, unknown>;
 }
 
@@ -47,7 +47,7 @@ interface Options {
   watcher: Watcher;
   messagesKey: string;
   onThread: (threadId: string) => void;
-  /** The run failed or was refused: what the hook shows is stale. */
+  /** Called when the run failed or was rejected: the hook's values are stale. */
   onBroken: (error: Error) => void;
 }
 
@@ -108,7 +108,7 @@ export function useRun({
     refetchInterval: isLoading || row.data?.status === "busy" ? POLL_MS : false,
   });
 
-  // what was streamed to its end is not joined again, though a poll may still call it running
+  // a completed stream is not joined again, though a poll may still report its run as running
   const wasLoading = useRef(false);
   useEffect(() => {
     if (wasLoading.current && !isLoading) {
@@ -169,7 +169,7 @@ export function useRun({
     });
   };
 
-  /** Stops the run and takes back those that wait behind it. */
+  /** Cancels a run, active or queued. */
   const cancel = async (runId: string) => {
     if (threadId === null) return;
     await client.runs.cancel(threadId, runId, true).catch(tellFailure("The run was not cancelled"));

@@ -1,14 +1,14 @@
 import { applyFrame, atRest, type Frame, NOTHING, type RunWatch } from "./run-watch.ts";
 
-/** Holds a run's course for React, which is told of it once a frame of the screen at most. */
+/** Store of a run's progress for React, which it notifies at most once per animation frame. */
 export class Watcher {
   #now: RunWatch = NOTHING;
   #shown: RunWatch = NOTHING;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Runs that were streamed to their end: a poll may still call them running. */
+  /** Runs whose streams have ended: a poll may still report them as running. */
   readonly ended = new Set<string>();
-  /** The stream has told of the run's own failure, so its end is no accident of the line. */
+  /** Whether the stream has reported the run's own failure, so that its end is not a connection error. */
   hasFailed = false;
 
   readonly take = (frame: Frame): void => {
@@ -30,7 +30,7 @@ export class Watcher {
     return this.#now.runId;
   }
 
-  /** Where the stream of a run goes on; undefined: from its beginning. */
+  /** Returns the position from which a run's stream resumes; undefined: from its start. */
   positionIn(runId: string): string | undefined {
     return this.#now.runId === runId ? this.#now.lastEventId : undefined;
   }

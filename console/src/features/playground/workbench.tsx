@@ -37,11 +37,11 @@ interface WorkbenchProps {
   strategy: Strategy;
   onStrategy: (strategy: Strategy) => void;
   problem: Error | null;
-  /** With an error what is shown begins anew from the server's states; with null the error is put away. */
+  /** An error reloads the view from the server's states; null dismisses the error. */
   onProblem: (problem: Error | null) => void;
 }
 
-/** One assistant and one thread: talk, graph, steps. */
+/** One assistant and one thread: conversation, graph, steps. */
 export function Workbench(props: WorkbenchProps) {
   const { server, assistant, place, onGo, watcher, draft, strategy, problem, onProblem } = props;
   const { assistant_id: assistantId } = assistant;
@@ -69,7 +69,7 @@ export function Workbench(props: WorkbenchProps) {
   });
   const { stream, states, runs } = run;
 
-  // the branch of the newest state is shown, until somebody chooses another
+  // the newest state's branch is shown until the user selects another
   const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
   useEffect(() => {
     if (newest !== undefined) stream.setBranch(branchOf(states, newest));
@@ -94,7 +94,7 @@ export function Workbench(props: WorkbenchProps) {
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;
   const listed = runs.find(({ run_id: id }) => id === watch.runId);
-  // its stream knows it before the list of runs does
+  // its stream reports it before the list of runs does
   const begun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
   const current = listed ?? (isRunning ? begun : runs.find(({ status }) => status !== "pending"));
   const waiting = runs.filter((one) => one.status === "pending" && one.run_id !== watch.runId).toReversed();

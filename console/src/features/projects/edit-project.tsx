@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { changeProject, createProject, type Project } from "./projects-api.ts";
 
-/** `new` makes one; null shows nothing. */
+/** `new` creates a project; null hides the dialog. */
 export function EditProject({
   project,
   onClose,

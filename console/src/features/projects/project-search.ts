@@ -2,10 +2,10 @@ import type { ProjectSearch, ProjectSort } from "./projects-api.ts";
 
 const SORTS: ProjectSort[] = ["name", "last_run_start_time", "latency_p50", "latency_p99", "error_rate", "runs_count"];
 
-/** What the address leaves out. */
+/** Defaults, which the address omits. */
 export const PROJECT_SEARCH: ProjectSearch = { text: "", sort: "last_run_start_time", desc: true, experiments: false };
 
-/** What the address says of the list; what makes no sense counts as not said. */
+/** Reads the list's search parameters; invalid values are ignored. */
 export function readProjectSearch(given: Partial<Record<keyof ProjectSearch, unknown>>): Partial<ProjectSearch> {
   const { text, sort, desc, experiments } = given;
   return {

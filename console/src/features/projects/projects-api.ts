@@ -13,11 +13,11 @@ export interface ProjectSearch {
   text: string;
   sort: ProjectSort;
   desc: boolean;
-  /** Experiments of datasets among them. */
+  /** Whether to include experiments of datasets. */
   experiments: boolean;
 }
 
-/** With figures of all their runs. */
+/** Query for projects, with statistics over all their runs. */
 export const projectsQuery = ({ text, sort, desc, experiments }: ProjectSearch) =>
   infiniteQueryOptions({
     queryKey: ["projects", { text, sort, desc, experiments }],

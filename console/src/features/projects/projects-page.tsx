@@ -87,7 +87,7 @@ function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] 
   ];
 }
 
-/** Projects with the figures of their traces. */
+/** Projects with statistics of their traces. */
 export function ProjectsPage() {
   const search = { ...PROJECT_SEARCH, ...useSearch({ from: "/_shell/projects/" }) };
   const navigate = useNavigate({ from: "/projects/" });

@@ -18,7 +18,7 @@ import { whyItWaits } from "./why-it-waits.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
 
-/** What runs, what waits and why, and who works. */
+/** Active runs, pending runs with the reason why they wait, and workers. */
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));

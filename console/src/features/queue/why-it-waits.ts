@@ -8,5 +8,5 @@ const TEXTS: Record<Reason, string> = {
   no_free_slot: "No slot is free. More servers, or more slots (N_JOBS_PER_WORKER), would start it sooner.",
 };
 
-/** The beginning of a sentence that ends with the moment or the run that it waits for. */
+/** Returns the beginning of a sentence that ends with the time or the run that it waits for. */
 export const whyItWaits = ({ reason }: { reason: Reason }): string => TEXTS[reason];

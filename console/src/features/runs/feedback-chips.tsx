@@ -4,7 +4,7 @@ import { describeFeedback, type FeedbackFigures } from "./run-record.ts";
 
 const SHOWN = 4;
 
-/** Averages of scores and most frequent values, by key. */
+/** Average scores and most frequent values, by key. */
 export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap?: "wrap" | "nowrap" }) {
   const entries = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>);
   if (entries.length === 0) return null;
@@ -18,7 +18,7 @@ export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap
           tt="none"
           fw={500}
           title={`${describeFeedback(key, figures)}, ${figures.n ?? 0} given`}
-          // in a narrow cell the first is whole, and the others end in an ellipsis rather than at the cell's edge
+          // in a narrow cell the first is whole, and the others are truncated with an ellipsis
           style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0 }}
         >
           {describeFeedback(key, figures)}

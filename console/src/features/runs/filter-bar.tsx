@@ -14,7 +14,7 @@ import { rangeOf, type RunSearch } from "./run-search.ts";
 import { facetsQuery } from "./runs-api.ts";
 import { SavedFilters } from "./saved-filters.tsx";
 
-/** More ways of looking: what the root of the trace is like, or any run of it. */
+/** Additional filters: on the root of the trace, or on any run of it. */
 const MORE = { trace_filter: "Root where", tree_filter: "Any run of the trace where" } as const;
 type More = keyof typeof MORE;
 
@@ -78,7 +78,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
   );
 }
 
-/** All that is looked for is in the address, so its link shows the same to whoever may see the project. */
+/** Copies a link. The address contains all filters, so it shows the same to every reader with access to the project. */
 function CopyLink() {
   const { copied, copy } = useCopy();
   const Icon = copied ? IconCheck : IconLink;
@@ -100,7 +100,7 @@ function TextSearch({ value, onChange }: { value: string; onChange: (text: strin
   const [text, setText] = useState(value);
   const told = useRef(value);
   useEffect(() => {
-    // a change of the address that did not come from here
+    // the address was changed elsewhere
     if (value !== told.current) setText(value);
     told.current = value;
   }, [value]);

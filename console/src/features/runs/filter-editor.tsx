@@ -11,12 +11,12 @@ import { type Fact, placeIn, wordsAt } from "./filter-language.ts";
 interface FilterEditorProps {
   value: string;
   onChange: (value: string) => void;
-  /** Enter; Shift and Enter begin a line. */
+  /** Called on Enter; Shift+Enter inserts a line break. */
   onSubmit: () => void;
   facts: readonly Fact[];
-  /** Where the mistake is, from 0; null without one. */
+  /** Position of the error, from 0; null without one. */
   mistakeAt: number | null;
-  /** Of the text that explains the mistake. */
+  /** Id of the text that explains the error. */
   describedBy: string;
 }
 
@@ -33,10 +33,10 @@ const language = StreamLanguage.define<object>({
   },
 });
 
-/** An expression of the filter language with completion. Load it lazily. */
+/** Editor for a filter expression, with completion. Load it lazily. */
 export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, describedBy }: FilterEditorProps) {
   const theme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  // what the editor was made with asks for what is true now
+  // the editor is created once and reads current values through this ref
   const now = useRef({ facts, onSubmit });
   now.current = { facts, onSubmit };
   const extensions = useMemo(

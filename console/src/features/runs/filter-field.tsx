@@ -10,17 +10,17 @@ import { complaintAbout } from "./runs-api.ts";
 const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
 
 interface FilterFieldProps {
-  /** What the expression speaks of: `Runs where`. */
+  /** Label such as `Runs where`. */
   label: string;
-  /** That is applied. */
+  /** Applied expression. */
   value: string;
   onApply: (value: string) => void;
   facts: readonly Fact[];
-  /** Beside the buttons. */
+  /** Elements beside the buttons. */
   children?: ReactNode;
 }
 
-/** An expression that is written, checked by the server while it is, and applied with Enter. */
+/** Field for an expression, validated by the server while typing, and applied with Enter. */
 export function FilterField({ label, value, onApply, facts, children }: FilterFieldProps) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);

@@ -1,13 +1,13 @@
 /**
- * What docs/filter-language.md says of expressions, for completion: functions, the fields each takes, and words where
- * a value is expected. The server reads the expression; this only helps to write it.
+ * Completion for expressions of docs/filter-language.md: functions, the fields each accepts, and words where a value is
+ * expected. The server parses the expression; this only helps to write it.
  */
 export interface Word {
   label: string;
-  /** What it is for, in a few words. */
+  /** Short description. */
   detail: string;
   kind: "function" | "field" | "value";
-  /** What is written, where it is not the label; `|` is where the cursor goes. */
+  /** Inserted text, where it differs from the label; `|` marks the cursor position. */
   insert?: string;
 }
 
@@ -89,22 +89,22 @@ const KNOWN_VALUES: Record<string, string[]> = {
 const BARE: Record<string, string[]> = { is_root: ["true", "false"], error: ["null"], parent_run_id: ["null"] };
 const LOGICAL = new Set(["and", "or", "not"]);
 
-/** Where one is in an expression: within which function, at which argument, after which field. */
+/** Cursor position in an expression: enclosing function, argument index, preceding field. */
 export interface Place {
   /** Null at the top. */
   call: string | null;
   argument: number;
-  /** The call's first argument, when it is a field. */
+  /** First argument of the call, when it is a field. */
   field: string | null;
-  /** Where the word or text that is being written begins. */
+  /** Start of the word or text at the cursor. */
   from: number;
-  /** The quote it began with. */
+  /** Opening quote of the text. */
   quote: string | null;
-  /** The value of `metadata_key` and the like that stands beside it in the same `and`. */
+  /** Value of the `metadata_key` (or similar) beside it in the same `and`. */
   pairKey: string | null;
 }
 
-/** Reads up to `at`; what follows does not matter. */
+/** Parses up to `at`; the rest does not matter. */
 export function placeIn(text: string, at: number): Place {
   const calls: { name: string; argument: number; field: string | null; pairKey: string | null }[] = [];
   let word = "";
@@ -152,7 +152,7 @@ function isInList(text: string, at: number): boolean {
   return before.lastIndexOf("[") > before.lastIndexOf("]");
 }
 
-/** What can be written there. Values come from what the project's runs have in common. */
+/** Returns completions for a place. Values come from the facets of the project's runs. */
 export function wordsAt(place: Place, facts: readonly Fact[]): Word[] {
   const { call, argument, field, quote, pairKey } = place;
   if (call !== null && !LOGICAL.has(call)) {
@@ -192,7 +192,7 @@ function valuesOf(field: string | null, pairKey: string | null, facts: readonly 
   return [...bare, ...quoted];
 }
 
-/** `a` and `b`, where either may be empty. A conjunction takes one more. */
+/** Joins `a` and `b`, either of which may be empty. An existing conjunction is extended. */
 export function conjoin(a: string, b: string): string {
   const [left, right] = [a.trim(), b.trim()];
   if (left === "" || right === "") return left || right;
@@ -201,7 +201,7 @@ export function conjoin(a: string, b: string): string {
   return inner !== undefined && isBalanced(inner) ? `and(${inner.trim()}, ${right})` : `and(${left}, ${right})`;
 }
 
-/** No bracket closes what the text did not open. */
+/** True when no bracket closes without being opened. */
 function isBalanced(text: string): boolean {
   let depth = 0;
   let quote = "";
@@ -217,7 +217,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** Where the server found the mistake: "Invalid filter at character 12: …". */
+/** Returns the position of the error in the server's message: "Invalid filter at character 12: …". */
 export function readComplaint(message: string): { at: number; reason: string } {
   const match = /at character (\d+): ([\s\S]*)$/.exec(message);
   return match ? { at: Number(match[1]), reason: match[2]! } : { at: 0, reason: message };

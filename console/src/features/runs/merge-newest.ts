@@ -8,8 +8,8 @@ interface Pages {
 }
 
 /**
- * Pages with what the newest page tells: changed runs in their places, new ones above. Null when none of the newest
- * is known although there are runs, so that others lie between.
+ * Merges the newest page into the known ones: changed runs in place, new ones on top. Null when none of the newest is
+ * known although there are runs, so that others may lie between.
  */
 export function mergeNewest(known: Pages, newest: Pick<RunPage, "runs" | "cursors">): Pages | null {
   const fresh = new Map(newest.runs.map((run) => [run.id, run]));
@@ -34,7 +34,7 @@ export function mergeNewest(known: Pages, newest: Pick<RunPage, "runs" | "cursor
   return { ...known, pages };
 }
 
-/** What a row shows of a run that goes on. */
+/** Whether two versions of an active run agree in the fields that a row shows. */
 function isAlike(a: RunPage["runs"][number], b: RunPage["runs"][number]): boolean {
   return (
     a.status === b.status &&

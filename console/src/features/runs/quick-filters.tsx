@@ -8,7 +8,7 @@ import type { Facet } from "./runs-api.ts";
 
 const NAMES: Record<string, string> = { name: "Name", run_type: "Type", status: "Status", tags: "Tags" };
 
-/** What the runs have in common; a click adds the filter that finds them. */
+/** Facets of the runs; a click adds the matching filter. */
 export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (filter: string) => void }) {
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();

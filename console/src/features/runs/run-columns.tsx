@@ -9,7 +9,7 @@ import { RunIcon } from "./run-icon.tsx";
 import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "./run-record.ts";
 import { StatusDot } from "./status-dot.tsx";
 
-/** Columns by id, with the names by which they are chosen. */
+/** Columns by id, with their labels in the column picker. */
 export const RUN_COLUMNS: [id: string, label: string][] = [
   ["name", "Name"],
   ["input", "Input"],
@@ -41,7 +41,7 @@ const brief = (text: string | null | undefined, c?: string) =>
 
 const firstLine = (error: string | null | undefined): string | null => error?.split("\n", 1)[0] ?? null;
 
-/** @param projectId of the links */
+/** @param projectId project for the links */
 export function runColumns(projectId: string): Column<Run>[] {
   const cells: Record<string, Omit<Column<Run>, "id" | "header">> = {
     name: {

@@ -19,7 +19,7 @@ const ICONS = {
   parser: [IconBraces, "var(--mantine-color-blue-6)"],
 } as const;
 
-/** The sign of a kind of run, with its name for people who do not see it. */
+/** Icon of a kind of run, with its name for screen readers. */
 export function RunIcon({ type, size = 16 }: { type: string; size?: number }) {
   const [Icon, color] = ICONS[type as keyof typeof ICONS] ?? [IconArrowsSplit2, "var(--mantine-color-gray-6)"];
   return (

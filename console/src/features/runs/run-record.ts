@@ -3,12 +3,12 @@ import type { operations } from "../../api/trace.d.ts";
 type Page = operations["post_api_v1_runs_query"]["responses"][200]["content"]["application/json"];
 
 type Named<T> = { [Name in keyof T as string extends Name ? never : Name]: T[Name] };
-/** A run as v1 tells it; what was not selected is undefined. */
+/** A run as v1 returns it; unselected fields are undefined. */
 export type Run = Named<Page["runs"][number]>;
-/** Of a shared trace: nothing of where it lies. */
+/** Run of a shared trace: without its location. */
 export type AnyRun = Omit<Run, "session_id" | "app_path"> & Partial<Pick<Run, "session_id">>;
 
-/** v1 prints UTC without a suffix (contract trace-platform §0.5). */
+/** Adds the missing suffix to v1's times, which are UTC (contract trace-platform §0.5). */
 export function utc(naive: string): string;
 export function utc(naive: string | null | undefined): string | null;
 export function utc(naive: string | null | undefined): string | null {
@@ -16,7 +16,7 @@ export function utc(naive: string | null | undefined): string | null {
   return /(Z|[+-]\d\d:?\d\d)$/.test(naive) ? naive : `${naive}Z`;
 }
 
-/** Milliseconds since 1970 with fractions: microseconds count where runs are short. */
+/** Returns milliseconds since 1970 with fractions: microseconds matter for short runs. */
 export function timeOf(naive: string): number {
   const whole = Date.parse(utc(naive));
   const micros = /\.\d{3}(\d{3})/.exec(naive)?.[1];
@@ -25,11 +25,11 @@ export function timeOf(naive: string): number {
 
 type Timed = { start_time: string; end_time?: string | null };
 
-/** Milliseconds; null while it runs. */
+/** Returns milliseconds; null while it runs. */
 export const latencyOf = ({ start_time, end_time }: Timed): number | null =>
   end_time == null ? null : Math.max(0, timeOf(end_time) - timeOf(start_time));
 
-/** Milliseconds until the first token. */
+/** Returns milliseconds until the first token. */
 export const firstTokenOf = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
   first_token_time == null ? null : timeOf(first_token_time) - timeOf(start_time);
 
@@ -44,7 +44,7 @@ export interface FeedbackFigures {
   values?: Record<string, number>;
 }
 
-/** `helpful 0.67`, `tone friendly ×3`: what a chip says of a feedback key. */
+/** Describes a feedback key for a chip: `helpful 0.67`, `tone friendly ×3`. */
 export function describeFeedback(key: string, { n, avg, values }: FeedbackFigures): string {
   if (avg != null) return `${key} ${Number(avg.toFixed(2))}`;
   const [best, ...others] = Object.entries(values ?? {}).sort(([, a], [, b]) => b - a);

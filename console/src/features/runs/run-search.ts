@@ -1,19 +1,19 @@
 import { boundsOf, isPreset, type PRESETS, type TimeRange } from "../../ui/time-range.ts";
 
-/** What the address says of a project's page. */
+/** Search parameters of a project's page. */
 export const TABS = ["traces", "llm", "all", "threads"] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface RunSearch {
   tab: Tab;
-  /** Of each run, of its root, of any run of its trace (docs/filter-language.md). */
+  /** Filters on each run, on its root, on any run of its trace (docs/filter-language.md). */
   filter: string;
   trace_filter: string;
   tree_filter: string;
-  /** Text anywhere in a run. */
+  /** Text to find anywhere in a run. */
   text: string;
   last: keyof typeof PRESETS;
-  /** ISO 8601; both given, `last` does not count. */
+  /** ISO 8601; when both are given, `last` is ignored. */
   from: string;
   to: string;
   /** Newest first. */
@@ -21,7 +21,7 @@ export interface RunSearch {
   live: boolean;
 }
 
-/** What the address leaves out. */
+/** Defaults, which the address omits. */
 export const RUN_SEARCH: RunSearch = {
   tab: "traces",
   filter: "",
@@ -35,7 +35,7 @@ export const RUN_SEARCH: RunSearch = {
   live: true,
 };
 
-/** What makes no sense counts as not said. */
+/** Reads the search parameters; invalid values are ignored. */
 export function readRunSearch(given: Partial<Record<keyof RunSearch, unknown>>): Partial<RunSearch> {
   const text = (value: unknown): string =>
     typeof value === "string" || typeof value === "number" ? String(value).slice(0, 65_536) : "";
@@ -58,7 +58,10 @@ export function readRunSearch(given: Partial<Record<keyof RunSearch, unknown>>):
 export const rangeOf = ({ last, from, to }: RunSearch): TimeRange =>
   from !== "" && to !== "" ? { from, to } : { last };
 
-/** Bounds of start times as queries want them; runs that begin after now count too while the range goes with it. */
+/**
+ * Returns the bounds of start times for queries; a range that ends now has no upper bound, so that later runs match
+ * too.
+ */
 export function boundsAt(search: RunSearch, now: number): { start_time: string; end_time?: string } {
   const range = rangeOf(search);
   const { from, to } = boundsOf(range, now);

@@ -8,7 +8,7 @@ import { boundsAt, type RunSearch } from "./run-search.ts";
 export type RunQuery = NonNullable<operations["post_api_v1_runs_query"]["requestBody"]>["content"]["application/json"];
 type Selected = NonNullable<RunQuery["select"]>[number];
 
-/** What a row of the table shows. */
+/** Fields that a row of the table shows. */
 export const SELECTED: Selected[] = [
   "id",
   "name",
@@ -36,7 +36,7 @@ export const SELECTED: Selected[] = [
 const PAGE_SIZE = 50;
 export const LIVE_MS = 3000;
 
-/** The part of a query that does not depend on when it is asked. */
+/** Returns the part of a query that does not depend on the current time. */
 export function selectionOf(projectId: string, search: RunSearch): RunQuery {
   const { tab, filter, trace_filter, tree_filter, text } = search;
   return {
@@ -54,7 +54,7 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({
     queryKey: ["runs", projectId, { ...search, live: undefined }],
     queryFn: ({ pageParam, signal }) => {
-      // later pages keep the bounds of the first by their cursor's start time
+      // later pages keep the bounds of the first through their cursor's start time
       const body: RunQuery = {
         ...selectionOf(projectId, search),
         ...boundsAt(search, Date.now()),
@@ -70,7 +70,7 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
     placeholderData: keepPreviousData,
   });
 
-/** Figures over what is selected. */
+/** Query for statistics over the selected runs. */
 export const runStatsQuery = (projectId: string, search: RunSearch) =>
   queryOptions({
     queryKey: ["run-stats", projectId, { ...search, live: undefined, desc: undefined }],
@@ -98,11 +98,11 @@ export interface Figures {
 }
 
 export interface Facet extends Fact {
-  /** The filter that finds its runs. */
+  /** Filter that matches its runs. */
   query: string;
 }
 
-/** What the runs of a project have in common, whatever the filter says. */
+/** Query for the facets of a project's runs, regardless of the filter. */
 export const facetsQuery = (projectId: string, search: RunSearch) => {
   const unfiltered = { ...search, filter: "", trace_filter: "", tree_filter: "", text: "" };
   return queryOptions({
@@ -113,7 +113,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
         traceApi.POST("/api/v1/runs/stats", { body: { ...body, select: ["run_facets" as const] }, signal }),
       );
       const facets = ((stats as { run_facets?: unknown }).run_facets ?? []) as Facet[];
-      // the server leaves out that a key is one of the metadata, but its filter says so
+      // the server's facet does not mark metadata keys as such, but its filter does
       return facets.map((facet) =>
         facet.query.startsWith("and(eq(metadata_key") ? { ...facet, key: `metadata.${facet.key}` } : facet,
       );
@@ -123,7 +123,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
   });
 };
 
-/** Null when the expression can be read. */
+/** Validates an expression; null when it is valid. */
 export async function complaintAbout(filter: string): Promise<string | null> {
   if (filter.trim() === "") return null;
   const { errors } = await data(traceApi.POST("/api/v1/runs/query/validate", { body: { filter } }));

@@ -84,7 +84,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   );
 }
 
-/** Of all that is selected, not only of what is loaded. */
+/** Statistics of all selected runs, loaded or not. */
 function Figures({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
   const { data } = useQuery({ ...runStatsQuery(projectId, search), refetchInterval: isLive ? LIVE_MS * 3 : false });
   const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);

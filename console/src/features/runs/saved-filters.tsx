@@ -6,7 +6,7 @@ import { useState } from "react";
 import type { RunSearch } from "./run-search.ts";
 import classes from "./quick-filters.module.css";
 
-/** What a saved filter brings back. */
+/** Parameters that a saved filter restores. */
 const KEPT = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
 type Kept = Pick<RunSearch, (typeof KEPT)[number]>;
 interface Saved extends Kept {
@@ -16,7 +16,7 @@ interface Saved extends Kept {
 const keep = (search: RunSearch): Kept =>
   Object.fromEntries(KEPT.map((name) => [name, search[name]])) as unknown as Kept;
 
-/** Filters under names, kept in this browser for each project. */
+/** Named filters, stored in this browser for each project. */
 export function SavedFilters({
   projectId,
   search,

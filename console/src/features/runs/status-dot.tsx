@@ -1,7 +1,7 @@
 import { Loader } from "@mantine/core";
 import { IconAlertCircleFilled, IconCircleCheckFilled } from "@tabler/icons-react";
 
-/** Of a run, small: shape and name tell it too, not the colour alone. */
+/** Small status of a run: distinguished by shape and name, not only by colour. */
 export function StatusDot({ status, size = 14 }: { status: string; size?: number }) {
   return (
     <span title={status} role="img" aria-label={status} style={{ display: "inline-flex", flexShrink: 0 }}>

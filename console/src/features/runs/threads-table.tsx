@@ -56,7 +56,7 @@ interface ThreadsTableProps {
   onChange: (changes: Partial<RunSearch>) => void;
 }
 
-/** Conversations: traces with the same thread in their metadata. Opening one shows its turns in order. */
+/** Conversations: traces with the same thread in their metadata. A row opens its turns in order. */
 export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps) {
   const found = useInfiniteQuery({
     ...threadsQuery(projectId, search),

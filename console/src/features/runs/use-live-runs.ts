@@ -8,8 +8,8 @@ import { boundsAt, type RunSearch } from "./run-search.ts";
 import { LIVE_MS, runsQuery, selectionOf, SELECTED } from "./runs-api.ts";
 
 /**
- * The runs of a project, page by page. While it is live only the newest are asked for again, and put above the pages
- * that are there.
+ * Loads the runs of a project page by page. In live mode only the newest are refetched, and merged on top of the loaded
+ * pages.
  */
 export function useLiveRuns(projectId: string, search: RunSearch) {
   const client = useQueryClient();
@@ -28,7 +28,7 @@ export function useLiveRuns(projectId: string, search: RunSearch) {
       const newest = await data(traceApi.POST("/api/v1/runs/query", { body, signal }));
       const known = client.getQueryData<InfiniteData<Pick<RunPage, "runs" | "cursors">, string | null>>(query.queryKey);
       const merged = known && mergeNewest(known, newest);
-      // so many came at once that some between are not known
+      // so many arrived at once that some in between are missing
       if (merged === null) await client.resetQueries({ queryKey: query.queryKey });
       else if (merged !== known) client.setQueryData(query.queryKey, merged);
       return newest.runs.length;

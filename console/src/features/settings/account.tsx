@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
+import { keepCsrfToken, keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { tellDone } from "../../ui/notify.ts";
@@ -122,6 +122,7 @@ function Everywhere() {
       async run() {
         await traceApi.POST("/api/v1/logout", { body: { everywhere: true } });
         keepKey(null);
+        keepCsrfToken(null);
         keepWorkspace(null);
         queryClient.clear();
         await navigate({ to: "/sign-in" });

@@ -24,11 +24,11 @@ const SPANS = [
   { value: "365", label: "Last year" },
 ];
 
-/** Who changed what. */
+/** Log of changes with the user who made each. */
 export function AuditLog() {
   const { days = 7, operation, actor, target } = route.useSearch();
   const navigate = route.useNavigate();
-  // the window stands still while one reads, so that pages fit together
+  // the window is fixed while the log is read, so that pages fit together
   const filter = useMemo((): AuditFilter => {
     const to = Date.now();
     const span = { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to + 60_000).toISOString() };
@@ -88,7 +88,7 @@ interface FilterTextProps {
   onSet: (text: string | undefined) => void;
 }
 
-/** Taken when one presses enter or goes on. */
+/** Filter field, applied on Enter or blur. */
 function FilterText({ label, hint, value, onSet }: FilterTextProps) {
   const [text, setText] = useState(value ?? "");
   const apply = () => {

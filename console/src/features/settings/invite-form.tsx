@@ -7,7 +7,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery, workspacesQuery } from "./queries.ts";
 import { titleOf } from "./workspaces.tsx";
 
-/** Somebody by their e-mail address; who has an account already is in at once. */
+/** Form that invites a user by e-mail address; one with an account becomes a member at once. */
 export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvited: () => Promise<void> }) {
   const { data: roles = [] } = useQuery(rolesQuery);
   const { data: workspaces = [] } = useQuery(workspacesQuery);

@@ -26,7 +26,7 @@ type Kind = "service" | "organization" | "personal";
 
 const QUERIES = { service: keysQuery, organization: organizationKeysQuery, personal: personalKeysQuery };
 
-/** Keys of programs to the workspace and to others, and one's own. */
+/** Service keys to this and other workspaces, and the user's personal keys. */
 export function Keys() {
   const { data: who } = useQuery(whoQuery);
   const { data: organization } = useQuery(organizationQuery);
@@ -65,7 +65,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
   const queryClient = useQueryClient();
   const { data: found, error, refetch } = useQuery(QUERIES[kind]);
   const { data: here } = useQuery({ ...keysQuery, enabled: kind === "organization" });
-  // those of the workspace are in a list of their own
+  // keys of the workspace are in a separate list
   const keys = kind === "organization" ? here && found?.filter(({ id }) => here.every((one) => one.id !== id)) : found;
   const { ask, dialog } = useConfirm();
   const [isMaking, setMaking] = useState(false);

@@ -15,7 +15,7 @@ import { InviteForm } from "./invite-form.tsx";
 import { membersQuery, organizationQuery, rolesQuery } from "./queries.ts";
 import { titleOf } from "./workspaces.tsx";
 
-/** A member or an invitation, as one row. */
+/** Row for a member or an invitation. */
 interface Person {
   id: string;
   email: string;

@@ -8,10 +8,10 @@ export type Role = components["schemas"]["Role"];
 export type ApiKey = components["schemas"]["ApiKey"];
 export type Activity = components["schemas"]["OCSFApiActivity"];
 
-/** The first page waits for whom the server takes one for, so a server that hangs is waited for no longer. */
+/** Time limit of the identity request, on which the first page waits, for servers that hang. */
 const WHO_MS = 10_000;
 
-/** Whom the server takes one for; a key of nobody's and an open server have no person. */
+/** Query for the caller's identity; a service key and an open server have no user. */
 export const whoQuery = queryOptions({
   queryKey: ["identity", "who"],
   queryFn: () => data(traceApi.GET("/auth/public", { signal: AbortSignal.timeout(WHO_MS) })),
@@ -53,13 +53,13 @@ export const keysQuery = queryOptions({
   queryFn: () => data(traceApi.GET("/api/v1/api-key", {})),
 });
 
-/** Of all workspaces, for those who may see them. */
+/** Query for the keys of all workspaces, for users who may see them. */
 export const organizationKeysQuery = queryOptions({
   queryKey: ["identity", "organization-keys"],
   queryFn: () => data(traceApi.GET("/api/v1/orgs/current/service-keys", {})),
 });
 
-/** Of persons; a key or an open server has none, and is told so. */
+/** Query for a user's keys; a service key or an open server has no user, and gets an error. */
 export const personalKeysQuery = queryOptions({
   queryKey: ["identity", "personal-keys"],
   queryFn: () => data(traceApi.GET("/api/v1/api-key/current", {})),

@@ -11,7 +11,7 @@ import { rateLimitsQuery } from "./queries.ts";
 
 const WHOSE = { key: "API key", user: "User", ip: "Address" };
 
-/** The table of limits, with what this very caller has used in the window that runs. */
+/** Table of rate limits, with the caller's own usage in the current window. */
 export function RateLimits() {
   const { data: limits, error, refetch } = useQuery(rateLimitsQuery);
   const [onlyUsed, setOnlyUsed] = useState(false);

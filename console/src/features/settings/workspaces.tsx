@@ -155,7 +155,7 @@ function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
   );
 }
 
-/** Built-in roles are named WORKSPACE_ADMIN and so on. */
+/** Formats a role's name; built-in ones are named WORKSPACE_ADMIN and so on. */
 export const titleOf = (role: string | null): string =>
   role === null
     ? "–"

@@ -5,19 +5,19 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 
 interface ShareLinkProps {
   queryKey: readonly unknown[];
-  /** What is shared: `trace`. */
+  /** Kind of the shared item: `trace`. */
   noun: string;
-  /** What whoever has the link may read. */
+  /** Data that readers with the link can see. */
   covers: string;
   /** Last part of the link's path. */
   kind: "r" | "d";
-  /** The token; null while it is not shared. */
+  /** Reads the token; null while it is not shared. */
   read: () => Promise<string | null>;
   begin: () => Promise<unknown>;
   end: () => Promise<unknown>;
 }
 
-/** A link by which anybody may read something, and its end. */
+/** Public link to an item, with a button that revokes it. */
 export function ShareLink({ queryKey, noun, covers, kind, ...calls }: ShareLinkProps) {
   const client = useQueryClient();
   const share = useQuery({ queryKey, queryFn: calls.read });

@@ -12,7 +12,7 @@ import { PAGE_SIZE } from "../datasets/datasets-api.ts";
 import { SharedFrame } from "./shared-frame.tsx";
 import { NotShared } from "./shared-trace-page.tsx";
 
-/** A dataset by its link, without an account. */
+/** Dataset behind a public link, readable without an account. */
 export function SharedDatasetPage() {
   const { token } = useParams({ from: "/public/$token/d" });
   const params = { path: { share_token: token } };

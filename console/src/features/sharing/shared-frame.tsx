@@ -1,7 +1,7 @@
 import { Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** Around a page that a stranger sees: no navigation, because nothing else is theirs. */
+/** Frame of a public page: no navigation, because its readers have access to nothing else. */
 export function SharedFrame({ what, children }: { what: string; children: ReactNode }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { readTraceSearch, type View } from "../traces/trace-search.ts";
 
-/** The run that is looked at; without one it is the root. */
+/** Reads the selected run; without one the root is shown. */
 export const readSharedSearch = (given: { run?: unknown; view?: unknown }): { run?: string; view?: View } => ({
   ...(typeof given.run === "string" && { run: given.run }),
   ...(given.view !== undefined && readTraceSearch(given)),

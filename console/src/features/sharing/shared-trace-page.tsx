@@ -16,7 +16,7 @@ import { type View } from "../traces/trace-search.ts";
 import { TraceTreeView } from "../traces/trace-tree-view.tsx";
 import { SharedFrame } from "./shared-frame.tsx";
 
-/** A trace by its link, without an account. */
+/** Trace behind a public link, readable without an account. */
 export function SharedTracePage() {
   const { token } = useParams({ from: "/public/$token/r" });
   const { run: chosen, view = "run" } = useSearch({ from: "/public/$token/r" });
@@ -69,7 +69,7 @@ function SharedRun({ token, runId, view, onView }: SharedRunProps) {
     queryFn: async ({ signal }) => {
       const params = { path: { share_token: token }, query: { run: [runId] } };
       const found = await data(traceApi.GET("/api/v1/public/{share_token}/feedbacks", { params, signal }));
-      // strangers are not told who gave it
+      // the author is hidden from public readers
       return found as unknown as Feedback[];
     },
   });

@@ -1,4 +1,4 @@
-/** Why the way through the identity provider did not work out: the server leaves the reason in a cookie for a minute. */
+/** Reason why signing in through the identity provider failed: the server keeps it in a cookie for a minute. */
 const COOKIE = "heddle_sign_in_problem";
 
 export function readProblem(): string | null {

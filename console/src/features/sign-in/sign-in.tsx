@@ -5,7 +5,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepKey } from "../../api/credentials.ts";
+import { keepCsrfToken, keepKey, leaveForProvider } from "../../api/credentials.ts";
 import { forgetProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
@@ -56,10 +56,12 @@ export function SignIn() {
           {methods?.password && (
             <form
               onSubmit={byPassword.onSubmit(({ email, password }) =>
-                attempt(() => {
+                attempt(async () => {
                   // a key that is kept would speak for this tab instead, also one that was revoked
                   keepKey(null);
-                  return traceApi.POST("/api/v1/login", { body: { email, password, cookie: true } });
+                  const body = { email, password, cookie: true };
+                  const { csrf_token: token } = await data(traceApi.POST("/api/v1/login", { body }));
+                  keepCsrfToken(token ?? null);
                 })(),
               )}
             >
@@ -86,7 +88,10 @@ export function SignIn() {
               component="a"
               variant="default"
               href={`/api/trace${methods.oidc.path}?${ways(next)}`}
-              onClick={() => keepKey(null)}
+              onClick={() => {
+                keepKey(null);
+                leaveForProvider();
+              }}
             >
               Sign in at {new URL(methods.oidc.issuer).host}
             </Button>

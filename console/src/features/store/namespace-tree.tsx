@@ -12,7 +12,7 @@ interface TreeProps {
   onChoose: (namespace: string[]) => void;
 }
 
-/** Namespaces, each level read when it is opened. */
+/** Tree of namespaces; each level is loaded when it is expanded. */
 export function NamespaceTree(props: TreeProps) {
   return (
     <Box component="nav" aria-label="Namespaces">

@@ -5,10 +5,10 @@ import { agentApi, data } from "../../api/clients.ts";
 
 export type Item = components["schemas"]["Item"];
 
-/** Namespaces one level below; more are not shown, search finds what is in them. */
+/** Namespaces shown per level; search finds items in the others. */
 export const LEVEL_LIMIT = 1000;
 
-/** What stands right below a namespace. */
+/** Query for the direct children of a namespace. */
 export const childrenQuery = (server: string, prefix: string[]) =>
   queryOptions({
     queryKey: ["agent", server, "store", "namespaces", prefix],
@@ -24,15 +24,15 @@ export const childrenQuery = (server: string, prefix: string[]) =>
 
 export interface ItemSearch {
   namespace: string[];
-  /** Found by meaning. */
+  /** Text for semantic search. */
   query?: string | undefined;
-  /** JSON, as it was typed. */
+  /** JSON as typed. */
   filter?: string | undefined;
 }
 
 const PAGE = 50;
 
-/** Reading here does not make an item live longer. */
+/** Query for items. Reading them here does not extend their TTL. */
 export const itemsQuery = (server: string, { namespace, query, filter }: ItemSearch) =>
   infiniteQueryOptions({
     queryKey: ["agent", server, "store", "items", namespace, query, filter],

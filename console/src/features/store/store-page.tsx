@@ -19,7 +19,7 @@ import { type Item, type ItemSearch, itemsQuery } from "./queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/store");
 
-/** What graphs remember: namespaces on one side, the items below the chosen one on the other. */
+/** Long-term memory of graphs: namespaces on one side, the items of the selected one on the other. */
 export function StorePage() {
   const { server } = route.useParams();
   const { ns = [], in: within, key, query, filter } = route.useSearch();

@@ -9,7 +9,7 @@ interface FailureAlertProps {
   onRetry?: () => unknown;
 }
 
-/** Why a run failed, with its stack for whoever wants it. */
+/** Reason why a run failed, with an expandable stack trace. */
 export function FailureAlert({ failure: { name, message, stack }, title, onRetry }: FailureAlertProps) {
   return (
     <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title} role="alert">

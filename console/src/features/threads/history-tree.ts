@@ -2,19 +2,19 @@ import type { State } from "./thread-queries.ts";
 
 export interface TreeRow {
   state: State;
-  /** Of the state that it follows; absent for the first of what was fetched. */
+  /** Preceding state; absent for the first fetched one. */
   parent: State | undefined;
   /** 0 is the branch of the newest state; each fork away from it adds one. */
   depth: number;
-  /** The first state of a branch that is not the newest at its fork. */
+  /** Whether it is the first state of a branch that is not the newest at its fork. */
   isFork: boolean;
 }
 
 const idOf = (state: State) => state.checkpoint?.checkpoint_id ?? "";
 
 /**
- * States as a tree, from the newest down to the first: below a branch's states stand, indented, the branches that left
- * it there. Ids are ordered by time.
+ * Returns states as a tree, from the newest down to the first: branches follow the branch that they forked from,
+ * indented. Ids are ordered by time.
  */
 export function treeRows(states: readonly State[]): TreeRow[] {
   const known = new Map(states.map((state) => [idOf(state), state]));

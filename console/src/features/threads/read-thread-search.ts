@@ -5,7 +5,7 @@ export const TABS = ["state", "runs", "history", "feedback"] as const;
 export interface ThreadListSearch {
   status?: (typeof STATUSES)[number];
   assistant?: string;
-  /** `key=value` of the metadata. */
+  /** Metadata filter as `key=value`. */
   meta?: string;
   id?: string;
   sort?: (typeof SORTS)[number];
@@ -17,7 +17,7 @@ export interface ThreadListSearch {
 export interface ThreadSearch {
   tab?: (typeof TABS)[number];
   checkpoint?: string;
-  /** The other checkpoint that it is compared with. */
+  /** The other checkpoint to compare with. */
   with?: string;
 }
 
@@ -32,7 +32,7 @@ export function readThreadListSearch(search: Record<string, unknown>): ThreadLis
     status: oneOf(STATUSES, search["status"]),
     assistant: text(search["assistant"]),
     meta: text(search["meta"]),
-    // the address bar makes a number of what looks like one
+    // the router parses text that looks like a number
     id: text(search["id"]) ?? (typeof search["id"] === "number" ? String(search["id"]) : undefined),
     sort: oneOf(SORTS, search["sort"]),
     order: oneOf(["asc", "desc"] as const, search["order"]),
@@ -49,7 +49,7 @@ export function readThreadSearch(search: Record<string, unknown>): ThreadSearch 
   });
 }
 
-/** `key=value` as a filter; values that are JSON are taken as JSON. Null: no such thing. */
+/** Parses `key=value` as a filter; JSON values are parsed. Null for other text. */
 export function readMetadata(meta: string | undefined): Record<string, unknown> | null {
   const at = meta?.indexOf("=") ?? -1;
   if (meta === undefined || at < 1) return null;

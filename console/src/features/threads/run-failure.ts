@@ -1,15 +1,15 @@
-/** Why a run failed, as servers, tasks and streams tell of it: an object, its text as JSON, or bare text. */
+/** Reason why a run failed, as servers, tasks and streams report it: an object, its text as JSON, or bare text. */
 export interface RunFailure {
   name: string | null;
   message: string;
   stack: string | null;
 }
 
-/** Null where nothing is told. */
+/** Parses a failure; null when there is none. */
 export function readFailure(told: unknown): RunFailure | null {
   if (told === null || told === undefined || told === "") return null;
   if (typeof told === "string") return readFailure(asObject(told)) ?? { name: null, message: told, stack: null };
-  // one that was made here, whose stack is this page's
+  // raised in the console, so the stack is that of this page
   if (told instanceof Error) return { name: null, message: told.message, stack: null };
   if (typeof told !== "object") return { name: null, message: JSON.stringify(told), stack: null };
   const { name, error, message, stack } = told as Record<string, unknown>;

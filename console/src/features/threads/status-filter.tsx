@@ -4,7 +4,7 @@ import { count } from "../../ui/format.ts";
 
 interface StatusFilterProps {
   statuses: readonly string[];
-  /** By status, and of `all`. */
+  /** Counts by status, and of `all`. */
   counts: Record<string, number> | undefined;
   value: string | undefined;
   onChange: (status: string | undefined) => void;

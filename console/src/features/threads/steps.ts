@@ -3,12 +3,12 @@ import type { State } from "./thread-queries.ts";
 export interface StepText {
   number: number;
   title: string;
-  /** By node; null for what no node wrote. */
+  /** Updates by node; null for a state that no node wrote. */
   updates: Record<string, unknown> | null;
   next: string[];
 }
 
-/** What made a state: the tasks of the state before it, the input, or somebody's hand. */
+/** Describes the origin of a state: the tasks of the state before it, the input, or a manual update. */
 export function stepOf({ metadata, next, values }: State, parent: State | undefined): StepText {
   const { source, step } = (metadata ?? {}) as { source?: string; step?: number };
   const number = step ?? 0;

@@ -10,7 +10,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { runsQuery } from "./thread-queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
-/** Feedback of the thread's newest runs; traces have their runs' ids. */
+/** Number of the thread's newest runs whose feedback is shown; traces have their runs' ids. */
 const RUNS = 100;
 
 interface Given {

@@ -23,12 +23,12 @@ interface ThreadHistoryProps {
   /** Changes when the thread does. */
   version: string;
   checkpoint: string | undefined;
-  /** What it is compared with. */
+  /** Checkpoint to compare with. */
   other: string | undefined;
   onChoose: (checkpoint: string | undefined, other: string | undefined) => void;
 }
 
-/** All checkpoints as a tree; one is looked at, two are compared. */
+/** All checkpoints as a tree; shows one, or compares two. */
 export function ThreadHistory({ server, threadId, version, checkpoint, other, onChoose }: ThreadHistoryProps) {
   const [limit, setLimit] = useState(HISTORY);
   const base = historyQuery(server, threadId, limit);
@@ -148,7 +148,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
   const [one, two] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
   if (!one || (b !== undefined && !two)) return <Loading />;
   if (two) {
-    // the older one is what was before
+    // the older one is the baseline
     const [before, after] = a! < b! ? [one, two] : [two, one];
     return (
       <Stack gap="xs">

@@ -15,7 +15,7 @@ function filterOf({ assistant, meta }: ThreadListSearch) {
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
 
-/** A page of threads, without their values: those may be large. */
+/** Query for a page of threads, without their values, which may be large. */
 export const threadListQuery = (server: string, search: ThreadListSearch) =>
   queryOptions({
     queryKey: ["agent", server, "threads", search],
@@ -41,7 +41,7 @@ export const threadListQuery = (server: string, search: ThreadListSearch) =>
     refetchInterval: 3_000,
   });
 
-/** How many threads of each status there are, whatever status is looked at. */
+/** Query for the number of threads by status, regardless of the selected status. */
 export const threadCountsQuery = (server: string, { assistant, meta }: ThreadListSearch) =>
   queryOptions({
     queryKey: ["agent", server, "threads", "counts", assistant, meta],

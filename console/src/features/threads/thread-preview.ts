@@ -3,7 +3,7 @@ import type { ThreadLine } from "./thread-list-query.ts";
 
 const LONGEST = 200;
 
-/** What a thread is about, in a line: why it failed, what it asks a human, or what was said last. */
+/** Summarises a thread in a line: its error, its pending question, or its last message. */
 export function previewOf({ extracted, error, interrupts }: ThreadLine): string {
   const failure = readFailure(error);
   if (failure) return failure.message.slice(0, LONGEST);
@@ -12,7 +12,7 @@ export function previewOf({ extracted, error, interrupts }: ThreadLine): string 
   return textOf(extracted?.last ?? extracted?.first);
 }
 
-/** Of what an interrupt carries: its question where it has one. */
+/** Returns the question in an interrupt's value, where it has one. */
 function questionOf(asked: unknown): unknown {
   const { question, message, description, action_requests: requests } = asked as Record<string, unknown>;
   const [request] = Array.isArray(requests) ? (requests as { name?: string; description?: string }[]) : [];

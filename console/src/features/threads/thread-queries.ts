@@ -14,10 +14,10 @@ import { agentApi, data } from "../../api/clients.ts";
 export type State = ThreadState<Record<string, unknown>>;
 export type { Checkpoint, Run, Thread };
 
-/** Newest states that are fetched at once; each holds all values. */
+/** Number of newest states fetched at once; each contains all values. */
 export const HISTORY = 50;
 
-/** All that is known of a thread in this page's memory begins with this key. */
+/** Key prefix of all cached data of a thread. */
 export const threadKey = (server: string, threadId: string) => ["agent", server, "thread", threadId] as const;
 
 export const threadQuery = (server: string, threadId: string) =>
@@ -57,11 +57,11 @@ export const stateQuery = (server: string, threadId: string, checkpointId: strin
       const state = await data(agentApi(server).GET("/threads/{thread_id}/state/{checkpoint_id}", { params }));
       return state as unknown as State;
     },
-    // a checkpoint is never changed
+    // checkpoints are immutable
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Beyond it a list of assistants is searched on its own page. */
+/** Limit on listed assistants; their own page has a search. */
 const ASSISTANTS = 500;
 
 export const assistantsQuery = (server: string) =>

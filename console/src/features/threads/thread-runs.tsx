@@ -16,7 +16,7 @@ import { assistantsQuery, type Run, runsQuery, threadKey } from "./thread-querie
 import { TraceLink } from "./trace-link.tsx";
 
 const STEP = 20;
-/** That many are listed at most; the API pages further. */
+/** Limit on listed runs; the API pages further. */
 const MOST = 1000;
 
 export function ThreadRuns({ server, threadId, isBusy }: { server: string; threadId: string; isBusy: boolean }) {
@@ -96,5 +96,5 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
 }
 
 const isOver = ({ status }: Run) => status !== "pending" && status !== "running";
-/** From its acceptance to its end, waiting included. */
+/** Returns the time from a run's creation to its end, including its wait. */
 const lasted = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();

@@ -16,7 +16,7 @@ import { FailureAlert } from "./failure-alert.tsx";
 import { readFailure, type RunFailure } from "./run-failure.ts";
 import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./thread-queries.ts";
 
-/** The thread as it stands: what was said, what it waits for, all values, and a way to change them. */
+/** Current state of the thread: messages, interrupts, all values, and a form to update them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
   const { thread_id: threadId, status, updated_at: updatedAt, metadata } = thread;
   const queryClient = useQueryClient();
@@ -100,7 +100,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   );
 }
 
-/** Of the tasks that failed; where none did, as when a limit was reached, what the run itself failed of. */
+/** Returns the thread's own error where it has one, as when a limit was reached, else the failures of tasks. */
 function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
   const ofTasks = tasks.flatMap(({ name, error }) => {
     const failure = readFailure(error);
@@ -108,7 +108,7 @@ function failuresOf({ tasks }: State, thread: Thread): { title: string; failure:
   });
   const whole = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
   if (!whole) return ofTasks;
-  // the same with its stack
+  // a single failed task has the same error, without its stack
   const [one] = ofTasks;
   return [{ title: one && ofTasks.length === 1 ? one.title : "The run failed", failure: whole }];
 }

@@ -7,7 +7,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { spacesQuery } from "../../app/spaces.ts";
 import { tellFailure } from "../../ui/notify.ts";
 
-/** From a run of an agent server to its trace, which has the same id; its project is asked for when it is wanted. */
+/** Link from a run of an agent server to its trace, which has the same id; its project is looked up on demand. */
 export function TraceLink({ runId, label = "Trace" }: { runId: string; label?: string }) {
   const { data: about } = useQuery(spacesQuery);
   const navigate = useNavigate();

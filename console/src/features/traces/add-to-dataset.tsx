@@ -8,7 +8,7 @@ import { tellDone } from "../../ui/notify.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
 
-/** The run's inputs and outputs become an example of a dataset, which remembers where it came from. */
+/** Form that copies the run's inputs and outputs to a new example of a dataset, with a reference to the run. */
 export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
   useFocusBack();
   const client = useQueryClient();

@@ -1,8 +1,8 @@
 import { asMessage, asMessages, type Message } from "../../ui/messages/message.ts";
 
 /**
- * The conversation in a run's inputs or outputs: a list under `messages` or another name, a batch of one, a single
- * message, or what a model's `generations` hold. Null where there is none.
+ * Finds the conversation in a run's inputs or outputs: a list under `messages` or another name, a batch of one, a
+ * single message, or the messages in a model's `generations`. Null where there is none.
  */
 export function findMessages(value: unknown): Message[] | null {
   if (value === null || typeof value !== "object") return null;
@@ -29,7 +29,7 @@ export function findMessages(value: unknown): Message[] | null {
   return null;
 }
 
-/** Of a state that is wrapped once: `{input: {messages: […]}}`. */
+/** Unwraps a state that is nested once: `{input: {messages: […]}}`. */
 function inner(value: unknown): Message[] | null {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
   return listOf((value as Record<string, unknown>)["messages"]);
@@ -42,13 +42,13 @@ function listOf(value: unknown): Message[] | null {
   return value.length === 1 && Array.isArray(value[0]) ? asMessages(value[0]) : null;
 }
 
-/** As OpenAI answers. */
+/** Reads responses in OpenAI's format. */
 function choices(value: unknown): Message[] | null {
   if (!Array.isArray(value)) return null;
   return asMessages(value.map((one: unknown) => (one as { message?: unknown } | null)?.message));
 }
 
-/** The one text that is all there is: `{input: "…"}`, `{output: "…"}`. */
+/** Returns the text when it is the only content: `{input: "…"}`, `{output: "…"}`. */
 export function onlyText(value: unknown): string | null {
   if (typeof value === "string") return value;
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null;

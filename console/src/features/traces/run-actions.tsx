@@ -8,7 +8,7 @@ import { ShareButton } from "./share-button.tsx";
 
 const AddToDataset = lazy(async () => ({ default: (await import("./add-to-dataset.tsx")).AddToDataset }));
 
-/** What may be done with a run. */
+/** Actions on a run. */
 export function RunActions({ run }: { run: Run }) {
   const [isAdding, setAdding] = useState(false);
   return (

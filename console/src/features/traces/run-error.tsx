@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import classes from "./run-error.module.css";
 
-/** What failed in one line, and the stack as it was sent. */
+/** Error in one line, and the stack as received. */
 export function RunError({ error }: { error: string }) {
   const [first, ...rest] = error.split("\n");
   const stack = rest.join("\n").trimEnd();

@@ -4,7 +4,7 @@ import { duration } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { timeOf } from "../runs/run-record.ts";
 
-/** Events that are listed one by one; streams have one for each token. */
+/** Limit on individually listed events; streams have one per token. */
 const SHOWN = 50;
 
 interface RunEvent {

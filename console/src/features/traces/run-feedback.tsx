@@ -20,7 +20,7 @@ export const feedbackQuery = (runId: string) => ({
   refetchInterval: 10_000,
 });
 
-/** What was said of a run, and a form to say something. */
+/** Feedback of a run, and a form to add some. */
 export function RunFeedback({ run }: { run: Run }) {
   const found = useQuery(feedbackQuery(run.id));
   const client = useQueryClient();

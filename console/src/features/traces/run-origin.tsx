@@ -6,17 +6,17 @@ import { useAgentServers } from "../../app/spaces.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { metadataOf, type Run } from "../runs/run-record.ts";
 
-/** Servers that are asked whether a thread is theirs. */
+/** Limit on servers that are queried for a thread. */
 const MOST = 8;
 
 interface Origin {
   threadId: string;
-  /** Of the agent server's run, which is also the id of its trace. */
+  /** Id of the agent server's run, which is also the id of its trace. */
   runId: string | null;
   step: number | null;
 }
 
-/** What LangGraph notes with each run of a graph. */
+/** Reads the metadata that LangGraph records with each run of a graph. */
 export function originOf(run: Run): Origin | null {
   const { thread_id: thread, run_id: runId, langgraph_step: step, graph_id: graph } = metadataOf(run);
   if (typeof thread !== "string" || typeof graph !== "string") return null;
@@ -32,7 +32,7 @@ interface State {
   metadata?: { step?: number; run_id?: string } | null;
 }
 
-/** To the thread that a run of an agent belongs to, and to the state that its step left. */
+/** Links to the thread that an agent's run belongs to, and to the state that its step produced. */
 export function RunOrigin({ run }: { run: Run }) {
   const origin = originOf(run);
   const { servers } = useAgentServers();
@@ -50,7 +50,7 @@ export function RunOrigin({ run }: { run: Run }) {
           () => [],
         );
         const states = history as unknown as State[];
-        // newest first: without a step it is what the run ended with
+        // newest first: without a step, the run's final state
         const state = step === null ? states[0] : states.find(({ metadata }) => metadata?.step === step);
         return { server, threadId, checkpoint: state?.checkpoint?.checkpoint_id ?? null };
       }

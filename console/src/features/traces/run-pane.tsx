@@ -19,15 +19,15 @@ interface RunPaneProps {
   run: AnyRun;
   view: View;
   onView: (view: View) => void;
-  /** Buttons: what may be done with it. */
+  /** Buttons for actions on the run. */
   actions?: ReactNode;
-  /** Links to where it came from. */
+  /** Links to the run's origin. */
   origin?: ReactNode;
   feedback: ReactNode;
   feedbackCount: number | null;
 }
 
-/** All that is known of one run. */
+/** Details of one run. */
 export function RunPane({ run, view, onView, actions, origin, feedback, feedbackCount }: RunPaneProps) {
   const attachments = attachmentsOf(run);
   const { metadata, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
@@ -107,7 +107,7 @@ function Figures({ run }: { run: AnyRun }) {
     ["latency", duration(latencyOf(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
     ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
   ];
-  // most runs have neither, and a dash tells nothing
+  // most runs have neither, and a dash is not informative
   const firstToken = firstTokenOf(run);
   if (firstToken !== null) figures.splice(1, 0, ["first token", duration(firstToken)]);
   if (run.total_cost != null) {
@@ -130,7 +130,7 @@ function Figures({ run }: { run: AnyRun }) {
   );
 }
 
-/** A part of the metadata; nothing where there is nothing. */
+/** Section of the metadata; renders nothing when it is empty. */
 function Part({ title, value, children }: { title: string; value: unknown; children?: ReactNode }) {
   if (value == null || (typeof value === "object" && Object.keys(value).length === 0)) return null;
   return (

@@ -6,10 +6,10 @@ import { Content } from "../../ui/messages/content.tsx";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import { findMessages, onlyText } from "./find-messages.ts";
 
-/** Messages that are drawn; longer conversations are JSON until somebody asks. */
+/** Limit on rendered messages; longer conversations are shown as JSON until requested. */
 const MANY = 200;
 
-/** Inputs or outputs: a conversation as one, a text as text, anything as JSON. */
+/** Inputs or outputs: a conversation as messages, text as text, anything else as JSON. */
 export function RunValue({ title, value }: { title: string; value: unknown }) {
   const messages = useMemo(() => findMessages(value), [value]);
   const text = useMemo(() => (messages ? null : onlyText(value)), [messages, value]);

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { ShareLink } from "../sharing/share-link.tsx";
 
-/** A link by which anybody may read the run's whole trace, and its end. */
+/** Public link to the run's whole trace, with a button that revokes it. */
 export function ShareButton({ runId }: { runId: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -31,7 +31,7 @@ function Sharing({ runId }: { runId: string }) {
       noun="trace"
       covers="the whole trace with its feedback"
       kind="r"
-      // null, and no answer, is "not shared"
+      // null or no data means "not shared"
       read={async () => (await traceApi.GET(path, { params })).data?.share_token ?? null}
       begin={() => data(traceApi.PUT(path, { params, body: { run_id: runId } }))}
       end={() => traceApi.DELETE(path, { params })}

@@ -9,10 +9,10 @@ type TraceRuns =
   operations["get_api_v2_traces_trace_id_runs"]["responses"][200]["content"]["application/json"]["items"];
 export type V2Run = TraceRuns[number];
 
-/** How often what still runs is asked for again. */
+/** Polling interval for active runs. */
 const RUNNING_MS = 2000;
 
-/** What the tree shows; the rest is asked for when a run is opened. */
+/** Fields that the tree shows; the others are requested when a run is opened. */
 const TREE = [
   "ID",
   "NAME",
@@ -37,12 +37,12 @@ export function asTreeRun(run: V2Run): TreeRun {
     end: end_time == null ? null : timeOf(end_time),
     tokens: total_tokens ?? null,
     error: typeof error_preview === "string" ? error_preview : null,
-    // a place is a time and a UUID
+    // the path consists of times and UUIDs
     parentId: above === undefined ? null : above.slice(-36),
   };
 }
 
-/** One by one, because they are placed in pieces. */
+/** Yields one run at a time, because they are placed in slices. */
 function* asTreeRuns(items: readonly V2Run[]): Generator<TreeRun> {
   for (const item of items) yield asTreeRun(item);
 }
@@ -59,7 +59,7 @@ export const traceQuery = (projectId: string, traceId: string) =>
       );
       return await treeInSlices(asTreeRuns(items), signal);
     },
-    // comparing two trees would cost more than drawing one
+    // comparing two trees would cost more than rendering one
     structuralSharing: false,
     staleTime: 15_000,
     refetchInterval: ({ state }) => (state.data?.isRunning ? RUNNING_MS : false),
@@ -105,5 +105,5 @@ export const sharedRunQuery = (token: string, runId: string) =>
     refetchInterval: ({ state }) => isRunning(state.data),
   });
 
-/** Of the trace that a run belongs to; told beforehand when one comes from the trace itself. */
+/** Cache key of the trace that a run belongs to; set in advance when the user comes from the trace itself. */
 export const placeKey = (runId: string) => ["run-place", runId] as const;

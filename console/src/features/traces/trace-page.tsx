@@ -18,7 +18,7 @@ import { placeKey, runQuery, traceQuery } from "./trace-api.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
-/** A run within its trace. The address names the run; which trace that is, the run itself says. */
+/** A run within its trace. The address names the run, and the run names its trace. */
 export function TracePage() {
   const { projectId, runId } = useParams({ from: "/_shell/projects/$projectId/r/$runId" });
   const { view = "run", poll } = useSearch({ from: "/_shell/projects/$projectId/r/$runId" });
@@ -92,7 +92,7 @@ export function TracePage() {
 type PaneProps = Parameters<typeof RunPane>[0];
 
 function Selected({ runId, view, onView }: { runId: string } & Pick<PaneProps, "view" | "onView">) {
-  // who walks through the tree by keys does not load each run on the way
+  // keyboard navigation through the tree does not load each run on the way
   const [settled] = useDebouncedValue(runId, 120);
   const run = useQuery({ ...runQuery(settled), placeholderData: keepPreviousData });
   const feedback = useQuery(feedbackQuery(settled));

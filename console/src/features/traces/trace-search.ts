@@ -1,13 +1,13 @@
 export const VIEWS = ["run", "feedback", "metadata", "raw"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What the address leaves out. */
+/** Defaults, which the address omits. */
 export const TRACE_SEARCH: { view: View } = { view: "run" };
 
 export interface TraceSearch {
-  /** Which side of a run is shown. */
+  /** Selected view of a run. */
   view?: View;
-  /** The run may not have arrived yet: addresses that clients print say so (contract trace-platform §8). */
+  /** Whether the run may not have arrived yet, as in URLs printed by clients (contract trace-platform §8). */
   poll?: true;
 }
 

@@ -19,8 +19,8 @@ interface TraceTreeViewProps {
 }
 
 /**
- * The runs of a trace, each with its bar in the time of the whole. Up and Down go from run to run, Left and Right
- * close and open, as in every tree.
+ * The runs of a trace, each with a bar on the trace's time axis. Up and Down select runs, Left and Right collapse and
+ * expand them, as in every tree.
  */
 export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceTreeViewProps) {
   const [selectedId, onSelect] = useQuickSelection(told, tell);
@@ -50,7 +50,7 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
   });
   useEffect(() => {
     if (selectedAt >= 0) virtual.scrollToIndex(selectedAt);
-    // when something else is selected, not when rows come in
+    // runs when the selection changes, not when rows arrive
   }, [selectedId]);
 
   const toggle = useCallback((node: TraceNode) => {
@@ -169,8 +169,8 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
 }
 
 /**
- * Shown at once and told afterwards: addresses change later than keys are pressed, and what comes back late must not
- * take the selection back.
+ * Shows the selection at once and updates the address afterwards: addresses change later than keys are pressed, and a
+ * late update must not revert the selection.
  */
 function useQuickSelection(told: string, tell: (id: string) => void): [string, (id: string) => void] {
   const [selected, setSelected] = useState(told);
@@ -187,7 +187,7 @@ function useQuickSelection(told: string, tell: (id: string) => void): [string, (
   const select = useCallback((id: string) => {
     under.current.way.add(id);
     under.current.last = id;
-    // keys that are pressed meanwhile begin from here
+    // keys pressed meanwhile start from here
     flushSync(() => setSelected(id));
     under.current.tell(id);
   }, []);

@@ -1,6 +1,6 @@
 /**
- * The runs of a trace as a tree in the order in which they began. Made once for each answer of the server; what is
- * shown of it is a walk over the branches that are open.
+ * The runs of a trace as a tree ordered by start time. Built once per server response; the visible part is a walk over
+ * the expanded branches.
  */
 export interface TreeRun {
   id: string;
@@ -19,27 +19,27 @@ export interface TreeRun {
 export interface TraceNode extends TreeRun {
   depth: number;
   children: TraceNode[];
-  /** Runs below, at any depth. */
+  /** Descendants at any depth. */
   size: number;
-  /** Failed runs among them. */
+  /** Failed runs among the descendants. */
   failures: number;
 }
 
 export interface TraceTree {
   roots: TraceNode[];
   byId: Map<string, TraceNode>;
-  /** Milliseconds since 1970: of the first beginning and the last end that is known. */
+  /** Milliseconds since 1970: the earliest start and the latest known end. */
   start: number;
   end: number;
   isRunning: boolean;
 }
 
-/** Runs between two places where the work may be interrupted. */
+/** Runs between two points where the work may be interrupted. */
 const SLICE = 500;
-/** Milliseconds that the page may be kept waiting at once. */
+/** Longest time in milliseconds for which the page is blocked. */
 const PATIENCE = 12;
 
-/** A run whose parent has not arrived stands at the top. */
+/** Builds the tree. A run whose parent has not arrived becomes a root. */
 export function treeOf(runs: Iterable<TreeRun>): TraceTree {
   const work = plant(runs);
   for (;;) {
@@ -48,7 +48,7 @@ export function treeOf(runs: Iterable<TreeRun>): TraceTree {
   }
 }
 
-/** The same in pieces, so that the page answers while tens of thousands of runs are placed. */
+/** Builds the tree in slices, so that the page stays responsive while tens of thousands of runs are placed. */
 export async function treeInSlices(runs: Iterable<TreeRun>, signal?: AbortSignal): Promise<TraceTree> {
   const work = plant(runs);
   let until = performance.now() + PATIENCE;
@@ -110,7 +110,7 @@ function* plant(runs: Iterable<TreeRun>): Generator<void, TraceTree> {
   return { roots, byId, start, end, isRunning };
 }
 
-/** From top to bottom, without what lies in closed branches. */
+/** Returns the nodes from top to bottom, without those in collapsed branches. */
 export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>): TraceNode[] {
   const found: TraceNode[] = [];
   const down = [...roots].reverse();
@@ -123,7 +123,7 @@ export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>):
   return found;
 }
 
-/** Runs whose name, type, status or error has the words in it. */
+/** Returns the runs whose name, type, status or error contains the words. */
 export function matchesIn(tree: TraceTree, text: string): Set<string> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Set<string>();
@@ -136,7 +136,7 @@ export function matchesIn(tree: TraceTree, text: string): Set<string> {
   return found;
 }
 
-/** Branches above these, which have to be open for them to be seen. */
+/** Returns the branches above these, which must be expanded to show them. */
 export function ancestorsOf({ byId }: TraceTree, ids: Iterable<string>): Set<string> {
   const found = new Set<string>();
   for (const id of ids) {
@@ -149,13 +149,13 @@ export function ancestorsOf({ byId }: TraceTree, ids: Iterable<string>): Set<str
   return found;
 }
 
-/** Branches that are closed at first: of a large trace all below the second level. */
+/** Returns the initially collapsed branches: in a large trace all below the second level. */
 export function firstClosed({ byId }: TraceTree, most = 2000): Set<string> {
   if (byId.size <= most) return new Set();
   return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
 }
 
-/** Where a run's bar stands, as shares of the whole. */
+/** Returns the position of a run's bar, as fractions of the whole. */
 export function barOf({ start, end }: TraceNode, tree: Pick<TraceTree, "start" | "end">, now: number) {
   const last = Math.max(tree.end, tree.start + 1e-3);
   const whole = last - tree.start;

@@ -10,18 +10,18 @@ interface TreeRowProps {
   domId: string;
   node: TraceNode;
   tree: TraceTree;
-  /** Only where the run goes on; milliseconds since 1970. */
+  /** Set only while the run is active; milliseconds since 1970. */
   now: number;
   top: number;
   isSelected: boolean;
   isMatch: boolean;
-  /** Undefined without runs below. */
+  /** Undefined for a run without children. */
   isOpen: boolean | undefined;
   onSelect: (id: string) => void;
   onToggle: (node: TraceNode) => void;
 }
 
-/** Indentation ends where names would have no room. */
+/** Maximum indentation, beyond which names would have no room. */
 const DEEPEST = 14;
 
 export const TreeRow = memo(function TreeRow({

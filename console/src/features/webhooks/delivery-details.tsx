@@ -14,7 +14,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { deliveryQuery } from "./queries.ts";
 
-/** One delivery: what was sent, what the receiver answered, and the way to send it again. */
+/** One delivery: the request, the receiver's response, and a button to send it again. */
 export function DeliveryDetails({ server, id, onClose }: { server: string; id: string; onClose: () => void }) {
   useFocusBack();
   const queryClient = useQueryClient();

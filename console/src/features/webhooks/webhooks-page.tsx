@@ -17,7 +17,7 @@ import { deliveriesQuery, type Delivery, type DeliveryStatus } from "./queries.t
 const route = getRouteApi("/_shell/a/$server/webhooks");
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Every message that a run's end has sent, or is about to. */
+/** All webhook messages of ended runs, delivered or pending. */
 export function WebhooksPage() {
   const { server } = route.useParams();
   const { status, run, delivery } = route.useSearch();

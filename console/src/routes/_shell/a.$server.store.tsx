@@ -6,7 +6,7 @@ import { optionalText, texts } from "../../ui/search-params.ts";
 interface StoreSearch {
   /** The chosen namespace. */
   ns?: string[] | undefined;
-  /** Namespace and key of the item that is shown. */
+  /** Namespace and key of the selected item. */
   in?: string[] | undefined;
   key?: string | undefined;
   query?: string | undefined;

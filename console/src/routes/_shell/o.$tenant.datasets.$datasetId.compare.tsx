@@ -2,7 +2,7 @@ import { createFileRoute, redirect } from "@tanstack/react-router";
 
 import { experimentIds } from "../../features/datasets/dataset-search.ts";
 
-/** An address that LangSmith's clients print (contract trace-platform §8). */
+/** URL printed by LangSmith's clients (contract trace-platform §8). */
 export const Route = createFileRoute("/_shell/o/$tenant/datasets/$datasetId/compare")({
   validateSearch: ({ selectedSessions }: { selectedSessions?: unknown }): { selectedSessions?: string } => ({
     selectedSessions: experimentIds(selectedSessions).join(","),

@@ -2,7 +2,7 @@ import { createFileRoute, redirect } from "@tanstack/react-router";
 
 import { readTraceSearch } from "../../features/traces/trace-search.ts";
 
-/** An address that LangSmith's clients print (contract trace-platform §8). */
+/** URL printed by LangSmith's clients (contract trace-platform §8). */
 export const Route = createFileRoute("/_shell/o/$tenant/projects/p/$projectId/r/$runId")({
   validateSearch: readTraceSearch,
   beforeLoad: ({ params: { projectId, runId }, search }) => {

@@ -6,7 +6,7 @@ import { oneOf, optionalText, wholeNumber } from "../../ui/search-params.ts";
 
 interface SettingsSearch {
   tab?: SettingsTab | undefined;
-  /** Of the audit log: how far back, and what is looked for. */
+  /** Filters of the audit log, starting with its range in days. */
   days?: number | undefined;
   operation?: string | undefined;
   actor?: string | undefined;

@@ -23,7 +23,7 @@ export type NodeState = "active" | "done" | "waiting" | "failed";
 
 interface GraphViewProps {
   drawing: Drawing;
-  /** By the node's id; what is missing is plain. */
+  /** State by node id; nodes without one are plain. */
   states?: ReadonlyMap<string, NodeState>;
   onNodeClick?: (id: string) => void;
 }
@@ -84,7 +84,7 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
   );
 }
 
-/** Follows a frame that changes its size: a window made narrow, a phone that is turned. */
+/** Refits the drawing when its frame is resized: a narrower window, a rotated phone. */
 function FitAgain() {
   const { fitView } = useReactFlow();
   const width = useStore((state) => state.width);
@@ -107,7 +107,7 @@ function PlaceNode({ data: { place, state } }: NodeProps<GraphNode>) {
   );
 }
 
-/** From a node to itself: its ends are the same port, between which the usual curve has no length. */
+/** Edge from a node to itself: its ends are the same port, between which the default curve has no length. */
 function LoopEdge({ id, sourceX: x, sourceY: y, style, markerEnd }: EdgeProps) {
   const path = `M ${x - 4} ${y + 8} C ${x + 34} ${y + 34}, ${x + 34} ${y - 34}, ${x - 1} ${y - 8}`;
   return <BaseEdge id={id} path={path} {...(style && { style })} {...(markerEnd && { markerEnd })} />;
@@ -116,7 +116,7 @@ function LoopEdge({ id, sourceX: x, sourceY: y, style, markerEnd }: EdgeProps) {
 function edgesOf({ edges }: Drawing, places: readonly Place[]): Edge[] {
   const height = new Map(places.map(({ id, y }) => [id, y]));
   return edges.map(({ source, target, data, conditional }, index) => {
-    // what leads back up goes around on the right, where it is seen
+    // backward edges are routed on the right, where they are visible
     const isBack = (height.get(target) ?? 0) <= (height.get(source) ?? 0);
     return {
       id: String(index),

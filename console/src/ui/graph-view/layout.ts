@@ -1,6 +1,6 @@
 import { Graph, layout } from "@dagrejs/dagre";
 
-/** As `GET /assistants/{id}/graph` draws it. Nodes of subgraphs are called `parent:child`. */
+/** Drawing as `GET /assistants/{id}/graph` returns it. Nodes of subgraphs are named `parent:child`. */
 export interface Drawing {
   nodes: { id: string; type?: string | undefined }[];
   edges: { source: string; target: string; data?: string | null | undefined; conditional?: boolean | undefined }[];
@@ -17,10 +17,10 @@ export interface Place {
 }
 
 export const NODE_HEIGHT = 34;
-/** Average width of a character at the size of the labels. */
+/** Average width of a character at the label's font size. */
 const CHARACTER = 7.4;
 
-/** Where each node stands, top to bottom; x and y are the upper left corner. */
+/** Positions the nodes from top to bottom; x and y are the upper left corner. */
 export function placeNodes({ nodes, edges }: Drawing): Place[] {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 32, ranksep: 42, marginx: 8, marginy: 8 });

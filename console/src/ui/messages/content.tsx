@@ -9,7 +9,7 @@ const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).M
 
 type Part = Record<string, unknown>;
 
-/** A message's content: text as Markdown, parts one below the other, anything else as JSON. */
+/** Content of a message: text as Markdown, parts below each other, anything else as JSON. */
 export function Content({ content, isPlain = false }: { content: unknown; isPlain?: boolean }) {
   if (typeof content === "string") return content === "" ? null : <TextPart text={content} isPlain={isPlain} />;
   if (content === null || content === undefined) return null;
@@ -32,7 +32,7 @@ function ContentPart({ part, isPlain }: { part: unknown; isPlain: boolean }) {
     return <TextPart text={fields["text"]} isPlain={isPlain} />;
   const thought = fields["reasoning"] ?? fields["thinking"];
   if (typeof thought === "string") return <Reasoning text={thought} />;
-  // the calls of tools stand below the content
+  // tool calls are shown below the content
   if (/^(tool_use|tool_call|tool_call_chunk|input_json_delta|function_call)$/.test(type)) return null;
   const media = mediaOf(fields);
   if (media) return <Media {...media} />;

@@ -8,7 +8,7 @@ const COMPONENTS: Components = {
       {children}
     </Anchor>
   ),
-  // an address that a model wrote is not asked for what it says: a picture would carry what it knows away
+  // Images are not loaded from URLs that a model wrote: a request could leak what the model knows
   img: ({ src, alt }) => (
     <Anchor href={typeof src === "string" ? src : ""} target="_blank" rel="noopener noreferrer nofollow" inherit>
       {alt || String(src)}
@@ -31,7 +31,7 @@ const COMPONENTS: Components = {
 };
 const PLUGINS = [remarkGfm];
 
-/** Load it lazily; HTML inside of it stays text. */
+/** Load it lazily. HTML inside it stays text. */
 export function Markdown({ text }: { text: string }) {
   return (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>

@@ -2,12 +2,12 @@ type Part = Record<string, unknown>;
 
 export interface Media {
   url: string;
-  /** A MIME type, or `image`, `audio`, `file` of what stands elsewhere. */
+  /** MIME type, or `image`, `audio`, `file` for media at another URL. */
   type: string;
   name: string;
 }
 
-/** Pictures, sound and files as OpenAI, Anthropic, Google and LangChain's standard blocks write them. */
+/** Returns images, audio and files in the formats of OpenAI, Anthropic, Google and LangChain's standard blocks. */
 export function mediaOf(part: Part): Media | null {
   const kind = /image/.test(text(part["type"]) ?? "")
     ? "image"

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Message } from "./message.ts";
 import { MessageView } from "./message-view.tsx";
 
-/** A conversation. A tool's answer stands with its call, and by itself only where the call is not there. */
+/** Conversation. A tool's result is shown with its call, and separately only where the call is missing. */
 export function MessageList({
   messages,
   actionsOf,

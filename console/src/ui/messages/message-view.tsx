@@ -16,7 +16,7 @@ const NAMES: Record<Message["role"], string> = {
 
 interface MessageViewProps {
   message: Message;
-  /** Answers of tools, by the id of their call. */
+  /** Results of tools, by the id of their call. */
   results?: ReadonlyMap<string, Message>;
   /** Buttons beside the name. */
   actions?: ReactNode;

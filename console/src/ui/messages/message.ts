@@ -1,29 +1,29 @@
 /**
- * Messages as they occur in states, streams and traces: LangChain's flat form, its constructor form (`lc: 1`), OpenAI's
- * `{role, content}`, pairs of role and text, and bare text.
+ * Messages as they occur in states, streams and traces: LangChain's flat format, its constructor format (`lc: 1`),
+ * OpenAI's `{role, content}`, pairs of role and text, and bare text.
  */
 export interface ToolCall {
   id?: string | null;
   name: string;
   args: unknown;
-  /** Why the arguments could not be read. */
+  /** Reason why the arguments could not be parsed. */
   error?: string | null;
 }
 
 export interface Message {
   id?: string | undefined;
   role: "user" | "assistant" | "system" | "tool" | "other";
-  /** As it was sent: `human`, `developer`, `function` … */
+  /** Original type: `human`, `developer`, `function` … */
   type: string;
   name?: string | undefined;
   content: unknown;
   toolCalls: ToolCall[];
-  /** Of a tool's answer: which call it answers. */
+  /** In a tool's result: id of its call. */
   toolCallId?: string | undefined;
   isError: boolean;
   reasoning?: string | undefined;
   usage?: { input_tokens?: number; output_tokens?: number; total_tokens?: number } | undefined;
-  /** As it came. */
+  /** Original value. */
   raw: unknown;
 }
 
@@ -45,7 +45,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** Null for what is no message. */
+/** Parses a message; null for anything else. */
 export function asMessage(value: unknown): Message | null {
   if (Array.isArray(value)) {
     const [role, content, ...more] = value as unknown[];
@@ -81,7 +81,7 @@ export function asMessage(value: unknown): Message | null {
   };
 }
 
-/** Null unless all of a list are messages, and there is one. */
+/** Parses a list; null when it is empty or any item is not a message. */
 export function asMessages(value: unknown): Message[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const messages = value.map(asMessage);
@@ -92,7 +92,7 @@ function readToolCalls(value: Fields, extra: Fields): ToolCall[] {
   const calls = [value["tool_calls"], value["invalid_tool_calls"], extra["tool_calls"]];
   const [valid, invalid, legacy] = calls.map((given) => (Array.isArray(given) ? given.filter(isObject) : []));
   const given = valid!.length > 0 || invalid!.length > 0 ? [...valid!, ...invalid!] : legacy!;
-  // a call in the middle of its stream is an invalid one without a name
+  // a partially streamed call is an invalid one without a name
   return given.flatMap((call) => {
     const inner = isObject(call["function"]) ? call["function"] : call;
     const name = text(inner["name"]);
@@ -111,7 +111,7 @@ function readArguments(args: unknown): unknown {
   }
 }
 
-/** What can be read aloud of a message: its text parts. */
+/** Returns the text parts of a message, for screen readers. */
 export function messageText({ content }: Pick<Message, "content">): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

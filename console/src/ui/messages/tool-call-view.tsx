@@ -6,7 +6,7 @@ import { Content } from "./content.tsx";
 import type { Message, ToolCall } from "./message.ts";
 import classes from "./messages.module.css";
 
-/** A tool's call with its arguments and, once it is there, its answer. */
+/** Tool call with its arguments and, when available, its result. */
 export function ToolCallView({ call, result }: { call: ToolCall; result?: Message | undefined }) {
   return (
     <section className={classes.call} aria-label={`Call of ${call.name}`}>
@@ -68,14 +68,14 @@ function Arguments({ args, name }: { args: unknown; name: string }) {
   );
 }
 
-/** JSON in a tool's answer is shown as such. */
+/** Shows a tool's result; JSON is rendered as JSON. */
 export function ToolResult({ message }: { message: Message }) {
   const { content } = message;
   if (typeof content === "string" && /^\s*[[{]/.test(content)) {
     try {
       return <LazyJson value={JSON.parse(content)} label="answer of the tool" maxHeight="16rem" />;
     } catch {
-      // text that only begins like JSON
+      // text that only starts like JSON
     }
   }
   return <Content content={content} isPlain />;

@@ -20,7 +20,7 @@ interface SchemaFieldProps {
   root: JsonSchema;
   isRequired: boolean;
   value: unknown;
-  /** Undefined: it was left empty. */
+  /** Called with undefined when the field is empty. */
   onChange: (value: unknown) => void;
 }
 
@@ -169,7 +169,7 @@ interface AnyFieldProps {
   onChange: (value: unknown) => void;
 }
 
-/** Text as it is typed; what it is read as is said below. */
+/** Field for text; the parsed interpretation is shown below. */
 function AnyField({ value, onChange, placeholder, ...common }: AnyFieldProps) {
   const [text, setText] = useState(() =>
     value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value),

@@ -7,11 +7,11 @@ interface SchemaFormProps {
   schema: JsonSchema;
   value: Record<string, unknown>;
   onChange: (value: Record<string, unknown>) => void;
-  /** Properties that are asked for elsewhere. */
+  /** Properties that other fields cover. */
   without?: ReadonlySet<string>;
 }
 
-/** A form of an object's schema. What was left empty is not in the value. */
+/** Form for an object's schema. Empty fields are omitted from the value. */
 export function SchemaForm({ schema, value, onChange, without }: SchemaFormProps) {
   const names = Object.keys(schema.properties ?? {}).filter((name) => !without?.has(name));
   return (

@@ -1,4 +1,4 @@
-/** What a form needs to know of a JSON Schema. Whatever it does not know becomes a field for any JSON. */
+/** Subset of JSON Schema that forms support. Anything else becomes a field for arbitrary JSON. */
 export interface JsonSchema {
   type?: string | string[];
   title?: string;
@@ -29,7 +29,7 @@ export interface Field {
   isNullable: boolean;
 }
 
-/** Follows references and takes `null` out of alternatives. Deeper than `depth` levels a schema is any JSON. */
+/** Follows references and removes `null` from alternatives. Objects and lists below level 4 are treated as any JSON. */
 export function readField(given: JsonSchema, root: JsonSchema, depth = 0): Field {
   const schema = resolve(given, root);
   const options = schema.anyOf ?? schema.oneOf;
@@ -72,7 +72,7 @@ function resolve(schema: JsonSchema, root: JsonSchema, seen = 0): JsonSchema {
   return resolve({ ...schema, $ref: undefined, ...(target as JsonSchema) }, root, seen + 1);
 }
 
-/** What a new entry of a list begins with. */
+/** Returns the initial value of a new list entry. */
 export function emptyOf(given: JsonSchema, root: JsonSchema): unknown {
   const { kind, schema } = readField(given, root);
   if (schema.default !== undefined) return schema.default;
@@ -88,7 +88,7 @@ export function emptyOf(given: JsonSchema, root: JsonSchema): unknown {
   return empty[kind] ?? null;
 }
 
-/** JSON where it is JSON, text where it is not: graphs in JavaScript often do not tell their types. */
+/** Parses JSON, and returns any other text unchanged: graphs in JavaScript often do not declare their types. */
 export function readAny(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
@@ -99,12 +99,12 @@ export function readAny(text: string): unknown {
   }
 }
 
-/** Begins like JSON and is none: most likely a slip of the pen, which is said. */
+/** True for text that starts like JSON but is invalid: most likely a typo, which the form reports. */
 export function looksBroken(text: string): boolean {
   return /^\s*[[{"]/.test(text) && typeof readAny(text) === "string" && readAny(text) === text;
 }
 
-/** Undefined takes it out. */
+/** Sets a property; undefined removes it. */
 export function withProperty(value: Record<string, unknown>, name: string, next: unknown): Record<string, unknown> {
   const copy = { ...value, [name]: next };
   if (next === undefined) delete copy[name];

@@ -1,4 +1,4 @@
-// One run of the two-step graph, begun or resumed, for the test that kills processes: `uri thread_id`.
+// Begins or resumes one run of the two-step graph, for the test that kills processes: `uri thread_id`.
 import { writeSync } from "node:fs";
 
 import { CheckpointDatabase } from "../checkpoint-database.ts";
@@ -10,7 +10,7 @@ const database = new CheckpointDatabase(uri!);
 const config = { configurable: { thread_id: threadId }, durability: "sync" as const };
 const saver = new HeddleSaver(database, { passiveStart: true });
 const graph = twoStepGraph(saver, (node) => {
-  // at once, as the process may not live to flush a pipe
+  // synchronously, as the process may not live to flush a pipe
   writeSync(1, `${node}\n`);
   return node;
 });

@@ -7,7 +7,7 @@ const Log = Annotation.Root({
   last: Annotation<string>(),
 });
 
-/** One node that answers what it was told. */
+/** Builds a graph of one node that echoes its input. */
 export function echoGraph(checkpointer: BaseCheckpointSaver | undefined) {
   return new StateGraph(Log)
     .addNode("echo", (state) => ({ log: [`heard ${state.last}`] }))
@@ -16,7 +16,7 @@ export function echoGraph(checkpointer: BaseCheckpointSaver | undefined) {
     .compile({ checkpointer });
 }
 
-/** Two nodes, one after the other; `work` is called with the name of the node that runs. */
+/** Builds a graph of two sequential nodes; `work` is called with the name of the running node. */
 export function twoStepGraph(checkpointer: BaseCheckpointSaver, work: (node: string) => unknown) {
   return new StateGraph(Log)
     .addNode("first", async () => ({ log: [`first ${await work("first")}`], last: "first" }))

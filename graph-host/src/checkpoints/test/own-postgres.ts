@@ -8,13 +8,13 @@ import postgres from "postgres";
 import { EmbeddedPostgres } from "../../../../server/src/base/db/embedded-postgres.ts";
 import { migrate } from "../../../../server/src/base/db/migrate.ts";
 
-/** A migrated Postgres with its disk writes on, for one test or benchmark alone, which may kill it. */
+/** Migrated Postgres with fsync on, for one test or benchmark alone, which may kill it. */
 export interface OwnPostgres {
   uri: string;
   socket: string | null;
-  /** kill -9 of the postmaster. */
+  /** Sends SIGKILL to the postmaster. */
   kill(): void;
-  /** On the same port, after crash recovery. */
+  /** Restarts on the same port, after crash recovery. */
   restart(): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -40,7 +40,10 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   };
 }
 
-/** The official saver. Its `end()` does not wait for the connections, whose end by the server it would throw. */
+/**
+ * Creates the official saver. Its `end()` does not wait for the connections, and would throw when the server closes
+ * them.
+ */
 export function officialSaver(uri: string, socket?: string | null): PostgresSaver {
   const address = new URL(uri);
   if (socket) address.searchParams.set("host", socket);

@@ -58,6 +58,16 @@ create or replace function settled_interrupts(_thread_id uuid) returns jsonb lan
     and exists (select 1 from runs r where r.thread_id = _thread_id and r.status in ('pending', 'running'))
 $$;
 
+-- The interrupts that a resume which comes now can answer, as {id: fingerprint}: the pending ones or, between two
+-- questions of a run that executes, those that the run before it left. Null for other runs.
+-- Evaluated in the snapshot of the calling statement, so callers name it outside of volatile functions.
+create or replace function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb language sql stable as $$
+  select case when jsonb_typeof(_kwargs -> 'command' -> 'resume') <> 'null' then coalesce(
+    nullif(pending_interrupts(_thread_id, _kwargs -> 'config' -> 'configurable' ->> 'checkpoint_id'), '{}'),
+    settled_interrupts(_thread_id))
+  end
+$$;
+
 -- The ids that a resume value names; null for a plain value. The same test as LangGraph's.
 create or replace function named_interrupts(_resume jsonb) returns text[] language sql immutable as $$
   select case when jsonb_typeof(_resume) = 'object' and _resume <> '{}'
@@ -87,7 +97,7 @@ $$;
 -- Binds a resume to the questions that are pending when it is accepted. The caller holds the thread's lock.
 -- {"refused": reason} | {"checkpoint", "strict", "named", "bound": {id: fingerprint}, "open": [ids], "begun"}.
 -- _busy: other runs of the thread come first. What they ask meanwhile may be what the resume is for.
--- _asked: the pending interrupts when the request came, before it waited for the thread's lock.
+-- _asked: the answerable interrupts when the request came, before it waited for a lock or for others of its statement.
 create or replace function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb language plpgsql as $$
 declare
   _named text[] := named_interrupts(_kwargs -> 'command' -> 'resume');

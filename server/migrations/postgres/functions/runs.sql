@@ -134,12 +134,10 @@ declare
 begin
   cancelled := '{}';
   claimed := false;
-  -- ahead of the wait for the thread: what its runs ask meanwhile is no question that the caller has seen
-  if jsonb_typeof(_kwargs -> 'command' -> 'resume') <> 'null' then
-    _asked := pending_interrupts(_thread_id, _kwargs -> 'config' -> 'configurable' ->> 'checkpoint_id');
-    -- between two questions of a run that executes, the one that the caller has seen is gone already
-    if _asked = '{}' then _asked := settled_interrupts(_thread_id); end if;
-  end if;
+  -- Ahead of the wait for the thread: the caller cannot have seen what its runs ask meanwhile. Servers that know
+  -- "asked" send it, from before the wait for other runs of the same statement.
+  _asked := coalesce(_kwargs -> 'asked', answerable_interrupts(_thread_id, _kwargs));
+  _kwargs := _kwargs - 'asked';
   select s.graph_id, coalesce(s.config, '{}') as config, s.context, s.metadata into a
   from assistants s where s.assistant_id = _assistant_id;
   if not found then outcome := 'no_assistant'; return next; return; end if;
@@ -155,7 +153,7 @@ begin
       select s.metadata, s.config, s.status, s.settled_status, s.running_run_id into t
       from threads s where s.thread_id = _thread_id for update skip locked;
       if not found and exists (select 1 from threads where thread_id = _thread_id) then
-        outcome := 'locked'; return next; return;
+        outcome := 'locked'; run := _asked::text; return next; return;
       end if;
     end if;
     _new := t.metadata is null;

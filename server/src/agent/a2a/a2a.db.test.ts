@@ -86,7 +86,7 @@ test("tasks are listed in pages, by context and state, and only those of the ass
   expect(first.tasks[0].artifacts).toEqual([]);
   const { tasks, nextPageToken } = await list({ contextId, pageSize: 2, pageToken: first.nextPageToken });
   expect([tasks.length, nextPageToken]).toEqual([1, ""]);
-  // of all pages, also where a page is beyond them
+  // counted over all pages, also on a page past the end
   expect([first.totalSize, (await list({ contextId, pageSize: 1, pageToken: "7" })).totalSize]).toEqual([3, 3]);
   expect(await list({ status: "TASK_STATE_FAILED" })).toMatchObject({ tasks: [], totalSize: 0, nextPageToken: "" });
   expect((await list({ includeArtifacts: true })).tasks[0].artifacts).toHaveLength(1);
@@ -111,7 +111,7 @@ test("a state is looked for on all pages", async () => {
       tasks: [{ id: task.id, status: { state: status } }],
     });
   }
-  // newer ones of other states come first, and are not in the way
+  // newer tasks in other states come first and must not hide it
   const page = (await rpc("ask", "tasks/list", { status: "input-required", pageSize: 1 })).result;
   expect(page.tasks).toHaveLength(1);
   expect((await found("completed", waiting)).totalSize).toBe(0);

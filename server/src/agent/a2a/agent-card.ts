@@ -12,7 +12,10 @@ interface Assistant {
 
 const version = readVersion();
 
-/** What both generations of clients find their way by. @param base the server's address, without a slash at its end */
+/**
+ * Agent card for discovery by clients of both generations.
+ * @param base the server's URL, without a trailing slash
+ */
 export function cardOf(
   assistant: Assistant,
   about: string | null | undefined,

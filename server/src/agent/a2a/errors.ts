@@ -1,6 +1,6 @@
 import { RpcError } from "../../base/http/json-rpc.ts";
 
-/** The A2A specification's own numbers. */
+/** Error codes of the A2A specification. */
 const TASK_NOT_FOUND = -32001;
 const TASK_NOT_CANCELABLE = -32002;
 const PUSH_NOTIFICATION_NOT_SUPPORTED = -32003;

@@ -5,7 +5,7 @@ import type { AgentDeps } from "../deps.ts";
 import { taskNotFound } from "./errors.ts";
 import { selectTask, type TaskRow } from "./sql.ts";
 
-/** Of this assistant, and of a thread that the project's own rules show to the caller; else it is not there. */
+/** Finds a task of this assistant. Answers "not found" when the project's own rules hide its thread from the caller. */
 export async function findTask(
   deps: AgentDeps,
   { assistantId, principal }: { assistantId: string; principal: Principal },

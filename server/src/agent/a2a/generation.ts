@@ -1,6 +1,6 @@
 /**
- * The two generations of A2A on the wire. Inside there is one shape, that of version 0.3; version 1.0 differs in its
- * method names, in enumerations written in capitals, and in unions that are told by their field instead of `kind`.
+ * The two generations of A2A on the wire. Internally everything has the shape of version 0.3. Version 1.0 differs in
+ * its method names, in enumerations in capitals, and in unions distinguished by their field instead of `kind`.
  */
 export type Generation = "0.3" | "1.0";
 
@@ -63,7 +63,7 @@ export type StreamEvent =
       lastChunk: boolean;
     };
 
-/** `input-required` is `TASK_STATE_INPUT_REQUIRED`. */
+/** Name of a state in version 1.0: `input-required` is `TASK_STATE_INPUT_REQUIRED`. */
 export const stateOf1 = (state: TaskState): string => `TASK_STATE_${state.toUpperCase().replace("-", "_")}`;
 
 export function stateFrom(text: string): TaskState | undefined {
@@ -77,7 +77,7 @@ export function stateFrom(text: string): TaskState | undefined {
 export const printTask = (generation: Generation, task: Task): object =>
   generation === "0.3" ? task : { ...without(task), status: status1(task.status), ...contents1(task) };
 
-/** The result of sending: a task as it is, or under its name. */
+/** Result of sending: the bare task in version 0.3, wrapped as `{task}` in 1.0. */
 export const printSent = (generation: Generation, task: Task): object =>
   generation === "0.3" ? task : { task: printTask(generation, task) };
 

@@ -32,7 +32,7 @@ import { callOff, countTasks, selectTasks } from "./sql.ts";
 import { streamTask } from "./stream-task.ts";
 import { type History, stateOf, taskOf } from "./task.ts";
 
-/** Names of methods in both generations; what is not here is -32601. */
+/** Method names of both generations; unknown methods answer -32601. */
 const METHODS: Record<string, { does: string; generation: Generation }> = {
   SendMessage: { does: "send", generation: "1.0" },
   SendStreamingMessage: { does: "stream", generation: "1.0" },
@@ -58,7 +58,7 @@ interface Assistant {
   description: string | null;
 }
 
-/** Agent to agent, over JSON-RPC, for each assistant (contract agent-server §14). */
+/** A2A over JSON-RPC, per assistant (contract agent-server §14). */
 export function a2aRoutes(deps: AgentDeps): Route[] {
   async function assistantOf(id: string, principal: Principal): Promise<Assistant> {
     const assistantId = resolveAssistantId(deps.project, id);
@@ -146,7 +146,7 @@ async function send(deps: AgentDeps, { id, generation, params, asker, c }: Call)
   const text = acceptedStream(deps, run).done.promise.then(result);
   return slowJson(
     text.catch((error: unknown) => rpcFailure(id, error)),
-    // the task goes on and can be asked for
+    // the task continues and can be polled
     () => {},
   );
 }

@@ -16,7 +16,7 @@ const file = z.object({
   mimeType: text.optional(),
 });
 
-/** A part of either generation. */
+/** A part in either generation. */
 const part = z
   .object({
     kind: text.optional(),
@@ -66,7 +66,7 @@ export const sendParams = z
         blocking: z.boolean().nullish(),
         returnImmediately: z.boolean().nullish(),
         historyLength,
-        /** As version 0.3 and 1.0 call it. There are none: agent cards say so. */
+        /** Field names of version 0.3 and 1.0. Push notifications are not supported, as agent cards declare. */
         pushNotificationConfig: z.unknown().optional(),
         taskPushNotificationConfig: z.unknown().optional(),
       })

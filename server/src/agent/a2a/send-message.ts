@@ -23,12 +23,12 @@ export interface Sent {
   run: AcceptedRun;
 }
 
-/** Starts a task, or answers what one asks, by a run of the assistant. */
+/** Starts a task, or answers a task's interrupt, by a run of the assistant. */
 export async function sendMessage(deps: AgentDeps, asker: Asker, sending: Sending): Promise<Sent> {
   if (!asker.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: this needs the permission runs:create.");
   }
-  // never silently dropped: the client would wait for them
+  // never silently dropped: the client would wait for the notifications
   const { pushNotificationConfig, taskPushNotificationConfig } = sending.configuration ?? {};
   if (pushNotificationConfig ?? taskPushNotificationConfig) throw pushNotSupported();
   const { taskId, contextId } = sending.message;
@@ -54,7 +54,7 @@ function contextIdOf(contextId: string | null | undefined): string {
   return contextId;
 }
 
-/** A message for a task is the answer to what the task asks; nothing else can be told to one. */
+/** Resolves a message for an existing task as an answer to its interrupts; a task takes no other messages. */
 async function resumption(deps: AgentDeps, asker: Asker, taskId: string, { message }: Sending) {
   const row = await findTask(deps, asker, taskId);
   if (message.contextId && message.contextId !== row.thread_id) {
@@ -65,7 +65,10 @@ async function resumption(deps: AgentDeps, asker: Asker, taskId: string, { messa
   return { threadId: row.thread_id, resume: answerOf(message.parts, interruptsOf(row)) };
 }
 
-/** `{resume: [{id, value}]}` answers several; otherwise data, or else the text, is the answer. */
+/**
+ * The resume value. `{resume: [{id, value}]}` answers several interrupts; otherwise the data part, or else the text, is
+ * the answer.
+ */
 function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
   const data = parts.find((part) => part.kind === "data")?.data;
   const several = (data as { resume?: unknown } | null | undefined)?.resume;
@@ -84,13 +87,16 @@ function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
       `Several interrupts wait: send a data part {"resume": [{"id", "value"}]} for ${ids}.`,
     );
   }
-  // by its id, so that an answer of nothing counts too
+  // by id, so that an empty answer counts as well
   return { [interrupts[0]!.id]: data === undefined ? textOf(parts) : data };
 }
 
 const textOf = (parts: Part[]): string => parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 
-/** Text and files become a message, which the graph has to take; data parts are fields of the input. */
+/**
+ * Input of a new task. Text and files become a message, if the graph accepts messages; data parts are fields of the
+ * input.
+ */
 async function inputOf(deps: AgentDeps, { graphId }: Asker, { message }: Sending): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
   for (const part of message.parts) {
@@ -121,6 +127,6 @@ function blockOf(part: Part): object {
 async function takesMessages(deps: AgentDeps, graphId: string): Promise<boolean> {
   const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
   const { input_schema } = JSON.parse(answer.toString()) as { input_schema?: { properties?: object } | null };
-  // a graph that does not say what it takes may take it
+  // a graph without an input schema may accept messages
   return !input_schema?.properties || "messages" in input_schema.properties;
 }

@@ -4,7 +4,7 @@ import { permits } from "../custom-auth/conditions.ts";
 import type { RunStatus } from "../runs/sql.ts";
 import type { TaskState } from "./generation.ts";
 
-/** A task is a run, and the runs that answered what it asked: they name it in `metadata.a2a_task_id`. */
+/** A task: a run, and the later runs that answered its interrupts. Those name the task in `metadata.a2a_task_id`. */
 export interface TaskRow {
   task_id: string;
   run_id: string;
@@ -13,9 +13,9 @@ export interface TaskRow {
   status: RunStatus;
   error: { message?: string } | null;
   input: unknown;
-  /** Cancelled while it waited for an answer. */
+  /** Whether it was cancelled while it waited for an answer. */
   called_off: boolean;
-  /** It is the thread's last run: what the thread holds is of its making. */
+  /** Whether it is the thread's last run, so that the thread's state is its result. */
   is_last: boolean;
   updated_at: Date;
   values: Record<string, unknown> | null;
@@ -45,7 +45,7 @@ export interface TaskSearch {
   sees: readonly AccessCondition[];
 }
 
-/** `stateOf` of task.ts, of run `r` and its thread `t`. */
+/** The same as `stateOf` of task.ts, for run `r` and its thread `t`. */
 const state = (sql: Sql) => sql`case
   when r.status = 'pending' then 'submitted'
   when r.status = 'running' then 'working'
@@ -55,7 +55,7 @@ const state = (sql: Sql) => sql`case
     and not exists (select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq) then 'input-required'
   else 'completed' end`;
 
-/** Tasks that came by A2A; each by its newest run. runs_by_assistant, or runs_by_thread. */
+/** Tasks created by A2A, each represented by its newest run. runs_by_assistant, or runs_by_thread. */
 const matching = (sql: Sql, { assistantId, contextId, status, sees }: TaskSearch) => sql`
   from runs r join threads t on t.thread_id = r.thread_id
   where r.assistant_id = ${assistantId} and r.metadata ->> 'source' = 'a2a'
@@ -66,7 +66,7 @@ const matching = (sql: Sql, { assistantId, contextId, status, sees }: TaskSearch
       select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq
         and n.metadata ->> 'a2a_task_id' = coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text))`;
 
-/** A page of them, newest first. */
+/** One page of tasks, newest first. */
 export async function selectTasks(
   sql: Sql,
   search: TaskSearch,
@@ -76,13 +76,13 @@ export async function selectTasks(
     select ${columns(sql)} ${matching(sql, search)} order by r.seq desc limit ${limit} offset ${offset}`;
 }
 
-/** How many there are over all pages. */
+/** Number of matching tasks over all pages. */
 export async function countTasks(sql: Sql, search: TaskSearch): Promise<number> {
   const [row] = await sql<{ n: number }[]>`select count(*)::int as n ${matching(sql, search)}`;
   return row!.n;
 }
 
-/** The run has ended with a question that nobody shall answer any more. */
+/** Marks a task as cancelled whose run ended with an interrupt that is not to be answered any more. */
 export async function callOff(sql: Sql, runId: string): Promise<void> {
   await sql`update runs set metadata = metadata || '{"a2a_called_off": true}' where run_id = ${runId}`;
 }

@@ -9,14 +9,14 @@ const encoder = new TextEncoder();
 export interface TaskStream {
   id: RpcId;
   generation: Generation;
-  /** As it is when the stream begins. */
+  /** The task at the start of the stream. */
   begun: Task;
   stream: RunStream;
-  /** As it is when the run has ended. */
+  /** Resolves with the task once the run has ended. */
   ended(): Promise<Task>;
 }
 
-/** A task's events until its run has ended. The client may leave; the run goes on. */
+/** Streams a task's events until its run has ended. The run continues when the client disconnects. */
 export function streamTask(task: TaskStream): Response {
   return new Response(textBody(printed(task), { onLeave: () => {} }), { headers: SSE_HEADERS });
 }
@@ -55,7 +55,7 @@ async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<S
   }
   await stream.done.promise;
   const { artifacts, status } = await ended();
-  // what was told token by token may hold more than the answer, such as what was said between calls of tools
+  // the streamed tokens may contain more than the answer, such as text between tool calls
   for (const whole of artifacts) {
     yield { kind: "artifact-update", taskId, contextId, artifact: whole, append: false, lastChunk: true };
   }
@@ -63,7 +63,7 @@ async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<S
   return undefined;
 }
 
-/** What models say, as they say it. */
+/** Model output, token by token. */
 async function* textsOf({ log }: RunStream): AsyncGenerator<string> {
   log.acquire();
   try {

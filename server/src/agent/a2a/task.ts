@@ -2,7 +2,7 @@ import { uuid5 } from "../../base/ids.ts";
 import type { Artifact, Message, Part, Task, TaskState } from "./generation.ts";
 import type { TaskRow } from "./sql.ts";
 
-/** Names of artifacts and messages that are made of a run: the same each time that they are asked for. */
+/** Namespace of the ids of artifacts and messages derived from a run: the same at each request. */
 const NAMESPACE = "0b1f6d0a-6c4e-4c59-8f3a-5a3cf9a2d7c1";
 
 interface StateMessage {
@@ -14,7 +14,7 @@ interface StateMessage {
 
 export interface History {
   length: number;
-  /** Messages of the whole context, or from this task's own on. */
+  /** Messages of the whole context, or only from this task's own on. */
   scope: "context" | "task";
 }
 
@@ -64,8 +64,8 @@ export function taskOf(row: TaskRow, history: History, withArtifacts = true): Ta
 export const artifactId = (runId: string): string => uuid5(`artifact ${runId}`, NAMESPACE);
 
 /**
- * What the assistant said last; its whole state where it does not work on messages. Of a task that others have
- * followed there is only what was said.
+ * Artifacts of a task: the assistant's last message, or the whole state where the graph does not work on messages. A
+ * task that is no longer the thread's last run only has its message.
  */
 function artifactsOf(row: TaskRow): Artifact[] {
   const said = ownMessages(row).findLast((message) => roleOf(message) === "agent");
@@ -74,7 +74,7 @@ function artifactsOf(row: TaskRow): Artifact[] {
   return [{ artifactId: artifactId(row.run_id), name: "Assistant Response", parts: [part] }];
 }
 
-/** From the message that the task began with to the next one of the user's. */
+/** Messages from the task's first one up to the next user message. */
 function ownMessages(row: TaskRow): StateMessage[] {
   const all = stateMessages(row.values);
   const own = stateMessages(row.input as Record<string, unknown> | null)[0]?.id;
@@ -118,7 +118,7 @@ function agentMessage({ run_id, task_id: taskId, thread_id: contextId }: TaskRow
   return { kind: "message", role: "agent", messageId, parts, taskId, contextId };
 }
 
-/** The newest ones. */
+/** The newest `length` messages. */
 function messagesOf(row: TaskRow, { length, scope }: History): Message[] {
   const messages = scope === "task" ? ownMessages(row) : stateMessages(row.values);
   return messages

@@ -10,8 +10,8 @@ import { assistantExists, cancelRunsOfAssistant, deleteAssistantRow, selectThrea
 const STOP_MS = 10_000;
 
 /**
- * Stops the assistant's runs, then deletes it with its versions and runs, and on demand the threads that bear
- * its id. Runs are stopped before anything is gone: when one does not stop, nothing was deleted.
+ * Stops the assistant's runs, then deletes it with its versions and runs, and on request the threads that have its id.
+ * Nothing is deleted before all runs have stopped: if one does not stop, everything stays.
  */
 export async function deleteAssistant(
   deps: AgentDeps,

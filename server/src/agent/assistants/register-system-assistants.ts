@@ -9,8 +9,8 @@ import { insertAssistant } from "./sql.ts";
 const seedsSchema = z.record(z.string(), jsonObject);
 
 /**
- * Gives every declared graph its default assistant. One that exists is left as it is, whatever the project
- * says now: its owner may have changed it, and a change would be a version that nobody made.
+ * Creates the default assistant of every declared graph. An existing one is left unchanged even if the project differs
+ * now: its owner may have edited it, and an update would create a version that no user made.
  */
 export async function registerSystemAssistants(deps: Pick<AgentDeps, "sql" | "project" | "settings">): Promise<void> {
   const seeds = parseSeeds(deps.settings.langgraphConfig);
@@ -28,7 +28,7 @@ export async function registerSystemAssistants(deps: Pick<AgentDeps, "sql" | "pr
   }
 }
 
-/** `{"<graph id>": {"configurable": …, "context": …}}` */
+/** Parses `{"<graph id>": {"configurable": …, "context": …}}`. */
 function parseSeeds(text: string | undefined): Record<string, Record<string, unknown>> {
   if (!text) return {};
   try {

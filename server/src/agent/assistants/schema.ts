@@ -36,7 +36,7 @@ export const assistantFields = [
   "updated_at",
 ] as const;
 
-/** Known keys are checked, others kept. */
+/** Known keys are validated, others kept. */
 const assistantConfig = z
   .looseObject({
     ...traceLabels,
@@ -60,7 +60,7 @@ export const createBody = z
   })
   .meta({ id: "AssistantCreate" });
 
-/** An absent key keeps the value, null sets it to null where the wire allows null. */
+/** Missing keys keep their value; null clears fields that are nullable on the wire. */
 export const patchBody = z
   .object({
     graph_id: z.string().nullish(),
@@ -93,7 +93,7 @@ export const latestBody = z.object({ version: z.int().min(1).max(2_147_483_647) 
 
 export const deleteQuery = z.object({ delete_threads: queryFlag });
 
-/** `true`, `1` or `yes` expand subgraphs; a larger number is how deep. */
+/** `true`, `1` or `yes` expand all subgraphs; a larger number is the depth. */
 export const drawingQuery = z.object({
   xray: z
     .string()

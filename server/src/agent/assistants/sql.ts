@@ -6,7 +6,7 @@ import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
 
-/** What the host needs of an assistant. */
+/** Fields of an assistant that a host needs. */
 export interface AssistantRow {
   assistant_id: string;
   graph_id: string;
@@ -23,7 +23,7 @@ export interface NewAssistant {
   metadata: Record<string, unknown>;
 }
 
-/** On the wire's name, the column of `assistants a` or `assistant_versions a`. */
+/** Columns of `assistants a` or `assistant_versions a` by their names on the wire. */
 const COLUMNS = {
   assistant_id: "a.assistant_id",
   graph_id: "a.graph_id",
@@ -40,7 +40,10 @@ const ASSISTANT_COLUMNS = { ...COLUMNS, updated_at: "a.updated_at" };
 const jsonOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : JSON.stringify(value);
 
-/** Inserts an assistant and its first version. @returns its JSON, or undefined when the id is taken */
+/**
+ * Inserts an assistant and its first version.
+ * @returns its JSON, or undefined when the id is taken
+ */
 export async function insertAssistant(sql: Sql, one: NewAssistant): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
     with made as (
@@ -75,7 +78,10 @@ export async function selectAssistantRow(sql: Sql, id: string): Promise<Assistan
   return row;
 }
 
-/** Merges a patch and makes a version of it. @returns its JSON, or undefined when there is no such assistant */
+/**
+ * Merges a patch into the assistant as a new version.
+ * @returns its JSON, or undefined when there is no such assistant
+ */
 export async function patchAssistant(
   sql: Sql,
   id: string,
@@ -86,7 +92,7 @@ export async function patchAssistant(
   return row?.wire ?? undefined;
 }
 
-/** Makes an earlier version the current one, all of it. */
+/** Makes an earlier version, with all its fields, the current one. */
 export async function restoreVersion(sql: Sql, id: string, version: number): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
     update assistants a
@@ -137,7 +143,7 @@ export async function countAssistants(
   return row!.n;
 }
 
-/** Newest first. */
+/** Lists versions, newest first. */
 export async function listVersions(sql: Sql, id: string, search: VersionSearch): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
@@ -154,7 +160,10 @@ export async function assistantExists(sql: Sql, id: string): Promise<boolean> {
   return (await sql`select 1 from assistants where assistant_id = ${id}`).length > 0;
 }
 
-/** Asks the assistant's runs to stop: pending ones end at once, running ones are signalled. @returns how many run */
+/**
+ * Cancels the assistant's runs: pending ones end at once, running ones are signalled.
+ * @returns the number of running ones
+ */
 export async function cancelRunsOfAssistant(sql: Sql, id: string): Promise<number> {
   const [row] = await sql<{ running: number }[]>`
     select count(*) filter (where c.outcome = 'signalled')::int as running
@@ -170,7 +179,7 @@ export async function selectThreadsOfAssistant(sql: Sql, id: string): Promise<st
   return rows.map((row) => row.thread_id);
 }
 
-/** Deletes the assistant with its versions and runs, and settles the threads of these runs. */
+/** Deletes the assistant with its versions and runs, and updates the status of these runs' threads. */
 export async function deleteAssistantRow(sql: Sql, id: string): Promise<boolean> {
   const [row] = await sql<{ deleted: boolean }[]>`select delete_assistant(${id}) as deleted`;
   return row!.deleted;

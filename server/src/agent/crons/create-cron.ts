@@ -25,8 +25,8 @@ const unknownAssistant = (id: string) =>
 export const unknownCron = (id: string) => notFound(`Cron with ID ${id} not found`);
 
 /**
- * Stores a schedule whose runs can be made: what would be refused of a run is refused now.
- * @param threadId null: a thread for each run
+ * Stores a schedule. Rejects what would be rejected for a run.
+ * @param threadId null: a new thread for each run
  * @returns its JSON
  */
 export async function createCron(
@@ -82,7 +82,7 @@ export async function createCron(
   return wire;
 }
 
-/** Changes what is named; a change of the times counts from now, so that nothing is made up for. */
+/** Updates the given fields. New times count from now; no missed occurrence is made up for. */
 export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, asker: Asker): Promise<string> {
   if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
   const assistantId = body.assistant_id ? await usableAssistant(deps, body.assistant_id, asker.principal) : undefined;
@@ -121,12 +121,12 @@ async function usableAssistant(deps: AgentDeps, given: string, principal: Princi
 const payloadOf = (body: CronCreate | CronPatch): Record<string, unknown> =>
   Object.fromEntries(PAYLOAD_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
-/** With what its runs have of whoever made it: headers, and who it was (contract §16.6). */
+/** Adds the creator's headers and identity to the config of its runs (contract §16.6). */
 function configOf(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Asker) {
   return { ...config, configurable: runConfigurable(deps, { config, headers, principal }) };
 }
 
-/** Postgres knows years that Date does not. */
+/** Parses a time. Postgres supports years that Date does not. */
 function dateOf(iso: string): Date {
   const date = new Date(iso.replace(" ", "T"));
   if (Number.isNaN(date.getTime())) throw unprocessable(`Invalid end_time "${iso}".`);

@@ -1,7 +1,7 @@
 /**
- * Starts the runs of crons. The truth is `next_run_date`: every server looks for what is due, and `fire_cron` lets one
- * of them decide an occurrence, together with the run that it starts. So it does not matter how many servers there
- * are, whether their clocks agree (the database's counts), or when one of them is killed.
+ * Starts the runs of crons. `next_run_date` is the source of truth: every server polls for due crons, and `fire_cron`
+ * lets one of them decide an occurrence in the same transaction as the run that it starts. The number of servers, their
+ * clocks (the database's clock counts) and a killed server make no difference.
  */
 import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
@@ -17,13 +17,13 @@ export interface CronSchedulerOptions {
   log: Log;
   settings: AgentSettings;
   fault: FaultPoint;
-  /** The run that an occurrence starts; it depends on the project as it is now. */
+  /** Builds the run of an occurrence from the current project. */
   runOf(cron: DueCron, occurrence: Date): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary">;
-  /** A run was created. */
+  /** Called after a run was created. */
   onCreated(): void;
 }
 
-/** Other servers make and change crons too. */
+/** Polling interval, because other servers create and change crons too. */
 const POLL_MS = 5000;
 const BATCH = 100;
 const AT_ONCE = 4;
@@ -46,7 +46,7 @@ export class CronScheduler {
     this.wake();
   }
 
-  /** A cron was made or changed. */
+  /** Polls at once, because a cron was created or changed. */
   wake(): void {
     if (this.#stopping) return;
     if (this.#looking) {
@@ -84,7 +84,7 @@ export class CronScheduler {
     await this.#looking;
   }
 
-  /** @returns how long to wait */
+  /** @returns milliseconds until the next poll */
   async #look(): Promise<number> {
     const due = await selectDueCrons(this.#o.sql, BATCH);
     const queue = [...due];
@@ -99,7 +99,7 @@ export class CronScheduler {
     if (fired) this.#o.onCreated();
     if (due.length === BATCH) return 0;
     const next = await selectNextDueCron(this.#o.sql);
-    // what is due already has just failed, or is somebody else's
+    // an overdue cron has just failed, or another server has claimed it
     return next === null ? POLL_MS : next <= 0 ? 500 : Math.min(next, POLL_MS);
   }
 
@@ -131,7 +131,10 @@ export class CronScheduler {
     }
   }
 
-  /** What cannot be made must not be due for ever: a zone that is gone from the tables, a body of another version. */
+  /**
+   * Plans an occurrence. A cron that cannot be run any more must not stay due for ever: its time zone was removed from
+   * the tables, or its body is of another version.
+   */
   #plan(cron: DueCron) {
     const { log, settings } = this.#o;
     let next: Date | null = null;

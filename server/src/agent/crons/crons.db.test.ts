@@ -1,4 +1,4 @@
-/** The endpoints of crons, and the runs that a whole server starts for them. */
+/** Cron endpoints, and the runs that a whole server starts for crons. */
 import { beforeAll, expect, test, vi } from "vitest";
 
 import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
@@ -18,7 +18,7 @@ async function create(body: object, thread?: string) {
   expect(answer).toMatchObject({ status: 200 });
   return answer.json;
 }
-/** As if it had been due a moment ago. */
+/** Moves the cron's due date into the past. */
 async function makeDue(id: string, ago = "1 second"): Promise<void> {
   await server.sql`
     update crons set next_run_date = date_trunc('minute', now()) - ${ago}::text::interval where cron_id = ${id}`;
@@ -133,7 +133,7 @@ test.each([
   [{ enabled: "yes" }, /enabled/],
   [{ multitask_strategy: "wait" }, /multitask_strategy/],
   [{ webhook: "http://169.254.169.254/" }, /metadata service/],
-  // of a run body, but not of a cron's: never dropped silently
+  // fields of a run body, but not of a cron's: never dropped silently
   [{ feedback_keys: ["thumbs"] }, /feedback_keys: is not for crons/],
   [{ command: { resume: 1 } }, /command: is not for crons/],
   [{ checkpoint_id: "1ef" }, /checkpoint_id: is not for crons/],
@@ -249,7 +249,7 @@ test("strategy reject on a busy thread: the occurrence passes", async () => {
 test("a cron comes due by itself, in time", async () => {
   const cron = await create({ on_run_completed: "keep" });
   await server.sql`update crons set next_run_date = now() + interval '1.2 seconds' where cron_id = ${cron.cron_id}`;
-  // as any change through the API does
+  // as a change through the API does
   server.agent.deps.crons.wake();
   await new Promise((resolve) => setTimeout(resolve, 700));
   expect(await runsOf(cron.cron_id)).toHaveLength(0);

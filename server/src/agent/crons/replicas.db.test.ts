@@ -10,7 +10,7 @@ let db: TestDatabase;
 let servers: TestAgentServer[];
 beforeAll(async () => {
   db = await testDatabase();
-  // one at a time: both would migrate and register assistants
+  // one at a time: each migrates the database and registers assistants
   servers = [];
   for (let n = 0; n < 3; n++) servers.push(await testAgentServer({}, undefined, { db }));
 }, 60_000);
@@ -37,7 +37,7 @@ test("thirty crons that are due at once each start one run, whichever of three s
   const rows = await db.sql<{ cron: string; at: string; n: number }[]>`
     select metadata ->> 'cron_id' as cron, metadata ->> 'cron_scheduled_for' as at, count(*)::int as n
     from runs group by 1, 2`;
-  // a minute may begin meanwhile: an occurrence more, and never one twice
+  // a minute may begin meanwhile: one more occurrence, but never one twice
   expect(rows.every((row) => row.n === 1)).toBe(true);
   expect(new Set(rows.map((row) => row.cron)).size).toBe(30);
   await db.sql`delete from crons`;

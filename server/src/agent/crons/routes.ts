@@ -14,7 +14,7 @@ const shared = { tag: "Crons" } as const;
 export function cronRoutes(deps: AgentDeps): Route[] {
   const { sql } = deps;
 
-  /** A filter by what is no assistant finds nothing. */
+  /** Resolves the filter's assistant. An unknown assistant matches no cron. */
   const resolved = <T extends schema.CronFilter>(filter: T): T => {
     if (typeof filter.assistant_id !== "string") return filter;
     return { ...filter, assistant_id: resolveAssistantId(deps.project, filter.assistant_id) ?? NOBODY };
@@ -115,5 +115,5 @@ export function cronRoutes(deps: AgentDeps): Route[] {
   ];
 }
 
-/** No assistant's id. */
+/** An id that no assistant has. */
 const NOBODY = "00000000-0000-0000-0000-000000000000";

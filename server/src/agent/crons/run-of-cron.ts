@@ -3,7 +3,7 @@ import { kwargsOf } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import type { DueCron, Firing } from "./sql.ts";
 
-/** The run that an occurrence starts. Throws for a payload that no run body is any more. */
+/** The run that an occurrence starts. Throws for a payload that is no longer a valid run body. */
 export function runOfCron(
   deps: Pick<AgentDeps, "project" | "settings" | "access">,
   cron: DueCron,
@@ -12,7 +12,7 @@ export function runOfCron(
   const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
   const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
   const kwargs = kwargsOf(deps, { body, headers: new Headers(), principal: null }, temporary);
-  // what was put there of whoever made the cron
+  // the creator's headers and identity, stored with the cron
   const configurable = (cron.payload["config"] as { configurable?: object } | undefined)?.configurable ?? {};
   const config = kwargs["config"] as Record<string, unknown>;
   const metadata = { ...cron.metadata, cron_id: cron.cron_id, cron_scheduled_for: occurrence.toISOString() };

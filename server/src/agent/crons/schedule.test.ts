@@ -136,7 +136,7 @@ test("of what was missed the latest starts once, or nothing does", () => {
   const missed = ["2026-11-21T12:00:00Z", "2026-11-23T15:30:00Z"] as const;
   expect(on(...missed)).toEqual([true, "2026-11-23T15:00:00.000Z", "2026-11-23T16:00:00.000Z"]);
   expect(on(...missed, null, "skip")).toEqual([false, "2026-11-23T15:00:00.000Z", "2026-11-23T16:00:00.000Z"]);
-  // a minute's delay is none
+  // up to a minute's delay still counts as on time
   expect(on("2026-11-21T12:00:00Z", "2026-11-21T12:00:59Z", null, "skip")[0]).toBe(true);
 });
 

@@ -1,8 +1,10 @@
 /**
- * When a cron is due. Expressions have five fields, or are one of @hourly, @daily, @weekly, @monthly, @yearly; croner
- * parses them. In the hour that a change of the clock leaves out, a fixed time moves to the change; in the hour that
- * comes twice it occurs once. Where the minute or the hour has `*` or a step there is no fixed time: nothing moves, and
- * both hours count.
+ * Cron schedules. Expressions have five fields, or are one of @hourly, @daily, @weekly, @monthly, @yearly; croner
+ * parses them.
+ *
+ * In the hour that a clock change skips, a fixed time moves to the change; in the hour that it repeats, a fixed time
+ * occurs once. An expression with `*` or a step in the minute or the hour has no fixed time: nothing moves, and both
+ * hours count.
  */
 import { Cron } from "croner";
 
@@ -15,10 +17,10 @@ export interface Schedule {
   latest(at: Date): Date | null;
 }
 
-/** How late an occurrence may start a run and still be on time. */
+/** Maximum lateness of an occurrence that still counts as on time. */
 export const LATE_MS = 60_000;
 
-/** Throws 422 for what is no expression, never occurs, or names no time zone. */
+/** Parses an expression. Throws 422 when it is invalid, never occurs, or its time zone is unknown. */
 export function readSchedule(expression: string, timezone: string | null): Schedule {
   const bad = (why: string) => unprocessable(`Invalid schedule "${expression}": ${why}`);
   checkTimezone(timezone);
@@ -28,7 +30,7 @@ export function readSchedule(expression: string, timezone: string | null): Sched
   }
   let cron: Cron;
   try {
-    // by default croner takes lists and ranges of times for no fixed times, and leaves them out or doubles them
+    // croner's default treats lists and ranges as wildcards, and skips or repeats their times
     cron = new Cron(text, { timezone: timezone ?? "UTC", mode: "5-part", fixedTimeRule: "no-wildcard", paused: true });
   } catch (error) {
     throw bad((error as Error).message.replace(/^CronPattern: /, ""));
@@ -58,7 +60,7 @@ export interface Decision {
   next: Date | null;
 }
 
-/** What is to be done now, of a cron whose next occurrence was to be at `due`. */
+/** Decides what to do now with a cron whose next occurrence was due at `due`. */
 export function decide(
   schedule: Schedule,
   cron: { due: Date; endTime: Date | null },

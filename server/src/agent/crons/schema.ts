@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isoTime, jsonObject, limit, offset, storableText, uuid } from "../../base/http/fields.ts";
 import { runBody } from "../runs/schema.ts";
 
-/** What runs are created with; contract §10. */
+/** Fields of a run body that a cron stores; contract §10. */
 const payload = runBody.pick({
   input: true,
   config: true,
@@ -20,7 +20,7 @@ const payload = runBody.pick({
 });
 export const PAYLOAD_FIELDS = Object.keys(payload.shape) as (keyof typeof payload.shape)[];
 
-/** Fields of a run body that a cron's runs cannot have: refused, never silently dropped. */
+/** Fields of a run body that a cron's runs cannot have: rejected, never silently dropped. */
 const absent = (why: string) => z.null(`is not for crons: ${why}`).optional().describe(`Not for crons: ${why}.`);
 const NOT_OF_CRONS = {
   command: absent("their runs begin with input"),
@@ -53,7 +53,7 @@ export const createBody = payload
   })
   .meta({ id: "CronCreate" });
 
-/** An absent key keeps what there is; null clears it where there may be nothing. */
+/** Missing keys keep their value; null clears fields that may be empty. */
 export const patchBody = payload
   .extend({
     ...NOT_OF_CRONS,

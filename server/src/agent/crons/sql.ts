@@ -7,7 +7,7 @@ import { permits } from "../custom-auth/conditions.ts";
 import type { MultitaskStrategy } from "../runs/sql.ts";
 import type { CronFilter, CronSearch } from "./schema.ts";
 
-/** On the wire's name, the column of `crons c`. */
+/** Columns of `crons c` by their names on the wire. */
 const COLUMNS = {
   cron_id: "c.cron_id",
   assistant_id: "c.assistant_id",
@@ -43,7 +43,7 @@ export interface NewCron {
 
 const at = (time: Date | null) => time?.toISOString() ?? null;
 
-/** @returns its JSON; undefined when the assistant or the thread is gone by now */
+/** @returns its JSON; undefined when the assistant or the thread has been deleted meanwhile */
 export async function insertCron(sql: Sql, cron: NewCron): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
     insert into crons as c (cron_id, assistant_id, thread_id, schedule, timezone, end_time, enabled, on_run_completed,
@@ -138,12 +138,12 @@ export async function countCrons(sql: Sql, filter: CronFilter, sees: Conditions)
 
 export interface DueCron extends Omit<CronRow, "next_run_date" | "enabled"> {
   due: Date;
-  /** The same as text, because it is compared with what the row holds, to the microsecond. */
+  /** The same as text, because it is compared with the row's value, to the microsecond. */
   due_text: string;
   now: Date;
 }
 
-/** Index crons_due. In any order, so that servers do not all begin with the same one. */
+/** Due crons. Index crons_due. In random order, so that servers do not all start with the same one. */
 export function selectDueCrons(sql: Sql, limit: number): Promise<DueCron[]> {
   return sql<DueCron[]>`
     select * from (

@@ -3,9 +3,9 @@ import type { HeaderRules } from "../project/http-schema.ts";
 const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key", "x-heddle-csrf"]);
 
 /**
- * The headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent,
- * or what `http.configurable_headers` includes. What it excludes stays out in any case, and so do ours that say who
- * calls.
+ * Headers that become part of a run's configuration, in lower case (contract §16.6): `x-*` and the user agent, or those
+ * in `http.configurable_headers.includes`. Its `excludes` always win, and Heddle's own authentication headers are never
+ * included.
  */
 export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {
   const wanted = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");
@@ -16,7 +16,7 @@ export function configurableHeaders(headers: Headers, rules: HeaderRules | undef
   return chosen;
 }
 
-/** The rule as a predicate over names in lower case. Excludes win; without includes the default decides. */
+/** Compiles the rule into a predicate over names in lower case. Excludes win; without includes the default decides. */
 export function chosenHeaders(
   rules: HeaderRules | undefined,
   byDefault: (name: string) => boolean,

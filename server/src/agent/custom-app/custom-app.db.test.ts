@@ -25,7 +25,7 @@ function withHttp(http: object, guard: Guard = openGuard) {
   return callerOf(createAgentApp({ ...deps, project: { ...deps.project, config } }, guard));
 }
 
-/** Lets in whoever sends a key. */
+/** Admits callers that send a key. */
 const keyed: Guard = {
   ...openGuard,
   authenticator: {
@@ -69,7 +69,7 @@ test("streams are not gathered", async () => {
   const reader = response.body!.getReader();
   const next = async () => Buffer.from((await reader.read()).value!).toString();
   expect(await next()).toContain("first");
-  // the second is not written before this
+  // the second part is not written before this request
   await call("POST", "/custom/stream/on");
   expect(await next()).toContain("second");
   await reader.cancel();
@@ -229,7 +229,7 @@ test(
     expect(await word()).toBe("one");
     const inProcess = () => (globalThis as Record<symbol, unknown>)[Symbol.for("langgraph_api:url")];
     expect(inProcess()).toBe("http://localhost:8123");
-    // again until the watcher is up
+    // repeated until the watcher is ready
     const rewritten = async () => {
       write(serving("two"));
       await new Promise((resolve) => setTimeout(resolve, 700));
@@ -240,7 +240,7 @@ test(
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expect(await word()).toBe("two");
 
-    // what langgraph.json says of webhooks and of the prefix counts at once too
+    // changes to langgraph.json's webhooks and prefix take effect at once too
     write(serving("three"));
     const http = { app: "./app.ts:app", mount_prefix: "/team" };
     const webhooks = { url: { require_https: true } };

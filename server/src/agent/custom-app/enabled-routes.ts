@@ -3,7 +3,7 @@ import type { HttpSection } from "../project/http-schema.ts";
 
 type Switch = `disable_${"assistants" | "threads" | "runs" | "store" | "meta" | "mcp" | "a2a" | "ui" | "webhooks"}`;
 
-/** Which switch of langgraph.json a path belongs to; the first that matches. `/ok` and `/ready` answer in any case. */
+/** Switches of langgraph.json by path; the first match counts. `/ok` and `/ready` always answer. */
 const FAMILIES: [RegExp, Switch][] = [
   [/^\/threads?\/[^/]+\/(runs|commands|stream)\b|^\/runs\b/, "disable_runs"],
   [/^\/threads?\b/, "disable_threads"],
@@ -16,7 +16,7 @@ const FAMILIES: [RegExp, Switch][] = [
   [/^\/(info|docs|metrics|openapi\.json)?$/, "disable_meta"],
 ];
 
-/** Without those that langgraph.json switches off. */
+/** The routes that langgraph.json does not switch off. */
 export const enabledRoutes = (routes: Route[], http: HttpSection): Route[] =>
   routes.filter(({ path }) => {
     const family = FAMILIES.find(([pattern]) => pattern.test(path));

@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 
 /**
- * What middleware reads with `c.req.json()` and changes is what everybody behind it reads (contract §17). Hono of
- * today parses anew for each reader.
+ * Shares the body that middleware reads with `c.req.json()` and changes with all later readers (contract §17). Current
+ * Hono versions parse it anew for each reader.
  */
 export const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
   const { req } = c;
@@ -10,7 +10,7 @@ export const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
   const text = req.text.bind(req);
   let parsed: Promise<unknown> | undefined;
   req.json = (() => (parsed ??= json())) as typeof req.json;
-  // what is no JSON is told as it came
+  // an invalid JSON body is passed on unchanged
   req.text = () =>
     parsed === undefined
       ? text()

@@ -4,10 +4,13 @@ import { ConfigError } from "../../base/config/options.ts";
 import { loadExport } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
 
-/** What is needed of a Hono app, which may be of another copy and version of Hono than ours. */
+/** The part of a Hono app that is used here. The project's copy and version of Hono may differ from the server's. */
 export type CustomApp = Pick<Hono, "fetch" | "routes">;
 
-/** `http.app` of langgraph.json. @throws ConfigError when it cannot be loaded or is no Hono app */
+/**
+ * Loads `http.app` of langgraph.json.
+ * @throws ConfigError when it cannot be loaded or is not a Hono app
+ */
 export async function loadCustomApp(project: Project): Promise<CustomApp | null> {
   const path = project.config.http.app;
   if (path === undefined) return null;

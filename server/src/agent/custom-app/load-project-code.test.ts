@@ -13,7 +13,7 @@ import { loadProjectCode } from "./load-project-code.ts";
 const directory = mkdtempSync(join(tmpdir(), "heddle-auth-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The warnings that loading a project with these handlers leaves. */
+/** Warnings logged while loading a project with these handlers. */
 async function warnings(name: string, callbacks: string): Promise<string[]> {
   const file = join(directory, `${name}.json`);
   const auth = { path: `./${name}.mjs:auth` };

@@ -4,7 +4,7 @@ import type { AgentDeps } from "../deps.ts";
 import type { Project } from "../project/read-project.ts";
 import { loadCustomApp } from "./load-custom-app.ts";
 
-/** Loads what of the project runs in the server. Nothing changes where a part cannot be loaded: it throws. */
+/** Loads the project code that runs in the server. Throws and changes nothing when a part cannot be loaded. */
 export async function loadProjectCode(
   deps: Pick<AgentDeps, "access" | "customApp" | "ui" | "log">,
   project: Project,

@@ -6,7 +6,7 @@ import { chosenHeaders } from "./configurable-headers.ts";
 
 const NEVER = new Set(["authorization", "cookie", "x-api-key", "x-service-key"]);
 
-/** `http.logging_headers`: a line of level info for each request, with the headers that it asks for. */
+/** `http.logging_headers`: logs each request at level info, with the selected headers. */
 export function logRequests(log: Log, rules: HeaderRules): MiddlewareHandler {
   const wanted = chosenHeaders(rules, () => false);
   return async (c, next) => {

@@ -1,7 +1,7 @@
 /**
- * The project's own Hono app around our routes (contract §17): its middleware wraps them, its routes shadow them,
- * what it does not match falls through. Mounted, not called: so a body that its middleware has parsed and changed
- * is the one that our routes read, and streams pass as they are.
+ * Mounts the project's own Hono app around the server's routes (contract §17): its middleware wraps them, its routes
+ * shadow them, unmatched requests fall through. Because it is mounted rather than called, routes read the body that its
+ * middleware parsed and changed, and streams pass through unbuffered.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
 
@@ -13,25 +13,28 @@ import type { CustomApp } from "./load-custom-app.ts";
 
 type RouterRoute = CustomApp["routes"][number];
 
-/** `guard`: for its own routes too, where the project wants that (`http.enable_custom_route_auth`). */
+/**
+ * Mounts the app.
+ * @param guard authentication for the app's own routes, where the project enables it (`http.enable_custom_route_auth`)
+ */
 export function mountCustomApp(app: Hono, custom: CustomApp, guard: Guard | null): void {
   if (guard) {
     const letIn = authenticateRoute(guard);
     for (const route of custom.routes) if (isEndpoint(route)) app.on(route.method, route.path, letIn);
   }
   app.use(keepParsedBody);
-  // it asks for no more of the other app than `CustomApp` has
+  // only the members in `CustomApp` are used
   app.route("/", custom as Hono);
 }
 
 /**
- * Hono keeps middleware and endpoints in one list. Middleware is what was registered for every method and a
- * wildcard and can call the next; in doubt it is an endpoint, and needs authentication. What `mount()` joins is
- * registered as middleware is, and known by its text.
+ * Whether a registration is an endpoint. Hono keeps middleware and endpoints in one list. Middleware is registered for
+ * every method and a wildcard, and its handler can call `next`; in doubt it is an endpoint and needs authentication.
+ * Apps joined by `mount()` are registered like middleware and recognised by their source text.
  */
 function isEndpoint({ method, path, handler }: RouterRoute): boolean {
   if (method !== "ALL" || !path.includes("*")) return true;
-  // a part with an error handler of its own has its handlers wrapped
+  // Hono wraps the handlers of a sub-app that has an error handler of its own
   const { __COMPOSED_HANDLER: own = handler } = handler as { __COMPOSED_HANDLER?: RouterRoute["handler"] };
   return own.length < 2 || MOUNTED.test(String(own));
 }
@@ -45,7 +48,7 @@ function authenticateRoute(guard: Guard): MiddlewareHandler {
   };
 }
 
-/** `http.middleware_order: auth_first`: whoever is not known does not get as far as the project's middleware. */
+/** `http.middleware_order: auth_first`: unauthenticated requests do not reach the project's middleware. */
 export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
   const letIn = authenticateRoute(guard);
   for (const { permission, method, path, aliases = [] } of routes) {
@@ -53,7 +56,7 @@ export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): voi
   }
 }
 
-/** As in the reference server: `c.get("auth")`. */
+/** Sets `c.get("auth")`, as the reference server does. */
 export function tellUser(c: Context, principal: Principal): void {
   const user = userOf(principal);
   c.set("auth", { user, scopes: user.permissions });

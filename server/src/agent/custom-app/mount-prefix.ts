@@ -2,16 +2,16 @@ import { type Context, Hono } from "hono";
 
 import type { AgentDeps } from "../deps.ts";
 
-/** Empty, or a path without a slash at its end. */
+/** The mount prefix: empty, or a path without a trailing slash. */
 export const mountPrefix = ({ settings, project }: Pick<AgentDeps, "settings" | "project">): string =>
   settings.mountPrefix ?? project.config.http.mount_prefix ?? "";
 
-/** What no URL is decoded to. */
+/** A path that no URL decodes to. */
 const OUTSIDE = "\0";
 
 /**
- * `MOUNT_PREFIX` or `http.mount_prefix`: where a proxy passes paths on as they are. Everything is below the prefix;
- * `/ok` and `/ready` answer without it too, for whatever looks whether the server lives.
+ * Strips `MOUNT_PREFIX` or `http.mount_prefix`, for proxies that pass paths on unchanged. All routes are below the
+ * prefix; `/ok` and `/ready` also answer without it, for health checks.
  */
 export function pathBelow(prefix: string): (request: Request) => string {
   const { getPath } = new Hono();
@@ -23,7 +23,7 @@ export function pathBelow(prefix: string): (request: Request) => string {
   };
 }
 
-/** Nothing of the project's own code sees what is outside. */
+/** Answers 404 to requests outside the prefix, before any project code sees them. */
 export const refuseOutside = (app: Hono, notFound: (c: Context) => Response): void => {
   app.use((c, next) => (c.req.path === OUTSIDE ? Promise.resolve(notFound(c)) : next()));
 };

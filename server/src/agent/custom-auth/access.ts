@@ -1,36 +1,38 @@
-/** The project's own rules: asks its `on` handlers, and says what they leave to a caller (contract §16.3). */
+/**
+ * The project's own auth rules: calls its `on` handlers and translates their answers into conditions (contract §16.3).
+ */
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { AppError, forbidden } from "../../base/errors.ts";
 import type { AuthHandlers, AuthUser } from "./auth-handlers.ts";
 import { ALL, toConditions } from "./conditions.ts";
 import type { Event } from "./events.ts";
 
-/** Stateless runs whose metadata is remembered: their rows go when they end, their output stays a while. */
+/** Limit of stateless runs whose metadata is kept: their rows are deleted when they end, their output stays a while. */
 const REMEMBERED_RUNS = 10_000;
 
 export class Access {
-  /** Null where the project has none. Replaced when the project is loaded again. */
+  /** Null where the project has none. Replaced when the project is reloaded. */
   handlers: AuthHandlers | null = null;
-  /** Metadata by the id of a stateless run of this server. */
+  /** Metadata of this server's stateless runs, by run id. */
   readonly statelessRuns = new Map<string, object>();
 
   rememberRun(runId: string, metadata: object): void {
     if (!this.isOn) return;
-    // a Map is in the order of insertion, so the oldest goes
+    // a Map keeps insertion order, so the first key is the oldest
     if (this.statelessRuns.size >= REMEMBERED_RUNS) this.statelessRuns.delete(this.statelessRuns.keys().next().value!);
     this.statelessRuns.set(runId, metadata);
   }
 
-  /** Whether callers are told apart. */
+  /** Whether the project has rules of its own. */
   get isOn(): boolean {
     return this.handlers !== null;
   }
 
   /**
-   * Asks the handler that is nearest to the event. It may change `value`.
-   * @param principal null: the server itself, who may do everything
-   * @returns what objects must bear; empty for all
-   * @throws AppError 403, or what the handler throws; Error for an answer that means nothing
+   * Calls the handler that matches the event most closely. The handler may change `value`.
+   * @param principal null: the server itself, which is allowed everything
+   * @returns conditions that objects must meet; empty for all objects
+   * @throws AppError 403, or what the handler throws; Error for an invalid answer
    */
   async ask(
     principal: Principal | null,
@@ -58,7 +60,7 @@ export class Access {
   }
 }
 
-/** Whom handlers and graphs are told of. A key's holder where the project has no `authenticate`. */
+/** User object passed to handlers and graphs: the key's holder where the project has no `authenticate`. */
 export function userOf({ user, actor }: Principal): AuthUser {
   if (user) return user as AuthUser;
   const identity = actor.userId ?? (actor.id || actor.kind);
@@ -66,8 +68,8 @@ export function userOf({ user, actor }: Principal): AuthUser {
 }
 
 /**
- * The `HTTPException` of the project's copy of the SDK, or of Hono, is known by its status. Anything else is a bug
- * of the project's.
+ * Converts an `HTTPException` of the project's copy of the SDK, or of Hono, recognised by its status. Anything else is
+ * a bug in the project's code.
  */
 export function asAppError(thrown: unknown): unknown {
   const { status, message, headers } = (thrown ?? {}) as { status?: unknown; message?: string; headers?: unknown };

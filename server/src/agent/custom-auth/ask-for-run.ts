@@ -8,9 +8,9 @@ import { isAssistantPermitted } from "./sql.ts";
 type Deps = Pick<AgentDeps, "sql" | "access" | "project">;
 
 /**
- * Whether the project's own rules let the caller use an assistant. Default assistants are everybody's: they hold
- * nothing, and who may run graphs is asked by `threads:create_run`. What somebody made is for those who may read
- * it, because its configuration shows in what it answers.
+ * Whether the project's own rules let the caller use an assistant. Default assistants are open to all: they hold no
+ * configuration, and `threads:create_run` decides who may run graphs. Other assistants are open to callers that may
+ * read them, because a run's output reveals their configuration.
  */
 export async function mayUseAssistant(deps: Deps, principal: Principal | null, assistantId: string): Promise<boolean> {
   if (!deps.access.isOn || principal === null) return true;
@@ -24,7 +24,7 @@ export async function mayUseAssistant(deps: Deps, principal: Principal | null, a
   }
 }
 
-/** What handlers see of a new run; `metadata` and `kwargs` are stored as they leave them (contract §16.3). */
+/** The new run as handlers see it; `metadata` and `kwargs` are stored as handlers leave them (contract §16.3). */
 export interface AskedRun {
   thread_id: string | null;
   assistant_id: string;
@@ -39,7 +39,7 @@ export interface AskedRun {
   [more: string]: unknown;
 }
 
-/** @returns what the run's thread has to bear, if there is one already */
+/** @returns conditions that the run's thread must meet if it exists already */
 export async function askForRun(
   { access }: Deps,
   principal: Principal | null,
@@ -48,7 +48,7 @@ export async function askForRun(
   return access.ask(principal, "threads:create_run", run);
 }
 
-/** Keys of `configurable` that say who runs it (contract §16.6). Never as the caller sent them. */
+/** Keys of `configurable` that identify the caller (contract §16.6). Never taken from the request. */
 const USER_KEYS = ["langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions"];
 
 export function putUser(

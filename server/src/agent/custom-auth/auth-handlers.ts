@@ -1,13 +1,13 @@
 /**
- * What `auth.path` of langgraph.json exports: an `Auth` of `@langchain/langgraph-sdk/auth`, or whatever has its
- * shape, for the project's copy of that package is not ours (contract agent-server §16.1).
+ * The export named by `auth.path` of langgraph.json: an `Auth` of `@langchain/langgraph-sdk/auth`, recognised by its
+ * shape, because the project has its own copy of that package (contract agent-server §16.1).
  */
 import { ConfigError } from "../../base/config/options.ts";
 import { loadExport } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
 import { isEventName } from "./events.ts";
 
-/** Whom `authenticate` found, with all that it returned. */
+/** The user returned by `authenticate`, with all its fields. */
 export interface AuthUser {
   identity: string;
   display_name: string;
@@ -20,7 +20,7 @@ export interface HandlerInput {
   event: string;
   resource: string;
   action: string;
-  /** What the request asks for; what a handler changes in it counts. */
+  /** The request's fields; a handler's changes to them take effect. */
   value: Record<string, unknown>;
   permissions: string[];
   user: AuthUser;
@@ -28,7 +28,7 @@ export interface HandlerInput {
 
 export interface AuthHandlers {
   authenticate: ((request: Request) => unknown) | undefined;
-  /** By `resource:action`, `resource`, `*:action` or `*`. */
+  /** Handlers by `resource:action`, `resource`, `*:action` or `*`. */
   callbacks: Record<string, (input: HandlerInput) => unknown>;
 }
 
@@ -42,7 +42,7 @@ export async function loadAuthHandlers(project: Project): Promise<AuthHandlers |
     throw new ConfigError(`auth.path: ${path} is not an Auth of @langchain/langgraph-sdk/auth.`);
   }
   const { authenticate, callbacks = {} } = cache;
-  // a handler for an event that never comes would protect nothing
+  // a handler for an unknown event would protect nothing
   for (const name of Object.keys(callbacks)) {
     if (!isEventName(name)) throw new ConfigError(`auth.path: ${path} has a handler for "${name}", which is no event.`);
   }

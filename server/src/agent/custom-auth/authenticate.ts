@@ -1,4 +1,4 @@
-/** The project's own `authenticate` in front of the routes, instead of our keys (contract §16.1, §16.2). */
+/** The project's own `authenticate`, in front of the routes in place of Heddle's API keys (contract §16.1, §16.2). */
 import { ALL_PERMISSIONS } from "../../base/auth/permissions.ts";
 import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
 import { AppError, unauthorized } from "../../base/errors.ts";
@@ -23,8 +23,8 @@ const AGENT_PERMISSIONS = new Set(
 );
 
 /**
- * Where the project has no `authenticate`, our keys are asked.
- * @param served whose server it is: callers belong there, whoever they are
+ * Falls back to Heddle's API keys where the project has no `authenticate`.
+ * @param served the server's workspace, to which all callers belong
  */
 export function projectAuthenticator(
   deps: Pick<AgentDeps, "access" | "project" | "settings">,
@@ -60,7 +60,7 @@ export function projectAuthenticator(
     authenticate(credentials) {
       const authenticate = deps.access.handlers?.authenticate;
       if (!authenticate) return keys.authenticate(credentials);
-      // only with a key of ours: the header alone proves nothing
+      // only with a Heddle key: the header alone proves nothing
       if (
         deps.settings.studioAuth &&
         !auth()?.disable_studio_auth &&
@@ -74,8 +74,8 @@ export function projectAuthenticator(
 }
 
 /**
- * A copy, whose body can be read without taking it from the route. A copy is held in memory for a caller who has not
- * shown who they are, so the body must be a small one: to read a larger one fails with 413.
+ * Copies the request, so that its body can be read without consuming it. The copy is held in memory for a caller that
+ * is not authenticated yet, so its size is limited: reading a larger body fails with 413.
  */
 function requestFor({ request, headers, method }: Credentials): Request {
   if (!request) return new Request("http://localhost/", { method, headers });
@@ -91,7 +91,7 @@ function requestFor({ request, headers, method }: Credentials): Request {
 const unreadable = () =>
   new AppError(413, `Authentication reads bodies that tell a length of at most ${PUBLIC_BODY_BYTES} bytes.`);
 
-/** @throws Error for what is no user: 500, because it is the project's mistake */
+/** @throws Error for an invalid user: 500, because it is the project's mistake */
 function toUser(returned: unknown): AuthUser {
   if (typeof returned === "string") {
     return { identity: returned, display_name: returned, is_authenticated: true, permissions: [] };

@@ -1,11 +1,14 @@
-/** Filters of a project's own rules: what an object has to bear for this caller to know of it (contract §16.5). */
+/**
+ * Filters returned by the project's own rules: conditions that an object must meet to be visible to the caller
+ * (contract §16.5).
+ */
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 
-/** Everything. */
+/** No conditions: every object. */
 export const ALL: readonly AccessCondition[] = [];
 
-/** @throws Error when it is no filter: the project's mistake, 500 */
+/** @throws Error for an invalid filter: 500, because it is the project's mistake */
 export function toConditions(result: object): AccessCondition[] {
   return Object.entries(result).flatMap(([key, wanted]) => {
     if (isScalar(wanted)) return [{ key, op: "$eq" as const, operand: wanted }];
@@ -23,8 +26,8 @@ export function toConditions(result: object): AccessCondition[] {
 const isScalar = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
 
 /**
- * Condition: the jsonb that `column` names bears them. The containment is implied by the function beside it, and
- * there for the index on metadata.
+ * SQL condition: the jsonb column `column` meets the conditions. The containment follows from the function beside it;
+ * it is there for the index on metadata.
  */
 export function permits(sql: Sql | Transaction, column: string, conditions: readonly AccessCondition[] = ALL) {
   if (conditions.length === 0) return sql`true`;

@@ -29,7 +29,7 @@ test("authenticate decides who gets in, and what they are told", async () => {
   expect((await as("broken")("POST", "/threads/search", {})).status).toBe(500);
   expect((await as("nonsense")("POST", "/threads/search", {})).status).toBe(500);
   expect((await as("plain")("POST", "/threads/search", {})).status).toBe(200);
-  // what says that the server lives, and what it is, needs nobody
+  // health and description need no authentication
   for (const open of ["/ok", "/info", "/openapi.json"]) expect((await call("GET", open)).status).toBe(200);
 });
 
@@ -55,7 +55,7 @@ test("threads are seen, counted, changed and deleted by their owner only", async
   expect((await ben("POST", "/threads/search", { ids: [thread.thread_id] })).headers.get("x-pagination-total")).toBe(
     "0",
   );
-  // taken ids tell nothing, whatever is asked to happen
+  // the answer for a taken id reveals nothing, whatever if_exists is
   for (const if_exists of ["raise", "do_nothing"]) {
     expect((await ben("POST", "/threads", { thread_id: thread.thread_id, if_exists })).status).toBe(409);
   }
@@ -137,7 +137,7 @@ test("graphs are told who runs them, and nobody can say they are another", async
     is_authenticated: true,
   };
   expect(said(json)).toEqual({ user, id: "anna", permissions: ["own"], header: "mine", setting: 1 });
-  // nor does it stay with the thread
+  // nor is it stored with the thread
   const { json: thread } = await anna("POST", "/threads", {});
   await anna("POST", `/threads/${thread.thread_id}/runs/wait`, { ...HELLO, config });
   const { json: after } = await anna("GET", `/threads/${thread.thread_id}`);
@@ -175,7 +175,7 @@ test("assistants are their makers'; the default ones are run by everybody who ma
     "secret",
   );
   expect((await anna("PATCH", path, { metadata: { owner: "ben" } })).json.metadata.owner).toBe("anna");
-  // threads of others that ran on it stay
+  // other users' threads with its runs stay
   const { json: thread } = await ben("POST", "/threads", { metadata: { assistant_id: mine.assistant_id } });
   expect((await anna("DELETE", `${path}?delete_threads=true`)).status).toBe(200);
   expect((await ben("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
@@ -234,7 +234,7 @@ test("store: handlers rewrite namespaces, and items of others are neither seen, 
   expect((await ben("POST", "/store/items/search", { namespace_prefix: [] })).json).toEqual({ items: [] });
   expect((await ben("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [] });
   expect((await anna("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [["anna", "notes"]] });
-  // below what is anna's, as a handler that rewrites nothing would leave it
+  // under anna's namespace, as a handler that rewrites nothing would leave it
   const { callbacks } = agent.deps.access.handlers!;
   const before = callbacks["store"]!;
   callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });

@@ -4,8 +4,8 @@ type Json = Record<string, unknown>;
 type Description = NonNullable<ProjectConfig["auth"]>["openapi"];
 
 /**
- * The OpenAPI document with what `auth.openapi` of langgraph.json says: its schemes and its requirement take the place
- * of ours, its paths stand beside ours.
+ * Merges `auth.openapi` of langgraph.json into the OpenAPI document: its schemes and security requirement replace
+ * Heddle's, its paths are added.
  */
 export function withProjectAuth(document: Json, auth: Description): Json {
   if (!auth) return document;

@@ -1,4 +1,4 @@
-/** What handlers can be asked (contract §16.3). */
+/** Events that handlers can decide (contract §16.3). */
 export const ACTIONS = {
   threads: ["create", "read", "update", "delete", "search", "create_run"],
   assistants: ["create", "read", "update", "delete", "search"],
@@ -10,8 +10,8 @@ type Actions = typeof ACTIONS;
 export type Event = { [R in keyof Actions]: `${R}:${Actions[R][number]}` }[keyof Actions];
 
 /**
- * Lists the events that no handler decides, so that every caller who gets in may do them: `crons` where none of a
- * resource's is decided, else `crons:delete`.
+ * Lists the events without a handler, which every authenticated caller may therefore do: `crons` where no event of the
+ * resource has one, else `crons:delete`.
  */
 export function undecidedEvents(callbacks: Record<string, unknown>): string[] {
   const isDecided = (...names: string[]) => names.some((name) => callbacks[name] !== undefined);
@@ -21,7 +21,7 @@ export function undecidedEvents(callbacks: Record<string, unknown>): string[] {
   });
 }
 
-/** Whether handlers may be registered for it: an event, a resource, an action of all resources, or `*`. */
+/** Whether handlers may be registered under this name: an event, a resource, an action of all resources, or `*`. */
 export function isEventName(name: string): boolean {
   const [resource, action] = name.split(":") as [string, string?];
   const all: Record<string, readonly string[]> = ACTIONS;

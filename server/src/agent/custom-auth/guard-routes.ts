@@ -1,7 +1,7 @@
 /**
- * Puts the project's own rules before the agent server's routes (`rules.ts`): asks, lets handlers change what is
- * stored, and looks whether the object that the path names bears what they want. What a statement has to filter
- * itself it finds in `principal.sees`.
+ * Puts the project's own rules before the agent server's routes (`rules.ts`): calls the handlers, lets them change what
+ * is stored, and checks that the object named by the path meets their conditions. Conditions that a statement has to
+ * apply itself are in `principal.sees`.
  */
 import type { Context } from "hono";
 import { z } from "zod";
@@ -49,14 +49,14 @@ export function guardRoutes(deps: Deps, routes: Route[]): Route[] {
   });
 }
 
-/** @returns the request as the rule leaves it, or the answer to it */
+/** @returns the request as the rule leaves it, or the response */
 async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Promise<Input | Response> {
   const from = route.body ? "body" : "query";
   const given = input[from] ?? {};
   const value: Fields = {};
   for (const name of rule.params ?? []) value[name] = input.params[name];
   for (const [shown, field] of pairs(rule)) value[shown] = given[field];
-  // handlers write into it without looking whether it is there
+  // handlers write into it without checking that it exists
   if ("metadata" in value) value["metadata"] ??= {};
   if (rule.newId) value[rule.newId] ??= uuid7();
   const threadId = rule.subject === "run" ? await selectThreadOfRun(deps.sql, input.params["run_id"]!) : undefined;
@@ -75,12 +75,15 @@ async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Pr
 const pairs = ({ fields = [] }: Rule) => fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
 
 const NAMESPACES = new Set(["namespace", "namespace_prefix", "prefix"]);
-/** Handlers put identities in front, which may be e-mail addresses: with periods, which callers may not send. */
+/**
+ * Namespace as handlers may change it. They prefix identities, which may be e-mail addresses: with periods, which
+ * callers may not send.
+ */
 const anyNamespace = z.array(z.string().min(1)).nullable();
 
 /**
- * What a handler wrote is stored, so it has to be what a caller could have sent. Fields that no handler sees are not
- * looked at: their schemas have transformed them, and would not take them again.
+ * Validates the fields that handlers may change, as if a caller had sent them. Fields that handlers do not see are
+ * skipped: their schemas have transformed them already and would reject the result.
  */
 function recheck(route: Route, fields: Fields): Fields {
   const shape = (route.body as z.ZodObject | undefined)?.shape;
@@ -112,7 +115,7 @@ async function isVisible(
     }
     case "run": {
       if (threadOfRun !== undefined) return isThreadPermitted(sql, threadOfRun, sees);
-      // a stateless run goes when it ends, and its output can be read a while longer
+      // a stateless run's row is deleted when it ends, but its output can be read a while longer
       const metadata = access.statelessRuns.get(params["run_id"]!);
       return metadata !== undefined && isPermitted(sql, metadata, sees);
     }

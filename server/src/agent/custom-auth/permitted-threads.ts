@@ -2,7 +2,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import type { AgentDeps } from "../deps.ts";
 import { selectPermittedThreads } from "./sql.ts";
 
-/** Of the threads those that the project's own rules leave to the caller. Each is asked for. */
+/** Filters threads by the project's own rules. The handler is called once per thread. */
 export async function permittedThreads(
   { sql, access }: Pick<AgentDeps, "sql" | "access">,
   principal: Principal | null,

@@ -6,8 +6,8 @@ import type { AuthUser } from "./auth-handlers.ts";
 type CacheRules = NonNullable<NonNullable<ProjectConfig["auth"]>["cache"]>;
 
 /**
- * `auth.cache`: whom `authenticate` found for the same values of the headers that `cache_keys` names. Values are
- * kept as hashes. A request that sends none of them is never answered from here.
+ * Caches users of `authenticate` (`auth.cache`), keyed by the values of the headers named in `cache_keys`. Keys are
+ * hashed. A request without any of these headers is never answered from the cache.
  */
 export class RememberedUsers {
   readonly #rules: () => CacheRules | null;
@@ -28,7 +28,7 @@ export class RememberedUsers {
     const key = this.#keyOf(headers);
     if (!rules || key === undefined) return;
     this.#users.delete(key);
-    // a Map is in the order of insertion, so the oldest goes
+    // a Map keeps insertion order, so the first key is the oldest
     if (this.#users.size >= rules.max_size) this.#users.delete(this.#users.keys().next().value!);
     this.#users.set(key, { user, until: performance.now() + rules.ttl_seconds * 1000 });
   }

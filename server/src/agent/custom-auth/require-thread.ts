@@ -5,9 +5,9 @@ import type { Event } from "./events.ts";
 import { isThreadPermitted } from "./sql.ts";
 
 /**
- * For what asks by itself: throws `hidden` when the project's own rules keep the thread from the caller. A thread
- * that there is not is no different, so that nobody can tell.
- * @param value what handlers see, with `thread_id`; what they change in it counts
+ * Throws `hidden` when the project's own rules hide the thread from the caller. A thread that does not exist gets the
+ * same answer, so that callers cannot tell the two apart. For routes marked `ASKS_ITSELF`.
+ * @param value fields for handlers, with `thread_id`; their changes to them take effect
  */
 export async function requireThread(
   { sql, access }: Pick<AgentDeps, "sql" | "access">,

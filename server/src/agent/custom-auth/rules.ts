@@ -1,34 +1,32 @@
 /**
- * What the project's own rules are asked for each route, and what their answer is about (contract §16.3 to §16.5).
- * A route that is not here is refused to whoever the project's own authentication recognised: a new one has to say
- * what it shows first.
+ * Auth events of each route, and the objects that their conditions apply to (contract §16.3 to §16.5). A route without
+ * an entry is refused to callers authenticated by the project's own code: a new route has to declare what it exposes
+ * first.
  */
 import type { Event } from "./events.ts";
 
 export type Field = string | readonly [shown: string, field: string];
 
-/** What an answer's conditions apply to. `search`: the route's statement takes them from `principal.sees`. */
+/** Object that the conditions apply to. `search`: the route's statement takes them from `principal.sees`. */
 export type Subject = "thread" | "run" | "assistant" | "cron" | "search";
 
 export interface Rule {
   event: Event;
   /**
-   * Fields of the body or query that handlers see; what they change in them counts. A pair where handlers know
-   * a field by another name.
+   * Fields of the body or query that handlers see; their changes to them take effect. A pair where handlers know a
+   * field by another name.
    */
   fields?: readonly Field[];
-  /** The field that names what is made; a new id where the caller leaves that to us. */
+  /** Field with the id of the object to create; a new id when the caller gives none. */
   newId?: string;
   /** Path parameters that handlers see. */
   params?: readonly string[];
   subject: Subject;
-  /**
-   * What is said to whom it does not concern, where that is not 404. `frame`: one error frame of a stream.
-   */
+  /** Response for a hidden object, where it is not 404. `frame`: one error frame of a stream. */
   hidden?: "conflict" | "forbidden" | "run" | "frame";
 }
 
-/** The handler asks by itself, because there is more to it than one question. */
+/** Marks a route whose handler calls the auth handlers itself, because a single event is not enough. */
 export const ASKS_ITSELF = "asks itself";
 
 const thread = (event: Event, more: Partial<Rule> = {}): Rule => ({
@@ -63,7 +61,7 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "GET /threads/:thread_id": [thread("threads:read")],
   "PATCH /threads/:thread_id": [thread("threads:update", { fields: ["metadata"] })],
   "DELETE /threads/:thread_id": [thread("threads:delete")],
-  // the copy's own metadata is asked for by the handler
+  // the route's handler asks about the copy's own metadata
   "POST /threads/:thread_id/copy": [thread("threads:read", { hidden: "conflict" })],
   "GET /threads/:thread_id/storage": [thread("threads:read")],
   "GET /threads/:thread_id/stream": [thread("threads:read")],
@@ -113,7 +111,7 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
   "POST /assistants/count": [search("assistants:search", ["graph_id", "name", "metadata"])],
   "GET /assistants/:assistant_id": [assistant("assistants:read")],
   "PATCH /assistants/:assistant_id": [assistant("assistants:update", ASSISTANT_FIELDS)],
-  // the threads that go with it are asked for by the handler
+  // the route's handler asks about the threads deleted along with it
   "DELETE /assistants/:assistant_id": [assistant("assistants:delete")],
   "GET /assistants/:assistant_id/graph": [assistant("assistants:read")],
   "GET /assistants/:assistant_id/schemas": [assistant("assistants:read")],
@@ -132,13 +130,13 @@ export const RULES: Record<string, readonly Rule[] | typeof ASKS_ITSELF> = {
     search("store:list_namespaces", [["namespace", "prefix"], "suffix", "max_depth", "limit", "offset"]),
   ],
 
-  // of a delivery the metadata of its run's thread counts, as it was at the run's end
+  // a delivery is judged by the metadata of its run's thread, as it was when the run ended
   "GET /queue": [search("threads:search", [])],
   "GET /webhooks/deliveries": ASKS_ITSELF,
   "GET /webhooks/deliveries/:delivery_id": ASKS_ITSELF,
   "POST /webhooks/deliveries/:delivery_id/replay": ASKS_ITSELF,
 
-  // code for browsers: the same for everybody
+  // code for browsers: the same for all callers
   "POST /ui/:agent": ASKS_ITSELF,
 
   "POST /runs/crons": ASKS_ITSELF,

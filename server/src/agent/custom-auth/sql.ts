@@ -10,7 +10,7 @@ export async function isThreadPermitted(sql: Sql, id: string, conditions: Condit
   return rows.length > 0;
 }
 
-/** Of the threads those that bear their conditions. */
+/** Filters threads, each by its own conditions. */
 export async function selectPermittedThreads(
   sql: Sql,
   wanted: { thread_id: string; conditions: Conditions }[],
@@ -22,7 +22,7 @@ export async function selectPermittedThreads(
   return rows.map((row) => row.thread_id);
 }
 
-/** The thread of a run, and whether it bears them; undefined for a run that there is not. */
+/** The thread of a run; undefined when the run does not exist. */
 export async function selectThreadOfRun(sql: Sql, runId: string): Promise<string | undefined> {
   const [row] = await sql<{ thread_id: string }[]>`select thread_id from runs where run_id = ${runId}`;
   return row?.thread_id;
@@ -39,7 +39,7 @@ export async function isCronPermitted(sql: Sql, id: string, conditions: Conditio
   return rows.length > 0;
 }
 
-/** Whether metadata that no row holds bears them. */
+/** Whether metadata that is in no row meets the conditions. */
 export async function isPermitted(sql: Sql, metadata: unknown, conditions: Conditions): Promise<boolean> {
   if (conditions.length === 0) return true;
   const [row] = await sql<{ permitted: boolean }[]>`

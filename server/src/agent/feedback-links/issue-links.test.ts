@@ -9,7 +9,7 @@ import { issueFeedbackLinks } from "./issue-links.ts";
 const RUN = "0195f0d0-0000-7000-8000-000000000001";
 let answer: { status: number; text: string };
 const asked: { url: string; key: string | undefined; body: unknown }[] = [];
-// another platform, which is not ours
+// a foreign platform
 const platform = createServer((request, response) => {
   let text = "";
   request.on("data", (chunk: Buffer) => (text += chunk.toString()));

@@ -1,7 +1,7 @@
 /**
- * Feedback links of a run (`feedback_keys`): the trace platform that gets the run's trace issues a token a key, and
- * serves the links. They are asked for before the run is accepted, so that a caller who asked for links has them or
- * an error, never a run without them; the platform takes tokens of runs that it has not heard of yet.
+ * Feedback links of a run (`feedback_keys`): the trace platform that gets the run's trace issues a token per key and
+ * serves the links. They are issued before the run is accepted, so that a caller gets either the links or an error,
+ * never a run without them; the platform accepts tokens for runs that it does not know yet.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,21 +10,21 @@ import { z } from "zod";
 import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
 import { AppError, unavailable, unprocessable } from "../../base/errors.ts";
 
-/** Key of the feedback to the URL that takes it. */
+/** Feedback keys and the URLs that accept the feedback. */
 export type FeedbackLinks = Record<string, string>;
 
 const LIMIT_MS = 10_000;
-/** What a trace platform that starts on a busy machine may take. */
+/** Longest start of a trace platform on a busy machine. */
 const START_MS = 20_000;
 
-/** What LangSmith's API answers too, by which a platform may be another one. */
+/** Response that LangSmith's API gives as well, so the platform may be LangSmith itself. */
 const answer = z.array(z.object({ feedback_key: z.string().nullish(), url: z.url() }).loose());
 
 /**
- * @param destination where the traces of runs go at the moment
- * @param minutes how long the links are valid
- * @param patienceMs for a platform that is starting
- * @throws 422 where no platform gets traces; 503 while it starts or cannot be reached; 502 for an odd answer
+ * @param destination the current destination of run traces
+ * @param minutes lifetime of the links
+ * @param patienceMs longest wait for a platform that is starting
+ * @throws 422 where no platform gets traces; 503 while it starts or is unreachable; 502 for an unexpected response
  */
 export async function issueFeedbackLinks(
   destination: () => TraceDestination,
@@ -65,7 +65,7 @@ export async function issueFeedbackLinks(
   return Object.fromEntries(keys.map((key, i) => [key, tokens.data[i]!.url]));
 }
 
-/** `heddle dev` serves agents before the platform is up, which takes some seconds. */
+/** Waits for the platform. `heddle dev` serves agents some seconds before it is up. */
 async function settled(destination: () => TraceDestination, patienceMs: number): Promise<TraceDestination> {
   const deadline = performance.now() + patienceMs;
   while (destination().state === "waiting" && performance.now() < deadline) await sleep(100);
@@ -80,7 +80,7 @@ function refusal(status: number, text: string): AppError {
     status === 401 || status === 403
       ? "its key (HEDDLE_TRACING_KEY) may not: it needs the permission feedback:create"
       : text.slice(0, 300);
-  // a permanent failure: clients send a request again after any 5xx
+  // a permanent failure must not be a 5xx, because clients retry those
   return unprocessable(`feedback_keys: the trace platform refused to issue the links (${status}): ${why}.`);
 }
 

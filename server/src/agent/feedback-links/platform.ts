@@ -2,12 +2,12 @@ import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
 import type { Project } from "../project/read-project.ts";
 import { agentOptions, type AgentSettings } from "../settings.ts";
 
-/** Where LangChain's own tracing goes when nobody names another place. */
+/** Default destination of LangChain's own tracing. */
 const LANGSMITH = "https://api.smith.langchain.com";
 
 /**
- * The platform that issues feedback links: the one that gets the traces of runs, else the one that LangChain's own
- * tracing sends them to, where that is switched on in the environment or the project.
+ * The platform that issues feedback links: the destination of run traces, else that of LangChain's own tracing, where
+ * it is switched on in the environment or the project.
  */
 export function feedbackPlatform(
   settings: AgentSettings,

@@ -10,7 +10,7 @@ import { splitFrames, sseFrame } from "../../base/events/sse.ts";
 import { endKeptStream } from "../runs/end-kept-stream.ts";
 import { selectSegments, selectUnendedStreams } from "../runs/stream-sql.ts";
 
-// another platform, which is not ours: it takes every trace, and issues links
+// a foreign platform: accepts every trace and issues links
 const platform = createServer((request, response) => {
   let text = "";
   request.on("data", (chunk: Buffer) => (text += chunk.toString()));

@@ -1,8 +1,8 @@
-/** Where the links of a run are found, and how those who wait for its result get them. */
+/** Reads a run's feedback links and adds them to its result. */
 
 /**
- * @param kwargs of a run, as JSON text; it is read only when the word is in it
- * @returns the links as JSON text; undefined for a run without any
+ * @param kwargs of a run, as JSON text; parsed only when it contains the key
+ * @returns the links as JSON text; undefined for a run without links
  */
 export function linksOf(kwargs: string): string | undefined {
   if (!kwargs.includes('"feedback_urls"')) return undefined;
@@ -11,9 +11,8 @@ export function linksOf(kwargs: string): string | undefined {
 }
 
 /**
- * The result of a run that was asked for links bears them as `__feedback__`, as one that was interrupted bears
- * `__interrupt__`. What is no object stays as it is: the stream and the run's `kwargs.feedback_urls` tell them too.
- *
+ * Adds the links to a run's result as `__feedback__`, as `__interrupt__` is added to an interrupted one's. A result
+ * that is not an object stays unchanged: the stream and the run's `kwargs.feedback_urls` have the links too.
  * @param answer JSON text
  * @param links JSON text
  */

@@ -24,7 +24,7 @@ import type { Log } from "../../base/log.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import type { Project } from "../project/read-project.ts";
 
-/** What a host tells its owner. Called in the order of the frames. */
+/** Callbacks of a host, called in the order of its frames. */
 export interface HostEvents {
   onReady(host: GraphHost): void;
   onEvent(runId: string, event: string, data: Buffer): void;
@@ -33,7 +33,7 @@ export interface HostEvents {
   onMark(runId: string, checkpointId: string): void;
   onResumed(runId: string, checkpointId: string | null): void;
   onStoreCall(operations: StoreOperation[]): Promise<unknown[]>;
-  /** The process is gone; `runs` are those it had not ended. */
+  /** The process has exited; its `runs` are those that had not ended. */
   onExit(host: GraphHost, reason: string): void;
 }
 
@@ -46,7 +46,7 @@ export interface HostOptions {
   log: Log;
 }
 
-// in a checkout both sides are TypeScript, in the published package both are compiled
+// both sides are TypeScript in a checkout, and compiled in the published package
 const SELF = fileURLToPath(import.meta.url);
 const ENTRY = fileURLToPath(
   new URL(`../../../../graph-host/src/main${SELF.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
@@ -55,26 +55,29 @@ const TSX = import.meta.resolve("tsx");
 const PRELOAD = new URL("../../../../graph-host/preload.mjs", import.meta.url).href;
 
 const READY_TIMEOUT_MS = 120_000;
-/** What operators and kernels send; a process that breaks by itself ends with others. */
+/** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
-/** A host that is silent for this long gets no new work; `blockMs` later, or earlier, it is ended. */
+/** Silence after which a host gets no new work. It is killed `blockMs` later, or earlier. */
 const SUSPECT_MS = 1000;
-/** The end of a dead host's stream comes at once, unless a process that it has left behind holds the other end. */
+/**
+ * Longest wait for the end of a dead host's stream. It comes at once, unless a child process that the host left behind
+ * holds the other end.
+ */
 const LAST_FRAMES_MS = 500;
 
 /**
- * One graph host process. Starts with `start()`, is of use after `onReady`, ends with `kill()`, by itself after
- * `drain()`, or because user code brought it down; `onExit` is called exactly once in every case.
+ * One graph host process. Starts with `start()`, takes work after `onReady`, ends with `kill()`, by itself after
+ * `drain()`, or because user code crashed it; `onExit` is called exactly once in every case.
  */
 export class GraphHost {
   readonly runs = new Map<string, { attempt: number; threadId: string }>();
   graphs: Record<string, GraphStatus> = {};
   langgraphVersion = "";
-  /** Serves one suspect run alone and is ended afterwards. */
+  /** Serves a single suspect run and is ended afterwards. */
   isolated = false;
   state: "starting" | "ready" | "draining" | "dead" = "starting";
   rss = 0;
-  /** What nobody learns is no reason; set before a kill. */
+  /** Reason of a kill, set before it. */
   #killReason: string | undefined;
   #stderrTail = "";
   readonly #options: HostOptions;
@@ -94,12 +97,12 @@ export class GraphHost {
     this.#events = events;
   }
 
-  /** Known once it has exited by itself. */
+  /** Set once the process has exited by itself. */
   get exitCode(): number | null {
     return this.#child?.exitCode ?? null;
   }
 
-  /** True when it has been ended by a signal that neither it nor this server has sent, as far as one can tell. */
+  /** Whether it was ended by a signal that neither it nor this server has sent, as far as can be known. */
   get endedByOthers(): boolean {
     const signal = this.#child?.signalCode;
     return this.#killReason === undefined && signal != null && FROM_OUTSIDE.has(signal);
@@ -109,12 +112,12 @@ export class GraphHost {
     return this.#child?.pid;
   }
 
-  /** True when new work may be given to it. */
+  /** Whether it may be given new work. */
   get usable(): boolean {
     return this.state === "ready" && !this.suspect;
   }
 
-  /** True when it has not answered for a while. */
+  /** Whether it has not answered for a while. */
   get suspect(): boolean {
     return this.state === "ready" && this.#silentFor > SUSPECT_MS;
   }
@@ -132,7 +135,7 @@ export class GraphHost {
         ...["--import", PRELOAD, "--import", TSX],
         "--enable-source-maps",
         `--max-old-space-size=${memoryMb}`,
-        // short-lived objects of concurrent runs: fewer, not longer, collections; a tenth of a run's time
+        // short-lived objects of concurrent runs: fewer, not longer, collections; saves a tenth of a run's time
         "--min-semi-space-size=8",
         "--max-semi-space-size=32",
         ENTRY,
@@ -169,7 +172,7 @@ export class GraphHost {
         this.kill(`broke the protocol: ${coerceError(error).message}`);
       }
     });
-    // the exit event tells all there is to tell
+    // the exit event covers socket errors
     for (const stream of [this.#socket, this.#watchdog]) stream.on("error", () => {});
   }
 
@@ -186,7 +189,10 @@ export class GraphHost {
     this.#send({ t: "run.hold", run_id: runId });
   }
 
-  /** Raw JSON text of the result. Errors: what the host says, or 503 when it dies or takes too long. */
+  /**
+   * Calls the host. Resolves with the raw JSON text of the result. Rejects with the host's error, or 503 when it dies
+   * or takes too long.
+   */
   call<M extends keyof HostCalls>(method: M, params: HostCalls[M]["params"], timeoutMs: number): Promise<Buffer> {
     const id = this.#nextCall++;
     const done = deferred<Buffer>();
@@ -207,7 +213,7 @@ export class GraphHost {
     this.#send({ t: "trace.close" }, JSON.stringify(trace));
   }
 
-  /** Resolves when the traces of its runs are delivered, but after `ms` at the latest. */
+  /** Resolves when the traces of its runs are delivered, after `ms` at the latest. */
   flushTraces(ms: number): Promise<void> {
     if (this.state !== "ready" && this.state !== "draining") return Promise.resolve();
     return new Promise((resolve) => {
@@ -220,7 +226,7 @@ export class GraphHost {
     });
   }
 
-  /** Takes nothing new, finishes what runs, exits. */
+  /** Takes no new work, finishes its runs, exits. */
   drain(): void {
     if (this.state === "dead" || this.state === "draining") return;
     if (this.state === "starting") return this.kill("replaced before it was ready");
@@ -233,7 +239,7 @@ export class GraphHost {
     this.#child?.kill("SIGKILL");
   }
 
-  /** One beat of the owner's clock: ask for a sign of life, feed the watchdog, end what is beyond its limits. */
+  /** Handles a tick of the owner's timer: pings the host, feeds the watchdog, kills a host beyond its limits. */
   tick(): void {
     if (this.state === "dead") return;
     if (this.#watchdog?.writable && this.#watchdog.writableLength === 0) this.#watchdog.write("\n");
@@ -265,7 +271,7 @@ export class GraphHost {
     }
   }
 
-  /** After a pause of the server itself, silence of a host proves nothing. */
+  /** Resets the silence after a pause of the server itself, when a host's silence proves nothing. */
   forgiveSilence(): void {
     this.#lastPong = performance.now();
     this.#lastPing = 0;
@@ -299,7 +305,7 @@ export class GraphHost {
         if (this.runs.has(frame.run_id)) this.#events.onResumed(frame.run_id, frame.checkpoint_id);
         return;
       case "run.end":
-        // an attempt that was overtaken by the next one on this very host ends late
+        // an attempt superseded by the next one on this very host ends late
         if (this.runs.get(frame.run_id)?.attempt === frame.attempt) this.runs.delete(frame.run_id);
         return this.#events.onRunEnd(frame, body);
       case "result": {
@@ -330,7 +336,7 @@ export class GraphHost {
     }
   }
 
-  /** The process is gone; what it has sent before is read first. */
+  /** Waits until the frames that an exited process sent before have been read. */
   #afterLastFrames(then: () => void): void {
     const socket = this.#socket;
     if (!socket || socket.closed) return then();
@@ -367,7 +373,7 @@ export class GraphHost {
 
 const lastLines = (text: string): string => text.trim().split("\n").slice(-6).join("\n");
 
-/** Resident memory of a process, where /proc tells it. */
+/** Resident memory of a process, where /proc exists. */
 function residentBytes(pid: number | undefined): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * 4096;

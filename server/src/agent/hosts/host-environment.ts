@@ -13,8 +13,8 @@ const SERVER_ONLY: Record<string, Pick<OptionSpec<unknown>, "env" | "secret">> =
 };
 
 /**
- * What graphs find in their environment: their project's variables and the server's, but not the platform's own
- * secrets, which a graph that prints or traces its environment would give away.
+ * Environment of graphs: their project's variables and the server's, without the platform's own secrets, which a graph
+ * that prints or traces its environment would leak.
  */
 export function hostEnvironment(project: Environment, server: Environment): Environment {
   const merged = { ...project, ...server };

@@ -1,12 +1,13 @@
 /**
- * The graph hosts of one server.
+ * The graph hosts of one server: `count` hosts that take runs and one warm reserve.
  *
- * There are `count` hosts that take runs and one warm reserve. A host that dies or falls silent is replaced at
- * once, by the reserve; a silent one that recovers is kept until it is idle. When a host dies, nobody can tell
- * which of its runs did it: all of them go to the reserve, away from the others, and those that lose it too get
- * a host for themselves, so that the guilty one can only harm itself. Questions that are no runs go to the idlest host, mostly the reserve, so that they are answered however busy the others are. On
- * reload a whole new generation starts; work goes to it as soon as one of its hosts is ready, and the old
- * generation finishes what it has.
+ * A host that dies or falls silent is replaced at once by the reserve; a silent one that recovers is kept until it is
+ * idle. When a host dies, the run at fault is unknown: all of its runs move to the reserve, away from other runs, and
+ * those whose host dies again each get a host of their own, so that the guilty run can only harm itself.
+ *
+ * Calls other than runs go to the idlest host, usually the reserve, so that they are answered however busy the others
+ * are. On reload a new generation of hosts starts; it gets all new work as soon as one of its hosts is ready, and the
+ * old generation finishes its runs.
  */
 import type {
   GraphStatus,
@@ -20,24 +21,24 @@ import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
 
 const CLOSE_MS = 20_000;
 const TICK_MS = 250;
-/** How long the exits of hosts that ended themselves may take to be heard. */
+/** Time within which the exits of hosts that ended during a freeze are noticed. */
 const THAW_MS = 3000;
-/** How long the last traces may hold up the end of the server. */
+/** Longest delay of the server's stop by the last traces. */
 const FLUSH_MS = 1500;
 const MAX_RESTART_PAUSE_MS = 5000;
-/** As many starts that others end in a row, half a minute's, are taken for a project that cannot be loaded here. */
+/** Consecutive starts killed from outside, half a minute's worth, after which the project counts as unloadable here. */
 const MOST_KILLED_STARTS = 10;
-/** A host that exits with this has told what the project lacks; trying again changes nothing before that does. */
+/** Exit code of a host that reported an error in the project; a restart fails until the project changes. */
 const EXIT_CONFIG = 78;
 
 export interface HostPoolEvents extends Omit<HostEvents, "onReady"> {
-  /** A host can take work that had to wait. */
+  /** Called when a host can take waiting work. */
   onCapacity(): void;
-  /** A generation has loaded its graphs for the first time. */
+  /** Called when a generation has loaded its graphs for the first time. */
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
 
-/** What a run's past says of it: nothing, that it may have brought a host down, that it is the last chance. */
+/** Suspicion from a run's earlier attempts: none, may have crashed a host, last attempt. */
 export type Suspicion = "none" | "apart" | "alone";
 
 export class HostPool {
@@ -45,7 +46,7 @@ export class HostPool {
   readonly #events: HostPoolEvents;
   #hosts = new Set<GraphHost>();
   #generation = new Set<GraphHost>();
-  /** The generation before, serving until the new one is ready. */
+  /** The previous generation, serving until the new one is ready. */
   #previous: GraphHost[] = [];
   #graphs: Record<string, GraphStatus> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -54,7 +55,7 @@ export class HostPool {
   #failedStarts = 0;
   #stopping = false;
   #lastFailure = "";
-  /** Hosts wanted beyond the usual number, for runs that must be alone. */
+  /** Additional hosts wanted for runs that must be alone. */
   #spawnFor = 0;
   #traces: TraceDestination = { state: "off" };
 
@@ -68,12 +69,12 @@ export class HostPool {
     this.#ensure();
   }
 
-  /** Which graphs loaded, or undefined while the first host starts. */
+  /** Load status of each graph, or undefined while the first host starts. */
   get graphs(): Record<string, GraphStatus> | undefined {
     return this.#graphs;
   }
 
-  /** Graphs of the project, without those that did not load. */
+  /** Graphs of the project, without those that failed to load. */
   get runnable(): string[] {
     return Object.keys(this.#options.project.graphs).filter((id) => this.#graphs?.[id]?.ok !== false);
   }
@@ -83,8 +84,8 @@ export class HostPool {
   }
 
   /**
-   * Whether this process was stopped a moment ago for so long that hosts had to take it for gone: their end then says
-   * nothing of their runs.
+   * Whether this process was recently suspended for so long that hosts must have considered it dead: their exit then
+   * proves nothing about their runs.
    */
   get wasFrozen(): boolean {
     const now = performance.now();
@@ -96,19 +97,19 @@ export class HostPool {
     return [...this.#hosts].find((host) => host.langgraphVersion)?.langgraphVersion;
   }
 
-  /** True when `startRun` would find a host right now. */
+  /** Whether `startRun` would find a host right now. */
   get hasCapacity(): boolean {
     return this.#pickForRun() !== undefined;
   }
 
-  /** Throws what a caller should hear when the graph cannot run: 404 unknown, 422 not loadable. */
+  /** Throws when the graph cannot run: 404 unknown, 422 not loadable. */
   checkGraph(graphId: string): void {
     if (!Object.hasOwn(this.#options.project.graphs, graphId)) throw notFound(`Graph "${graphId}" not found.`);
     const status = this.#graphs?.[graphId];
     if (status && !status.ok) throw unprocessable(`Graph "${graphId}" could not be loaded: ${status.error}`);
   }
 
-  /** Hands a run to a host. False when none can take it; `onCapacity` will tell when to try again. */
+  /** Dispatches a run to a host. False when none can take it; `onCapacity` is called when a retry is due. */
   startRun(start: RunStart, kwargs: string, suspicion: Suspicion): boolean {
     const host =
       suspicion === "alone" ? this.#pickAlone() : suspicion === "apart" ? this.#idlest() : this.#pickForRun();
@@ -129,12 +130,12 @@ export class HostPool {
     return undefined;
   }
 
-  /** Has the server write the end of a run. */
+  /** Lets the server write the run's end. */
   holdEnd(runId: string): void {
     for (const host of this.#hosts) if (host.runs.has(runId)) host.holdEnd(runId);
   }
 
-  /** Has a run stopped that belongs to somebody else now; nothing of it is heard any more. */
+  /** Stops a run that another server owns now; its further frames are ignored. */
   dropRun(runId: string): void {
     const host = this.cancelRun(runId, "lost");
     host?.runs.delete(runId);
@@ -150,12 +151,12 @@ export class HostPool {
     for (const host of this.#hosts) host.sendTracesTo(destination);
   }
 
-  /** Has the end of a run told that no host can tell any more which ran it. Best effort. */
+  /** Closes the trace of a run whose host is gone, through another host. Best effort. */
   closeTrace(trace: LostTrace): void {
     if (!this.traces) return;
     const host = this.#idlest();
     if (host) host.closeTrace(trace);
-    // what a server finds when it starts, it finds before its hosts are ready
+    // orphans found when the server starts are found before its hosts are ready
     else
       void this.#untilUsable(CLOSE_MS).then(
         (one) => one.closeTrace(trace),
@@ -164,7 +165,7 @@ export class HostPool {
   }
 
   /**
-   * Asks any host. A host that dies during a question that changes nothing costs a second try.
+   * Calls any host. Retries up to twice when the host dies, unless the call changes state.
    * @returns raw JSON text
    */
   async call<M extends keyof HostCalls>(
@@ -186,10 +187,10 @@ export class HostPool {
     }
   }
 
-  /** Loads the project anew in new processes. Runs that go on keep their hosts. */
+  /** Reloads the project in new processes. Active runs keep their hosts. */
   reload(project: HostOptions["project"]): void {
     this.#options = { ...this.#options, project };
-    // a generation that never got ready is of no use to anybody
+    // a generation that was never ready has no runs
     for (const host of this.#generation) {
       if (host.state === "starting") host.kill("replaced before it was ready");
       else this.#previous.push(host);
@@ -199,7 +200,7 @@ export class HostPool {
     this.#ensure();
   }
 
-  /** Ends all hosts at once. The caller has seen to their runs. */
+  /** Ends all hosts at once. The caller has taken care of their runs. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
@@ -253,7 +254,7 @@ export class HostPool {
   #ensure(): void {
     if (this.#stopping) return;
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
-    // one after the other: a start takes a whole core, which the runs that wait for the first one need, too
+    // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
     if (able.length < this.#options.count + 1 + this.#spawnFor) this.#spawn();
   }
@@ -287,7 +288,7 @@ export class HostPool {
     this.#events.onCapacity();
   }
 
-  /** Lets go of hosts that are idle and no longer needed. */
+  /** Drains a host that is idle and no longer needed. */
   #retire(host: GraphHost): void {
     if (host.runs.size > 0) return;
     if (host.isolated) {
@@ -307,9 +308,9 @@ export class HostPool {
     this.#events.onExit(host, reason);
     if (!current || this.#stopping) return;
     if (Object.keys(host.graphs).length > 0) return this.#ensure();
-    // it died before it was ready: the next one probably will, too
+    // it died before it was ready, so the next one probably will, too
     this.#failedStarts += 1;
-    // killed by somebody else it says nothing of the project, unless that happens again and again
+    // a kill from outside is not evidence against the project, unless it happens repeatedly
     const enough = host.exitCode !== null ? 1 : host.endedByOthers ? MOST_KILLED_STARTS : 3;
     if (this.#failedStarts >= enough) this.#reportUnloadable(reason);
     if (host.exitCode === EXIT_CONFIG) return;
@@ -317,7 +318,7 @@ export class HostPool {
     setTimeout(() => this.#ensure(), pause).unref();
   }
 
-  /** Nobody could even try to load the graphs; callers and the developer should hear why. */
+  /** Reports all graphs as unloadable, with the reason, to callers and the developer. */
   #reportUnloadable(error: string): void {
     if (this.#previous.length > 0 || this.#generation.size > 0) return;
     const { graphs } = this.#options.project;
@@ -332,11 +333,11 @@ export class HostPool {
 
   #tick(): void {
     const late = performance.now() - this.#lastTick > 4 * TICK_MS;
-    // notes the thaw
+    // updates the time of the last thaw
     void this.wasFrozen;
     this.#lastTick = performance.now();
     for (const host of this.#hosts) {
-      // after a freeze what the hosts have sent is read first: to write to one that is gone would discard it
+      // after a freeze, frames sent by the hosts are read first: a write to an exited one would discard them
       if (!late) host.tick();
       else if (host.state === "ready") host.forgiveSilence();
     }

@@ -2,15 +2,15 @@ import type { TraceDestination } from "../../../../graph-host/src/protocol.ts";
 import { agentOptions, type AgentSettings } from "../settings.ts";
 import type { Project } from "../project/read-project.ts";
 
-/** Where the operator has the traces of runs sent, when they say so. */
+/** Destination of run traces configured by the operator, if any. */
 export function configuredDestination({ tracingUrl, tracingKey }: AgentSettings): TraceDestination | undefined {
   if (tracingUrl === undefined) return undefined;
   return { state: "on", url: tracingUrl.replace(/\/+$/, ""), key: tracingKey ?? null };
 }
 
 /**
- * Whether whoever started the server, or else the project, says that its runs are not to be traced: by the switch
- * that LangChain's own tracing has.
+ * Whether the operator or the project has turned tracing off by LangChain's own switch. The operator's setting takes
+ * precedence.
  */
 export function isTracingRefused(settings: AgentSettings, project: Project): boolean {
   const ofProject = agentOptions.langsmithTracing.env.map((name) => project.env[name]).find(Boolean);

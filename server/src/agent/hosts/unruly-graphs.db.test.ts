@@ -1,4 +1,4 @@
-/** User code that harms its process costs its own run, and nobody else anything. Real hosts, real harm. */
+/** User code that harms its process costs its own run and affects no other. Real hosts, real harm. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ async function newThread(): Promise<string> {
 interface Harmed {
   run: { status: string; error: { error: string; message: string } | null };
   thread: { status: string };
-  /** Milliseconds of each run of the good graph, and each /ok, while the harm went on. */
+  /** Milliseconds of each run of the good graph, and of each /ok, during the harm. */
   others: number[];
 }
 
@@ -81,7 +81,7 @@ describe("a run that brings its process down ends as error with the reason", () 
       expect(run.status).toBe("error");
       expect(run.error!.message).toMatch(reason);
       expect(thread.status).toBe("error");
-      // a good run may have shared the process and been tried again, but none waits for the harm to be over
+      // a good run may have shared the process and been retried, but none waits for the harm to end
       expect(Math.max(...others)).toBeLessThan(how === "block" ? ms / 2 : 30_000);
     },
     90_000,

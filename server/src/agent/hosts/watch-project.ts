@@ -10,8 +10,8 @@ const WATCHED = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs|json)$|(^|\/)\.env[^/]*$/;
 const SETTLE_MS = 150;
 
 /**
- * Reads the project again after its files have changed and come to rest.
- * A langgraph.json that became unreadable is reported; the project before stays.
+ * Reloads the project after its files have changed and settled. An unreadable langgraph.json is logged, and the
+ * previous project stays.
  */
 export function watchProject(
   project: Project,

@@ -18,7 +18,7 @@ const ttlOf = async (id: string) => (await call("GET", `/threads/${id}?include=t
 const run = (id: string, more: object = {}) =>
   call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "x" }, ...more });
 const checkpoints = async (id: string) => (await sql`select 1 from checkpoints where thread_id = ${id}`).length;
-/** As if nothing had happened on it for two hours. */
+/** Makes the threads' last activity two hours old. */
 const age = (...ids: string[]) => sql`
   update threads set updated_at = now() - interval '2 hours' where thread_id = any(${ids}::uuid[])`;
 const gone = async (id: string) => (await call("GET", `/threads/${id}`)).status === 404;
@@ -56,7 +56,7 @@ test("ttl null: the thread stays, whatever the project's default is, until it is
   await run(made);
   for (const id of [made, changed]) expect(await ttlOf(id)).toBeNull();
   await age(made, changed, untouched);
-  // the sweep that takes the one has looked at all of them, and given out the default before
+  // the sweep that deletes this thread has examined all of them, after applying the default
   await expect.poll(() => gone(untouched)).toBe(true);
   for (const id of [made, changed]) {
     expect(await gone(id)).toBe(false);
@@ -123,7 +123,7 @@ test("several servers sweep one database without a word", async () => {
   await age(...ids);
   await Promise.all(sweepers.map((one) => one.configure(project)));
   const left = async () => (await sql`select 1 from threads where thread_id = any(${ids}::uuid[])`).length;
-  // 20 a sweep
+  // 20 per sweep
   await expect.poll(left, { timeout: 30_000 }).toBe(0);
   await Promise.all(sweepers.map((one) => one.stop()));
   expect(complaints).toEqual([]);

@@ -1,7 +1,10 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { ThreadTtl } from "../threads/schema.ts";
 
-/** True for one server an interval: it does the sweep. A due date beyond the interval is of a longer one, and void. */
+/**
+ * Claims a sweep's interval: true for one server per interval. A due date beyond the interval was set with a longer
+ * interval and is void.
+ */
 export async function takeSweep(sql: Sql, sweep: string, intervalSecs: number): Promise<boolean> {
   const rows = await sql`
     insert into sweeps as s (sweep, due_at) values (${sweep}, now() + make_interval(secs => ${intervalSecs}))
@@ -11,7 +14,7 @@ export async function takeSweep(sql: Sql, sweep: string, intervalSecs: number): 
   return rows.length > 0;
 }
 
-/** What threads that are made from now on get, unless they say it themselves; null: nothing. */
+/** Sets the default time to live of new threads that do not set their own; null: none. */
 export async function setThreadTtlDefault(sql: Sql, ttl: ThreadTtl | null): Promise<void> {
   if (ttl === null) return void (await sql`delete from thread_ttl_default`);
   await sql`
@@ -23,10 +26,9 @@ export async function setThreadTtlDefault(sql: Sql, ttl: ThreadTtl | null): Prom
 const STAMPED_AT_ONCE = 5000;
 
 /**
- * Gives threads that came since the last time the default time to live: those that runs made, which is not done when
- * they are made because that is the way of every stateless run. A thread that somebody holds is left for the next
- * time: the watermark stays behind it. Index threads_by_creation. Ten minutes cover the longest transaction that
- * makes a thread.
+ * Applies the default time to live to threads made since the last call by runs. It is not applied at creation, because
+ * every stateless run creates a thread. Locked threads are left for the next call: the watermark stays behind them.
+ * Index threads_by_creation. Ten minutes cover the longest transaction that creates a thread.
  */
 export async function stampThreads(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
@@ -50,14 +52,17 @@ export async function stampThreads(sql: Sql): Promise<number> {
   return row!.n;
 }
 
-/** Threads whose time is over, longest first. Index threads_expiring. */
+/** Expired threads, longest expired first. Index threads_expiring. */
 export async function selectExpiredThreads(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ thread_id: string }[]>`
     select thread_id from threads where expires_at <= now() and status <> 'busy' order by expires_at limit ${limit}`;
   return rows.map((row) => row.thread_id);
 }
 
-/** @returns false when it was left: somebody holds it, a run is on it, or something has happened on it meanwhile */
+/**
+ * Deletes or prunes one expired thread.
+ * @returns false when it was skipped: it is locked, has a run, or has changed meanwhile
+ */
 export async function expireThread(sql: Sql, threadId: string): Promise<boolean> {
   const [row] = await sql<{ done: boolean }[]>`select expire_thread(${threadId}) as done`;
   return row!.done;

@@ -1,7 +1,7 @@
 /**
- * What goes by itself: threads and items whose time to live is over, and requests' keys. Every server looks; a row
- * of `sweeps` lets one of them do the work of an interval, and a server that dies at it is followed by the next
- * interval's. Everything is done in small commits that somebody else may have done already.
+ * Sweeps for what expires: threads and items past their time to live, and idempotency keys. Every server polls; a row
+ * of `sweeps` lets one of them do an interval's work, and if that server dies, the next interval continues. Work is
+ * done in small commits, each safe to repeat.
  */
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -14,7 +14,7 @@ import type { StoreRules } from "../store/store-rules.ts";
 import { defaultTtl } from "../threads/default-ttl.ts";
 import { expireThread, selectExpiredThreads, setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
 
-/** Longest pause between two looks at what is due. */
+/** Longest pause between two polls. */
 const LOOK_MS = 20_000;
 const BATCH = 1000;
 
@@ -37,7 +37,7 @@ export class Sweeper {
     this.#o = options;
   }
 
-  /** As the project says; again when it has changed. */
+  /** Applies the project's settings; called again after a reload. */
   async configure(project: Project): Promise<void> {
     const ttl = project.config.checkpointer?.ttl;
     this.#threads = { minutes: ttl?.sweep_interval_minutes ?? 5, limit: ttl?.sweep_limit ?? BATCH };
@@ -45,7 +45,7 @@ export class Sweeper {
     this.#plan(0);
   }
 
-  /** Resolves when what is under way is done. */
+  /** Resolves when the current sweep is finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -78,7 +78,7 @@ export class Sweeper {
         if (await takeSweep(sql, name, minutes * 60)) await work();
         this.#failures.get(name)?.succeeded();
       } catch (error) {
-        // the next interval's comes again
+        // retried in the next interval
         if (!this.#stopped) this.#failure(name).failed(error);
       }
     }

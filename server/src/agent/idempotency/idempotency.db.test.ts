@@ -21,7 +21,7 @@ test("a request that is sent again gets the run that it has", async () => {
   const key = unique();
   const first = await post(`/threads/${id}/runs`, trail("a"), key);
   expect([first.status, first.headers.get("idempotent-replayed")]).toEqual([200, null]);
-  // what is said in another order is the same
+  // the order of keys makes no difference
   const again = await post(`/thread/${id}/runs`, { input: { topic: "a" }, assistant_id: "trail" }, key);
   expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
   expect(again.json.run_id).toBe(first.json.run_id);
@@ -75,7 +75,7 @@ test("ids that were reserved by a server that died are those of the run", async 
   const id = await newThread();
   const key = unique();
   const body = trail("a");
-  // as the request goes until the kill: what the route has parsed is the body
+  // the request as it is before the kill: the body is the one that the route has parsed
   const headers = new Headers({ "idempotency-key": key });
   const once = readOnce(headers, testPrincipal(), `create ${id}`, body)!;
   const reserved = await reserve(sql, once, id, 24);

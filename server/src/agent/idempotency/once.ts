@@ -1,7 +1,8 @@
 /**
- * `Idempotency-Key`: a request that creates a run and is sent again gets the run that it has. The key reserves ids
- * ahead of the run; the run's own insertion marks it, in one transaction, by a trigger (migration 0034). So whatever
- * dies in between, a key never has two runs: a retry that finds ids without a run makes the run with these ids.
+ * `Idempotency-Key`: a repeated request that creates a run gets the existing run. The key reserves ids before the run
+ * is created; the run's own insertion marks the key, in the same transaction, by a trigger (migration 0034). So a key
+ * never has two runs, whatever fails in between: a retry that finds reserved ids without a run creates the run with
+ * these ids.
  */
 import { createHash } from "node:crypto";
 
@@ -15,23 +16,24 @@ import { type KeyPart, releaseKey, type Reserved, reserveKey } from "./sql.ts";
 
 const key = z.string().regex(/^[\x20-\x7e]{1,255}$/);
 
-/** The header, as routes declare it. */
+/** The header, for route declarations. */
 export const idempotencyHeader = z.object({
   "Idempotency-Key": key
     .optional()
     .describe("Names the request: sent again with the same body, it gets the run that it has. For 24 hours."),
 });
 
-/** One run that a request asks for, and under which key. */
+/** Key and fingerprint of a request that creates one run. */
 export interface Once extends KeyPart {
   fingerprint: string;
 }
 
 /**
- * @param what the operation: two of them do not share a run, whatever their bodies say
- * @param body of the request, as it was parsed
- * @returns undefined when the request names no key
- * @throws 422 for a key that is none
+ * Reads the request's key.
+ * @param what the operation: different operations never share a run, even with equal bodies
+ * @param body the parsed request body
+ * @returns undefined when the request has no key
+ * @throws 422 for an invalid key
  */
 export function readOnce(headers: Headers, principal: Principal, what: string, body: unknown): Once | undefined {
   const given = headers.get("idempotency-key");
@@ -46,7 +48,7 @@ export function readOnce(headers: Headers, principal: Principal, what: string, b
   return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: given, part: 0, fingerprint };
 }
 
-/** The order of an object's keys says nothing. */
+/** Serialises with sorted keys, so that the order of an object's keys makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     one !== null && typeof one === "object" && !Array.isArray(one)
@@ -55,7 +57,10 @@ function canonical(value: unknown): string {
   );
 }
 
-/** The ids that the run has, or is to have. @throws 422 when the key is another request's */
+/**
+ * Reserves the run's ids, or returns those reserved before.
+ * @throws 422 when the key belongs to another request
+ */
 export async function reserve(sql: Sql, once: Once, threadId: string | null, hours: number): Promise<Reserved> {
   const { fingerprint } = once;
   const reserved = await reserveKey(sql, once, { fingerprint, run_id: uuid7(), thread_id: threadId ?? uuid7() }, hours);
@@ -63,12 +68,12 @@ export async function reserve(sql: Sql, once: Once, threadId: string | null, hou
   throw unprocessable("This Idempotency-Key was used for another request: it stands for one operation and one body.");
 }
 
-/** What the run's insertion finds in its kwargs, and takes out. */
+/** Mark in a run's kwargs, which its insertion reads and removes. */
 export const markOf = ({ scope, key, part, fingerprint }: Once): object => ({
   __idempotency: { scope, key, part, fingerprint },
 });
 
-/** Creates the run under its key. What is refused leaves the key free. */
+/** Creates the run under its key. A rejected request releases the key. */
 export async function createOnce<T>(sql: Sql, once: Once, runId: string, create: () => Promise<T>): Promise<T> {
   try {
     return await create();
@@ -81,7 +86,7 @@ export async function createOnce<T>(sql: Sql, once: Once, runId: string, create:
   }
 }
 
-/** The answer to the first request, for a run that has ended and was deleted with its end. */
+/** Response to the first request, for a run that has ended and was deleted at its end. */
 export function wireOf({ run }: Reserved, kwargs: object): string {
   const fields = ["run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status", "metadata"];
   const more = ["multitask_strategy", "error", "cancel_reason", "discarded_interrupts"];

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Whose key, and which of the runs of a batch. */
+/** A key within its scope, and the index of the run in a batch. */
 export interface KeyPart {
   scope: string;
   key: string;
@@ -8,18 +8,18 @@ export interface KeyPart {
 }
 
 export interface Reservation {
-  /** Of the operation and its body. */
+  /** Hash of the operation and its body. */
   fingerprint: string;
   run_id: string;
   thread_id: string;
 }
 
 export interface Reserved extends Reservation {
-  /** The run's row as it was accepted, without kwargs; null when it has not been. */
+  /** The run's row as it was accepted, without kwargs; null before that. */
   run: Record<string, unknown> | null;
 }
 
-/** Reserves ids for the request, or tells those that it, or another of the same key, has already. */
+/** Reserves ids for the request, or returns those that this or another request with the same key has reserved. */
 export async function reserveKey(
   sql: Sql,
   { scope, key, part }: KeyPart,
@@ -40,14 +40,14 @@ export async function reserveKey(
   return row!;
 }
 
-/** A request that was refused leaves its key free for another one. */
+/** Releases the key of a rejected request. */
 export async function releaseKey(sql: Sql, { scope, key, part }: KeyPart, runId: string): Promise<void> {
   await sql`
     delete from idempotency_keys
     where scope = ${scope} and key = ${key} and part = ${part} and run_id = ${runId} and run is null`;
 }
 
-/** @returns how many went, at most `limit`. Index idempotency_keys_by_age */
+/** @returns the number of deleted keys, at most `limit`. Index idempotency_keys_by_age */
 export async function deleteOldKeys(sql: Sql, hours: number, limit: number): Promise<number> {
   const gone = await sql`
     delete from idempotency_keys k using (

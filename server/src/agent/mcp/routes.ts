@@ -18,7 +18,7 @@ import type { AgentDeps } from "../deps.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
 import { type Asker, callTool, listTools } from "./tools.ts";
 
-/** Newest first: what a client that asks for another version is offered. */
+/** Newest first: the first one is offered to a client that asks for an unknown version. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const JSON_TYPE = "application/json";
 const SSE = "text/event-stream";
@@ -32,7 +32,7 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
     log: deps.log,
     name: "MCP",
     check: checkHeaders,
-    // notifications and answers: there is nothing that they could change
+    // notifications and responses need no action
     notified: (c: Context) => c.body(null, 202),
   };
 

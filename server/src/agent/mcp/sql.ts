@@ -9,19 +9,20 @@ export interface ToolRow {
   description: string | null;
 }
 
-/** What tells one tool from the others: default assistants, which are everybody's, and what the caller may see. */
+/** Assistants that are tools for the caller: the default ones, open to all, and those that the conditions permit. */
 export interface ToolSearch {
   defaults: string[];
   sees: readonly AccessCondition[];
-  /** Only the tool of this name. */
+  /** Only the tool with this name. */
   tool?: string;
   limit: number;
   offset: number;
 }
 
 /**
- * Assistants as tools, oldest first. A tool's name is the assistant's with what MCP does not allow replaced; where
- * several would have the same, the oldest has it, defaults before others, and the rest end with a part of their ids.
+ * Assistants as tools, oldest first. A tool's name is the assistant's, with characters replaced that MCP does not
+ * allow. Where several would have the same name, the oldest gets it, defaults first; the others end with a part of
+ * their id.
  */
 export async function selectTools(sql: Sql, search: ToolSearch): Promise<ToolRow[]> {
   return sql<ToolRow[]>`

@@ -41,7 +41,10 @@ async function find(
   return selectTools(deps.sql, { ...search, defaults, sees });
 }
 
-/** Any object where the graph does not say, or cannot be loaded: calling it tells why. */
+/**
+ * The graph's input schema; any object where it has none or the graph cannot be loaded, in which case a call reports
+ * why.
+ */
 async function inputSchema(deps: AgentDeps, graphId: string): Promise<object> {
   try {
     const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
@@ -59,7 +62,7 @@ export interface ToolCall {
   cancel(): void;
 }
 
-/** A stateless run of the assistant; its values are the tool's output. */
+/** Calls a tool by a stateless run of the assistant; the run's values are the tool's output. */
 export async function callTool(
   deps: AgentDeps,
   asker: Asker,

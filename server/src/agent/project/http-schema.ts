@@ -19,7 +19,7 @@ const origin = z.string().refine((text) => text === "*" || (URL.canParse(text) &
 const cors = z
   .object({
     allow_origins: z.array(origin).optional(),
-    /** Wins over `allow_origins`; has to match the whole origin. */
+    /** Takes precedence over `allow_origins`; must match the whole origin. */
     allow_origin_regex: z.string().refine(isPattern, "must be a regular expression").optional(),
     allow_methods: z.array(z.string().min(1)).optional(),
     allow_headers: z.array(z.string().min(1)).optional(),
@@ -37,7 +37,7 @@ const cors = z
 const openToAll = ({ allow_origins }: { allow_origins?: string[] | undefined }): boolean =>
   allow_origins === undefined || allow_origins.includes("*");
 
-/** Names of headers; `*` stands for any part of one. */
+/** Header names; `*` stands for any part of a name. */
 const headerName = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/, "must be names of headers, with * for any part of one");

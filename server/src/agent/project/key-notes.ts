@@ -1,9 +1,9 @@
-/** What is said of keys of langgraph.json that do not do what they say: refused, or reported, always by name. */
+/** Keys of langgraph.json without effect here: each is rejected or reported, always by name. */
 import { z } from "zod";
 
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
-/** Served by peers, but not here: whoever relies on it must not be served without it. */
+/** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
 const REFUSED: Record<string, string> = {
   "node_loader=ts-node": "TypeScript is loaded by tsx here",
   encryption: "encryption of checkpoints by the project's own code is not built",
@@ -14,7 +14,7 @@ const REFUSED: Record<string, string> = {
   "store.path": "what graphs remember is kept in Heddle's database",
 };
 
-/** Of a project that is served where it lies, these say nothing. */
+/** Keys without effect when a project is served from its directory. */
 const ABOUT_IMAGES = [
   "dockerfile_lines",
   "docker_compose_file",
@@ -25,7 +25,7 @@ const ABOUT_IMAGES = [
 ];
 const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
 
-/** Dotted paths of the keys that are there, with `key=value` for the values that are refused. */
+/** Dotted paths of the present keys, with `key=value` for rejected values. */
 function given(config: object): Set<string> {
   const paths = new Set<string>();
   for (const [key, value] of Object.entries(config)) {
@@ -40,7 +40,7 @@ function given(config: object): Set<string> {
   return paths;
 }
 
-/** @returns why the project cannot be served, a sentence a key */
+/** @returns reasons why the project cannot be served, one sentence per key */
 export function refusedKeys(config: ProjectConfig): string[] {
   const there = given(config);
   return Object.entries(REFUSED)
@@ -48,7 +48,7 @@ export function refusedKeys(config: ProjectConfig): string[] {
     .map(([key, why]) => `${key.replace("=", ": ")} is not supported: ${why}`);
 }
 
-/** @returns what a developer should know of keys that have no effect */
+/** @returns warnings about keys without effect */
 export function keyWarnings(config: ProjectConfig, file: string): string[] {
   const there = given(config);
   const named = (keys: string[], why: string) =>
@@ -60,7 +60,7 @@ export function keyWarnings(config: ProjectConfig, file: string): string[] {
   ];
 }
 
-/** Paths that no schema names, in sections too. */
+/** Paths unknown to the schema, nested sections included. */
 function unknownKeys(schema: z.ZodType, value: unknown, at = ""): string[] {
   const inner = unwrapped(schema);
   if (!(inner instanceof z.ZodObject) || value === null || typeof value !== "object") return [];

@@ -1,7 +1,7 @@
 /**
- * The project's own code that runs in the server: its HTTP app, its auth handlers, its embedding function. They are
- * imported from the project, with its packages, by tsx, in a namespace of their own each time: so a project that
- * changed is read again, and TypeScript works whatever the server itself is started with.
+ * Loads project code that runs in the server: its HTTP app, auth handlers and embedding function. The modules are
+ * imported from the project, with its packages, by tsx, and each time in a new namespace: a changed project is read
+ * again, and TypeScript works however the server was started.
  */
 import { access } from "node:fs/promises";
 import { extname, resolve } from "node:path";
@@ -10,11 +10,11 @@ import { pathToFileURL } from "node:url";
 import { ConfigError } from "../../base/config/options.ts";
 import type { Project } from "./read-project.ts";
 
-/** A module that never finishes loading must not keep the server from saying so. */
+/** Limit for a module that never finishes loading, so that the start fails with a message. */
 const LOAD_LIMIT_MS = 60_000;
 
 /**
- * The value that `file:export` names; without a name, the default export.
+ * Returns the value that `file:export` names; without a name, the default export.
  * @param key the key of langgraph.json that names it, for messages
  * @throws ConfigError when there is no such file or export, or the module throws
  */
@@ -29,7 +29,7 @@ export async function loadExport(project: Pick<Project, "dir" | "env">, path: st
   const module = await withinLimit(importFresh(source), key, path);
   const inner = module["default"] as Record<string, unknown> | undefined;
   let value = module[name];
-  // a CommonJS module's names may all be on its default export
+  // a CommonJS module may have all its names on the default export
   if (value === undefined && typeof inner === "object" && inner !== null) value = inner[name];
   value = await value;
   if (value !== undefined && value !== null) return value;
@@ -37,7 +37,7 @@ export async function loadExport(project: Pick<Project, "dir" | "env">, path: st
   throw new ConfigError(`${key}: ${file} has no export "${name}". It exports: ${names.join(", ") || "nothing"}.`);
 }
 
-/** A Windows drive letter is no name. */
+/** Splits `file:export`. The colon of a Windows drive letter does not count. */
 function splitPath(path: string): { file: string; name: string } {
   const colon = path.lastIndexOf(":");
   if (colon <= 1) return { file: path, name: "default" };
@@ -50,7 +50,7 @@ async function importFresh(source: string): Promise<Record<string, unknown>> {
   return (await tsImport(url, { parentURL: url })) as Record<string, unknown>;
 }
 
-/** The project's variables, where the server's environment does not have them: as graphs find them. */
+/** Sets the project's variables where the server's environment lacks them, as in graph hosts. */
 export function provideEnvironment(env: Record<string, string>): void {
   for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
 }

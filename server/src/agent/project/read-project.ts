@@ -21,15 +21,15 @@ export interface Project {
   graphs: Record<string, GraphSpec>;
   /** Variables for the graph hosts and the project's code in the server, from `env` of langgraph.json. */
   env: Record<string, string>;
-  /** All of langgraph.json, checked and with its defaults. */
+  /** The whole langgraph.json, validated and with defaults. */
   config: ProjectConfig;
-  /** What it says of webhooks, with the environment filled in. */
+  /** Its `webhooks` section, with the environment filled in. */
   webhooks: WebhookRules;
-  /** Things that a developer should know and that stop nothing. */
+  /** Problems that a developer should know and that do not prevent the start. */
   warnings: string[];
 }
 
-/** Reads and checks a langgraph.json. Errors say what is wrong with which key, and how it should look. */
+/** Reads and validates a langgraph.json. Errors name the key, the problem and the expected form. */
 export async function readProject(file: string, environment = process.env): Promise<Project> {
   const configFile = resolve(file);
   const dir = dirname(configFile);
@@ -88,7 +88,7 @@ function nodeVersionWarnings(wanted: string | number | undefined): string[] {
   return [`The project asks for Node ${wanted}, this is Node ${process.versions.node}.`];
 }
 
-/** `env`: a file in dotenv format, a map, or names that are passed on from the environment. */
+/** Reads `env`: a file in dotenv format, a map, or names passed on from the environment. */
 async function readEnv(env: ProjectConfig["env"], dir: string): Promise<Record<string, string>> {
   if (env === undefined || Array.isArray(env)) return {};
   if (typeof env !== "string") {

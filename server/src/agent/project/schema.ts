@@ -1,6 +1,6 @@
 /**
- * langgraph.json (contract agent-server §18). What is wrong stops the start; a key that is not known is reported
- * and does not (`key-notes.ts`). Keys of peers that are known but not served are refused there, by name.
+ * langgraph.json (contract agent-server §18). Errors stop the start; unknown keys are only reported (`key-notes.ts`),
+ * which also rejects, by name, keys that peers implement and Heddle does not.
  */
 import { z } from "zod";
 
@@ -68,7 +68,7 @@ const authFields = z
       })
       .loose()
       .nullish(),
-    /** Remembers whom `authenticate` found for the same values of these headers. */
+    /** Caches the user that `authenticate` returned for the same values of these headers. */
     cache: z
       .object({
         cache_keys: z.array(text).min(1),
@@ -79,13 +79,13 @@ const authFields = z
       .nullish(),
   })
   .loose();
-// elsewhere a key that nobody knows is a warning; here it would leave every door open
+// elsewhere an unknown key is a warning; here it would leave the server without authentication
 const auth = authFields.refine(
   (given) => given.path !== undefined || Object.keys(given).every((key) => key in authFields.shape),
   { path: ["path"], error: "is missing: an auth that names no file asks nobody who they are" },
 );
 
-/** A name that may stand in a URL and, letters aside replaced, in JavaScript. */
+/** A name that may be part of a URL and, with other characters replaced, of a JavaScript identifier. */
 const uiName = z.string().regex(/^[\w.@~-]+$/, "names of ui bundles are letters, digits and . _ - ~ @");
 
 export const langgraphJson = z
@@ -117,7 +117,7 @@ export const langgraphJson = z
       .loose()
       .nullish(),
     dependencies: z.array(text).optional(),
-    // what an image is built from
+    // keys for building an image
     dockerfile_lines: z.array(z.string()).optional(),
     docker_compose_file: text.optional(),
     base_image: text.optional(),
@@ -127,7 +127,7 @@ export const langgraphJson = z
       .regex(/^\d+(\.\d+){0,2}([.-]?[\w.]+)?$/, 'must be a version such as "0.7"')
       .optional(),
     _INTERNAL_docker_tag: text.optional(),
-    // Python's
+    // keys for Python
     python_version: listed(["3.11", "3.12", "3.13"]).optional(),
     pip_config_file: text.optional(),
     pip_installer: listed(["auto", "pip", "uv"]).optional(),

@@ -6,16 +6,18 @@ import type { Once } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
-/** Who asks about which thread: one HTTP request, or one WebSocket. */
+/** The caller of one HTTP request or one WebSocket, and the thread it addresses. */
 export class Caller {
   readonly threadId: string;
   readonly principal: Principal;
   readonly headers: Headers;
-  /** The request names itself: sent again, a command that starts a run gets the run that it has. */
+  /**
+   * The request's Idempotency-Key. When the request is repeated, a command that starts a run returns the existing run.
+   */
   once: Once | undefined;
   readonly #deps: Pick<AgentDeps, "sql">;
   readonly #sees: readonly AccessCondition[];
-  /** The thread is there, and the project's own rules show it to the caller. */
+  /** Whether the thread exists and the project's own rules show it to the caller. */
   #seen: boolean;
 
   private constructor(
@@ -45,8 +47,8 @@ export class Caller {
   }
 
   /**
-   * False for somebody else's thread. One that there is not yet may be anybody's, so it is asked again once there is
-   * something to see.
+   * False for another user's thread. A thread that does not exist yet may become anyone's, so it is checked again once
+   * there are events to read.
    */
   async maySee(): Promise<boolean> {
     if (this.#seen) return true;
@@ -54,7 +56,7 @@ export class Caller {
     return this.#seen || !(await threadExists(this.#deps.sql, this.threadId));
   }
 
-  /** The connection needs `runs:read`; what starts or reads more asks for more. */
+  /** Requires a permission beyond `runs:read`, which the connection itself needs. */
   demand(permission: Permission): void {
     if (this.principal.permissions.has(permission)) return;
     throw new ProtocolError("permission_denied", `Forbidden: this needs the permission ${permission}.`);

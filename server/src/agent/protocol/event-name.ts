@@ -1,15 +1,18 @@
-/** Where an event belongs: what it is filtered by. The JSON text of this is what the database keeps as its name. */
+/**
+ * Channel and namespace of an event, by which readers filter. The database stores this object's JSON text as the
+ * event's name.
+ */
 export interface EventName {
   channel: string;
   namespace: string[];
 }
 
-/** What a reader asked for, contract agent-server §19.3. */
+/** A reader's filter, contract agent-server §19.3. */
 export interface EventFilter {
   channels: readonly string[];
-  /** Prefixes; none or absent: every namespace. */
+  /** Prefixes; empty or absent: every namespace. */
   namespaces?: readonly (readonly string[])[] | undefined;
-  /** How many segments below the prefix. */
+  /** Number of segments allowed below the prefix. */
   depth?: number | undefined;
 }
 
@@ -24,7 +27,7 @@ export function parseName(text: string): EventName {
   return { channel, namespace };
 }
 
-/** `custom:<name>` and `custom` are told by the same method; what is asked of people has one of its own. */
+/** The protocol's method for events of a channel. `custom:<name>` and `custom` share one; `input` has its own. */
 export function methodOf(channel: string): string {
   if (channel === "input") return "input.requested";
   return channel.startsWith("custom:") ? "custom" : channel;
@@ -41,7 +44,7 @@ export function matches(filter: EventFilter, { channel, namespace }: EventName):
   );
 }
 
-/** A segment without a task's id stands for every task of that name. */
+/** Whether `prefix` matches. A segment without a task id matches every task of that name. */
 function isPrefix(prefix: readonly string[], namespace: readonly string[]): boolean {
   if (prefix.length > namespace.length) return false;
   return prefix.every((segment, i) => {

@@ -5,7 +5,7 @@ import type { ProtocolLog } from "./protocol-log.ts";
 import type { ProtocolEvent } from "./sql.ts";
 
 const HEARTBEAT_MS = 5000;
-/** A reader that takes nothing for this long, although there is something, is let go. */
+/** Time after which a reader that does not read pending events is disconnected. */
 const STALL_MS = 300_000;
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(": heartbeat\n\n");
@@ -18,8 +18,8 @@ export interface EventStream {
 }
 
 /**
- * The events of a thread as they are and as they come, over all of its runs; it ends only with the server or the
- * thread. Pulled: a reader that stalls holds one page of events and slows nobody.
+ * Streams a thread's events, past and new, over all of its runs; ends only with the server or the thread. Pull-based: a
+ * stalled reader holds one page of events and slows down no other reader.
  */
 export async function eventStream(log: ProtocolLog, { caller, filter, since }: EventStream): Promise<Response> {
   const feed = await log.open(caller.threadId);
@@ -46,7 +46,7 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
     leave();
     controller.close();
   }
-  /** Until there is more, or nothing came for a while. One wait outlives any number of heartbeats. */
+  /** Resolves when there are more events, or on a heartbeat. One wait outlives any number of heartbeats. */
   const more = () =>
     new Promise<void>((resolve) => {
       silent = resolve;
@@ -62,7 +62,7 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
     {
       start(given) {
         controller = given;
-        // proxies, and clients that wait for the first byte, learn that it is open
+        // flushes the headers to proxies, and to clients that wait for the first byte
         controller.enqueue(encoder.encode(": open\n\n"));
       },
       async pull() {
@@ -79,7 +79,7 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
             if (!gone) controller.enqueue(encoder.encode(text.join("")));
             return;
           }
-          // numbers without events: they were too old to be kept
+          // numbers without events: those were too old and have been deleted
           at = Math.max(at, last);
           await more();
           silent = undefined;

@@ -19,7 +19,7 @@ const HANDLERS: Record<string, Handler> = {
   "state.fork": stateFork,
   "agent.getTree": agentGetTree,
   "subscription.reconnect": refuse("subscription.reconnect is not supported: subscribe again, events have numbers."),
-  // on a WebSocket these are the socket's own
+  // on a WebSocket, the socket handles these itself
   "subscription.subscribe": refuse("Subscriptions are of WebSockets; over HTTP, open POST …/stream/events."),
   "subscription.unsubscribe": refuse("Subscriptions are of WebSockets; over HTTP, close the event stream."),
 };
@@ -28,7 +28,7 @@ function refuse(message: string): Handler {
   return () => Promise.reject(new ProtocolError("not_supported", message));
 }
 
-/** Contract agent-server §19.4. Throws only what is nobody's fault; everything else is an answer. */
+/** Contract agent-server §19.4. Throws only unexpected errors; all others become an answer. */
 export async function handleCommand(deps: AgentDeps, caller: Caller, command: Command): Promise<CommandAnswer> {
   const { id, method, params } = command;
   try {

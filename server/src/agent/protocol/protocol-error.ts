@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./schema.ts";
 
-/** A command that could not be done; becomes an answer of type `error`. */
+/** Failure of a command; becomes an answer of type `error`. */
 export class ProtocolError extends Error {
   override name = "ProtocolError";
   readonly code: ErrorCode;

@@ -1,10 +1,10 @@
 /**
- * The events of protocol v2 on this server: those that its hosts make go to the database, which numbers them, and
- * then to readers; those of other servers are fetched when the database tells of them. A client never sees an event
- * that could be lost or get another number.
+ * The events of protocol v2 on this server. Events of its own hosts go to the database, which numbers them, and then to
+ * readers; events of other servers are fetched when the database announces them. A client never sees an event that
+ * could be lost or renumbered.
  *
- * A run's last event, how it ended, follows its other ones. The server that executed the run writes it; where that
- * one cannot, the first that looks does (`close_protocol_run` writes it once).
+ * A run's last event states how it ended and follows all others. The server that executed the run writes it; where that
+ * fails, the first server whose sweep finds the run does (`close_protocol_run` writes it once).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -27,7 +27,7 @@ import {
 import { ThreadFeed } from "./thread-feed.ts";
 
 const LOOK_MS = 1000;
-/** While nobody reads. */
+/** Polling interval while there are no readers. */
 const IDLE_LOOK_MS = 15_000;
 const SWEEP_MS = 10_000;
 const BATCH_BYTES = 256 * 1024;
@@ -42,7 +42,7 @@ interface RunRef {
   attempt: number;
 }
 
-/** What a run of this server has said and is not written yet. */
+/** A run's events that this server has not written yet. */
 interface Writer {
   run: RunRef;
   names: string[];
@@ -50,9 +50,9 @@ interface Writer {
   bytes: number;
   batch: number;
   writing: Promise<void> | undefined;
-  /** Somebody else executes the run now. */
+  /** Another server executes the run now. */
   lost: boolean;
-  /** Why what it says is not written any more. */
+  /** Reason why the run's further events are not written. */
   incomplete: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ProtocolLogOptions {
   log: Log;
   ttlSecs: number;
   alone(): boolean;
-  /** Has the run's record say that its events are not complete. Never rejects. */
+  /** Marks the run's row as having an incomplete stream. Never rejects. */
   flagIncomplete?: (runId: string, reason: string) => Promise<void>;
 }
 
@@ -87,7 +87,9 @@ export class ProtocolLog {
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 
-  /** An event of a run that is executed here. `name`: JSON of channel and namespace. `body`: JSON on one line. */
+  /**
+   * Appends an event of a run that is executed here. `name`: JSON of channel and namespace. `body`: JSON on one line.
+   */
   append(run: RunRef, name: string, body: Buffer): void {
     const writer = this.#writerOf(run);
     writer.names.push(name);
@@ -96,20 +98,20 @@ export class ProtocolLog {
     writer.writing ??= this.#write(writer);
   }
 
-  /** Resolves when what the run has said is written, or never will be. Its end may be written then. */
+  /** Resolves when the run's events are written, or never will be. Its end may be written then. */
   async settled(runId: string): Promise<void> {
     const writer = this.#writers.get(runId);
     while (writer?.writing) await writer.writing;
   }
 
-  /** Events of an attempt before this one may be missing. */
+  /** Notes that events of an earlier attempt may be missing. */
   sayIncomplete(run: RunRef & { graphId: string | null }, reason: string): void {
     const { runId, attempt, graphId } = run;
     const data = { event: "incomplete", graph_name: graphId ?? "", run_id: runId, attempt, reason };
     this.append(run, '["lifecycle"]', Buffer.from(JSON.stringify({ namespace: [], timestamp: Date.now(), data })));
   }
 
-  /** A run of this server is over, and its end is written. */
+  /** Writes the end of a run that this server executed. */
   ended(run: RunRef & { kwargs: string }): void {
     const writer = this.#writers.get(run.runId);
     if (!writer && !run.kwargs.includes('"protocol": "v2"')) return;
@@ -119,7 +121,7 @@ export class ProtocolLog {
     this.#ending.add(ending);
   }
 
-  /** For one reader; `release` when it goes. */
+  /** Opens the thread's feed for one reader, which calls `release` when it disconnects. */
   async open(threadId: string): Promise<ThreadFeed> {
     let feed = this.#feeds.get(threadId);
     if (!feed || feed.closed) {
@@ -129,7 +131,7 @@ export class ProtocolLog {
     }
     feed.readers += 1;
     try {
-      // also for a feed that is there: the newest event may be another server's
+      // for an existing feed too: the newest event may come from another server
       feed.advance((await selectLastSeqs(this.#o.sql, [threadId])).get(threadId) ?? 0);
     } catch (error) {
       this.release(feed);
@@ -144,7 +146,7 @@ export class ProtocolLog {
     if (feed.readers === 0 && this.#feeds.get(feed.threadId) === feed) this.#feeds.delete(feed.threadId);
   }
 
-  /** Another server has written events of this thread. */
+  /** Handles a notice that another server has written events of this thread. */
   onNotice(threadId: string): void {
     const feed = this.#feeds.get(threadId);
     if (feed) void this.#refresh([feed]);
@@ -184,12 +186,12 @@ export class ProtocolLog {
   }
 
   async #write(writer: Writer): Promise<void> {
-    // what else comes in this turn of the event loop goes along
+    // events that arrive in this turn of the event loop join the batch
     await Promise.resolve();
     try {
       while (writer.names.length > 0 && !writer.lost) {
         const batch = take(writer);
-        // the run does not end before, however long that takes
+        // the run does not end before this is written, however long that takes
         const last = await whileAway(() => this.#commit(batch), Number.POSITIVE_INFINITY);
         if (last === null) writer.lost = true;
         else this.#feeds.get(batch.threadId)?.publish(eventsOf(last, batch.names, batch.bodies));
@@ -218,7 +220,7 @@ export class ProtocolLog {
     if (threadId !== null) this.onNotice(threadId);
   }
 
-  /** The safety net: events that nobody told of, ends that nobody wrote, events that are too old. */
+  /** Polls as the safety net: events without a notice, ends that were not written, events past their time to live. */
   async #look(): Promise<void> {
     const now = performance.now();
     if (this.#looking || now - this.#lookedAt < (this.#feeds.size > 0 ? 0 : IDLE_LOOK_MS)) return;
@@ -252,7 +254,7 @@ export class ProtocolLog {
       );
       for (const feed of feeds) {
         const last = found.get(feed.threadId) ?? 0;
-        // the thread was deleted, and perhaps made anew: who comes back reads from its beginning
+        // the thread was deleted, and perhaps recreated: a reader that reconnects reads from its start
         if (last < feed.last && !(await this.#isBehind(feed))) feed.close();
         else if (last > feed.last) feed.publish(await selectEvents(this.#o.sql, feed.threadId, feed.last));
         if (last > feed.last) feed.advance(last);
@@ -263,7 +265,7 @@ export class ProtocolLog {
     }
   }
 
-  /** Whether only the answer was old: events were written here while the question was under way. */
+  /** Whether only the query's result was outdated: events were written here while it ran. */
   async #isBehind(feed: ThreadFeed): Promise<boolean> {
     const last = feed.last;
     return ((await selectLastSeqs(this.#o.sql, [feed.threadId])).get(feed.threadId) ?? 0) >= last;

@@ -35,7 +35,7 @@ test("commands, answers and events share a socket; each event comes once however
   await ended(client);
   expect(client.events.map(({ seq }) => seq)).toEqual(client.events.map((_, i) => i + 1));
 
-  // a late one is answered, then gets what was before, then what comes; the others go on
+  // a late subscription is answered, then gets earlier events, then new ones; the others continue
   const { length } = client.received;
   const values = client.events.filter(({ method }) => method === "values");
   const late = await client.command("subscription.subscribe", { channels: ["values"] });
@@ -113,7 +113,7 @@ test("binary, oversized and broken frames close the socket with the code that sa
   };
   expect(await closing(({ socket }) => socket.send(Buffer.from("{}")))).toBe(1003);
   expect(await closing(({ socket }) => socket.send("x".repeat(70_000)))).toBe(1009);
-  // text that is no UTF-8; a reserved bit; an unknown opcode; a frame without a mask
+  // invalid UTF-8; a reserved bit; an unknown opcode; a frame without a mask
   const raw = (bytes: number[]) => closing(({ socket }) => rawSocket(socket).write(Buffer.from(bytes)));
   expect(await raw([0x81, 0x81, 0, 0, 0, 0, 0xff])).toBe(1007);
   expect(await raw([0xc1, 0x80, 0, 0, 0, 0])).toBe(1002);
@@ -146,7 +146,7 @@ test("nobody gets in without credentials, and nobody does more than they may", a
     error: "permission_denied",
   });
   expect((await reader.command("subscription.subscribe", { channels: ALL })).type).toBe("success");
-  // a browser sends its session along wherever a page comes from
+  // a browser sends its session cookie from pages of any origin
   const own = new URL(guarded).host;
   await open(thread, guarded, { cookie: "session=all", origin: `http://${own}` });
   await expect(open(thread, guarded, { cookie: "session=all", origin: "https://evil.example" })).rejects.toThrow("403");

@@ -13,7 +13,7 @@ import { invalidArgument, ProtocolError } from "./protocol-error.ts";
 import { command, type Command, type CommandAnswer, subscribeParams } from "./schema.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
 
-/** Bytes that may wait in the socket before events do. */
+/** Bytes that the socket may buffer before events wait. */
 const BUFFERED_BYTES = 1024 * 1024;
 const MAX_SUBSCRIPTIONS = 200;
 
@@ -24,9 +24,9 @@ const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR = 1011;
 
 /**
- * One WebSocket of protocol v2. Commands are answered in their order. There is one position in the thread's events
- * for all subscriptions, so that an event comes once however many of them want it; a new subscription first gets what
- * lies before that position.
+ * One WebSocket of protocol v2. Commands are answered in order. All subscriptions share one position in the thread's
+ * events, so that an event is sent once even if several of them match; a new subscription first gets the earlier
+ * events.
  */
 export class ProtocolSocket {
   readonly #deps: AgentDeps;
@@ -35,9 +35,9 @@ export class ProtocolSocket {
   readonly #intake: WebSocketIntake;
   #feed!: ThreadFeed;
   #subscriptions = new Map<string, EventFilter>();
-  /** Number of the last event that was sent, or that nobody wanted. */
+  /** Number of the last event that was sent, or that no subscription matched. */
   #at = 0;
-  /** As they came. Many of them, or large ones, hold up the socket. */
+  /** Commands in order of arrival. Many or large ones block the socket. */
   #commands: Buffer[] = [];
   #answering = false;
   #turn: Promise<void> = Promise.resolve();
@@ -87,7 +87,7 @@ export class ProtocolSocket {
     }
     const events = await this.#feed.read(this.#at);
     if (events.length > 0 && !(await this.#caller.maySee())) return this.#socket.close(POLICY_VIOLATION, "Forbidden");
-    // numbers without events: they were too old to be kept
+    // numbers without events: those were too old and have been deleted
     this.#at = events.at(-1)?.seq ?? Math.max(this.#at, last);
     const filters = [...this.#subscriptions.values()];
     for (const event of events) {
@@ -96,7 +96,7 @@ export class ProtocolSocket {
   }
 
   async #answer(): Promise<void> {
-    // nothing is answered before it is known what has happened so far
+    // no command is answered before the thread's history is known
     if (this.#answering || !this.#feed) return;
     this.#answering = true;
     try {
@@ -168,7 +168,10 @@ export class ProtocolSocket {
     await this.#send(JSON.stringify({ type: "success", id, result, meta } satisfies CommandAnswer));
   }
 
-  /** Events up to number `last` that the filter lets through. @returns how many there were */
+  /**
+   * Passes the events up to number `last` that match the filter to `take`.
+   * @returns their count
+   */
   async #eachBefore(last: number, filter: EventFilter, take: (json: string) => Promise<void>): Promise<number> {
     let count = 0;
     for (let at = 0; at < last && this.#isOpen;) {
@@ -184,14 +187,14 @@ export class ProtocolSocket {
     return count;
   }
 
-  /** Events and replays take turns, so that none gets between the others. */
+  /** Runs live events and replays one at a time, so that they do not interleave. */
   #alone(work: () => Promise<void>): Promise<void> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => {});
     return done;
   }
 
-  /** Waits while the other side does not take what it has been sent. */
+  /** Sends, and waits while the client does not read. */
   async #send(text: string): Promise<void> {
     if (!this.#isOpen) return;
     if (this.#socket.bufferedAmount < BUFFERED_BYTES) return this.#socket.send(text, () => {});

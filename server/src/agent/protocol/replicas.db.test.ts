@@ -16,7 +16,7 @@ test("events are the same on another server and after a restart; an end that nob
   const db = await testDatabase();
   const servers = [await testAgentServer({}, undefined, { db }), await testAgentServer({}, undefined, { db })] as const;
   const urls = [(await listenAgent(servers[0])).url, (await listenAgent(servers[1])).url] as const;
-  // until each has seen the other
+  // until each server has seen the other
   await vi.waitUntil(() => db.sql`select 1 from servers`.then((rows) => rows.length === 2), { timeout: 30_000 });
   const thread = uuid7();
   const readers = await Promise.all(urls.map((url) => EventReader.open(url, thread, { channels: CHANNELS })));
@@ -24,14 +24,14 @@ test("events are the same on another server and after a restart; an end that nob
     servers[at].call("POST", `/threads/${thread}/commands`, { id: 1, method, params });
   expect((await command(0, "run.start", { assistant_id: "nested", input: { topic: "a" } })).json.type).toBe("success");
   await Promise.all(readers.map((reader) => ends(reader, 1)));
-  // answered on the other one
+  // answered on the other server
   expect((await command(1, "run.start", { assistant_id: "nested", input: "yes" })).json.type).toBe("success");
   await Promise.all(readers.map((reader) => ends(reader, 2)));
   expect(readers[0]!.text).toBe(readers[1]!.text);
   const { text, events } = readers[0]!;
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
 
-  // a run that has ended without anybody there to say so, as after a crash in between
+  // a run that ended without its last event, as after a crash in between
   const runId = uuid7();
   await db.sql`insert into runs (run_id, thread_id, assistant_id, status, kwargs, attempt, server_id, ended_at)
                select ${runId}, ${thread}, assistant_id, 'error', '{"protocol": "v2"}', 1, ${uuid7()}, now()

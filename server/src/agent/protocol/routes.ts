@@ -10,9 +10,9 @@ import { handleCommand } from "./handle-command.ts";
 import { command, commandAnswer, eventStreamBody, threadParams } from "./schema.ts";
 import { ProtocolSocket } from "./protocol-socket.ts";
 
-/** Protocol v2, contract agent-server §19. */
+/** Streaming protocol v2, contract agent-server §19. */
 export function protocolRoutes(deps: AgentDeps): Route[] {
-  /** Somebody else's thread is not there; one that there is not yet can be waited for. */
+  /** Answers 404 for another user's thread. A thread that does not exist yet can be waited for. */
   async function callerOf(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
     const caller = await Caller.of(deps, threadId, principal, headers);
     if (!(await caller.maySee())) throw notFound(`Thread with ID ${threadId} not found`);
@@ -79,7 +79,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
   ];
 }
 
-/** Clients of server-sent events that are not of this protocol say where they were by a header. */
+/** Position from `Last-Event-ID`, the header by which generic SSE clients resume. */
 function lastEvent(id: string | undefined): number {
   const seq = Number(id ?? 0);
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;

@@ -1,4 +1,4 @@
-/** Commands that start runs. All of them are ordinary runs, whose events speak protocol v2. */
+/** Commands that start runs. All of them are ordinary runs whose events use protocol v2. */
 import type { AgentDeps } from "../deps.ts";
 import { resolveAssistantId } from "../assistants/assistant-id.ts";
 import { reserve } from "../idempotency/once.ts";
@@ -33,8 +33,8 @@ async function start(deps: AgentDeps, caller: Caller, fields: Params): Promise<s
 }
 
 /**
- * The run that the same request has started before: what it asked for then may not be possible any more.
- * @throws AppError 422 when its Idempotency-Key is another request's
+ * Finds the run that an earlier attempt of the same request started; its parameters may no longer be valid.
+ * @throws AppError 422 when its Idempotency-Key belongs to another request
  */
 async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promise<string | undefined> {
   if (!once) return undefined;
@@ -42,7 +42,7 @@ async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promi
   return reserved.run === null ? undefined : reserved.run_id;
 }
 
-/** Contract agent-server §19.4: input for a thread that has asked something is the answer. */
+/** Contract agent-server §19.4: input for a thread with pending interrupts is taken as their answer. */
 export async function runStart(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
   const params = parseParams(runStartParams, given);
   const { assistant_id: assistant, input, config, metadata } = params;
@@ -58,7 +58,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
   const wanted = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
-    // by id: another command may have answered them since
+    // by id: another command may have answered them meanwhile
     ...(asked.length > 0 ? { command: { resume: Object.fromEntries(asked.map((id) => [id, input])) } } : { input }),
     config,
     metadata,
@@ -83,15 +83,15 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
   if (unknown)
     throw new ProtocolError("no_such_interrupt", `No interrupt ${unknown.interrupt_id} waits on this thread.`);
   const resume = Object.fromEntries(answers.map((answer) => [answer.interrupt_id!, answer.response ?? null]));
-  // of two answers at once the second one finds the thread busy
+  // of two concurrent answers, the second one finds the thread busy
   const busy = { multitask_strategy: "reject" };
   await start(deps, caller, { assistant_id: assistant, command: { resume, update, goto }, config, metadata, ...busy });
   return {};
 }
 
 /**
- * A message for a graph that works on messages, behind whatever the thread does: LangGraph takes nothing in while it
- * runs, so the message is the input of the next run.
+ * Enqueues a message for a graph that works on messages. LangGraph takes no input while it runs, so the message becomes
+ * the input of the thread's next run.
  */
 export async function inputInject(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
   const { namespace, message } = parseParams(injectParams, given);
@@ -125,7 +125,7 @@ async function boundThread(deps: AgentDeps, caller: Caller): Promise<{ thread: T
   return { thread, assistant };
 }
 
-/** Ids of what the thread waits for; none while a run is under way, whose end will tell. */
+/** Ids of the thread's pending interrupts; none while a run is active, because its end decides. */
 function pendingInterrupts(thread: ThreadRow | undefined): string[] {
   if (!thread || thread.busy) return [];
   return Object.values(thread.interrupts)

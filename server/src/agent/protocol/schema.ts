@@ -69,7 +69,7 @@ const config = jsonObject.nullish();
 const metadata = jsonObject.nullish();
 const namespace = z.array(z.string()).nullish();
 
-/** Of an ordinary run's body; the protocol does not name them, and whoever sends them means them. */
+/** Fields of an ordinary run's body. The protocol does not define them; they work as on any run. */
 const ordinary = runBody
   .pick({
     context: true,

@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { type EventName, methodOf, parseName } from "./event-name.ts";
 
-/** Events of one run that are written together; one line each. */
+/** Events of one run that are written together, one per line. */
 export interface EventBatch {
   runId: string;
   threadId: string;
@@ -12,7 +12,10 @@ export interface EventBatch {
   bodies: string;
 }
 
-/** @returns the number of each batch's last event; null where nothing was written, because the run is not ours */
+/**
+ * Appends batches of events.
+ * @returns the number of each batch's last event; null where nothing was written, because the run is not this server's
+ */
 export async function appendEvents(sql: Sql, batches: EventBatch[], notify: boolean): Promise<(number | null)[]> {
   const rows = await sql<{ last: string | null }[]>`
     select append_protocol_events(u.run_id, u.thread_id, u.attempt, u.batch, u.count, u.names, u.bodies,
@@ -27,8 +30,9 @@ export async function appendEvents(sql: Sql, batches: EventBatch[], notify: bool
 }
 
 /**
- * @param incomplete why events of the run are missing, if they are
- * @returns the thread whose newest event now says how the run ended; null when there was nothing to write
+ * Writes a run's last event.
+ * @param incomplete why events of the run are missing, if any are
+ * @returns the thread to whose events the run's end was added; null when there was nothing to write
  */
 export async function endRun(
   sql: Sql,
@@ -42,11 +46,11 @@ export async function endRun(
 }
 
 /**
- * Runs that are over without their last event: nobody executed them, or who did is gone. Those that did end a moment
- * ago are about to be written by the server that executed them. Index protocol_runs_going.
+ * Runs that ended without their last event: never executed, or their server is gone. Runs that ended a moment ago are
+ * left to the server that executed them. Index protocol_runs_going.
  */
 export function selectEndedRuns(sql: Sql): Promise<{ run_id: string; may_lack: boolean }[]> {
-  // a run that succeeded was ended when all of its events were written
+  // a successful run ends only after all its events were written
   return sql<{ run_id: string; may_lack: boolean }[]>`
     select p.run_id, coalesce(r.status <> 'success' and r.attempt > 0, false) as may_lack
     from protocol_runs p left join runs r on r.run_id = p.run_id
@@ -64,10 +68,10 @@ export interface ProtocolEvent extends EventName {
   json: string;
 }
 
-/** Rows hold about 256 KB, or one event. */
+/** Rows read per page. A row holds about 256 KB, or one event. */
 const PAGE_ROWS = 4;
 
-/** The next events of a thread after number `after`: a few rows of them. Primary key. */
+/** Reads the events of a thread after number `after`, a few rows at a time. Primary key. */
 export async function selectEvents(sql: Sql, threadId: string, after: number): Promise<ProtocolEvent[]> {
   const rows = await sql<{ last: string; names: string; bodies: string }[]>`
     select last_seq::text as last, names, bodies from protocol_events
@@ -75,7 +79,7 @@ export async function selectEvents(sql: Sql, threadId: string, after: number): P
   return rows.flatMap(({ last, names, bodies }) => eventsOf(Number(last), names, bodies)).filter((e) => e.seq > after);
 }
 
-/** @param last the number of the last event */
+/** @param last number of the last event */
 export function eventsOf(last: number, names: string, bodies: string): ProtocolEvent[] {
   const lines = bodies.split("\n");
   const first = last - lines.length + 1;
@@ -87,7 +91,7 @@ export function eventsOf(last: number, names: string, bodies: string): ProtocolE
   });
 }
 
-/** Bodies of the events of a run that begin or end something. */
+/** Bodies of a run's lifecycle events. */
 export async function selectLifecycle(sql: Sql, runId: string): Promise<string[]> {
   const rows = await sql<{ names: string; bodies: string }[]>`
     select names, bodies from protocol_events where run_id = ${runId} order by last_seq`;
@@ -97,7 +101,7 @@ export async function selectLifecycle(sql: Sql, runId: string): Promise<string[]
   });
 }
 
-/** Numbers of the newest events; threads without a run of this protocol are missing. */
+/** Number of each thread's newest event; threads without a run of this protocol are missing. */
 export async function selectLastSeqs(sql: Sql, threadIds: string[]): Promise<Map<string, number>> {
   const rows = await sql<{ thread_id: string; last: string }[]>`
     select thread_id, last_seq::text as last from protocol_threads where thread_id = any(${threadIds}::uuid[])`;
@@ -105,7 +109,7 @@ export async function selectLastSeqs(sql: Sql, threadIds: string[]): Promise<Map
 }
 
 export interface ThreadRow {
-  /** The thread's own assistant: of its first run by this protocol, else of its last run. */
+  /** The thread's assistant: that of its first run by this protocol, else of its last run. */
   assistant_id: string | null;
   bound_assistant_id: string | null;
   busy: boolean;
@@ -122,7 +126,7 @@ export async function selectThread(sql: Sql, threadId: string): Promise<ThreadRo
   return row;
 }
 
-/** The newest run of this protocol, or the one named. */
+/** The newest run of this protocol, or the run with id `runId`. */
 export async function selectProtocolRun(
   sql: Sql,
   threadId: string,
@@ -137,7 +141,7 @@ export async function selectProtocolRun(
   return row;
 }
 
-/** Removes the events of runs that ended so long ago; the numbers go on. */
+/** Deletes the events of runs that ended more than `ttlSecs` ago. Numbering continues. */
 export async function deleteOldEvents(sql: Sql, ttlSecs: number): Promise<number> {
   const rows = await sql`
     with old as (

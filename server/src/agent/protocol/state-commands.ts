@@ -31,7 +31,7 @@ export async function stateGet(deps: AgentDeps, caller: Caller, given: unknown):
   return { values: wanted, ...(at && { checkpoint: { id: at.checkpoint_id, ns: at.checkpoint_ns } }) };
 }
 
-/** Newest first. */
+/** Lists checkpoints, newest first. */
 export async function stateListCheckpoints(
   deps: AgentDeps,
   caller: Caller,
@@ -64,7 +64,7 @@ function checkpointOf(namespace: string[] | null | undefined) {
 const noNamespace = (namespace: string[] | null | undefined): ProtocolError =>
   new ProtocolError("no_such_namespace", `The thread has no state under ${JSON.stringify(namespace)}.`);
 
-/** What is not there has a code of its own. */
+/** Maps 404 to the protocol's own error codes. */
 async function orNone(caller: Caller, reading: Promise<string | Buffer>): Promise<string> {
   try {
     return (await reading).toString();
@@ -90,7 +90,7 @@ const STATUSES: Record<string, string> = {
   interrupted: "interrupted",
 };
 
-/** Of the named run, or of the thread's newest one; by what its events have told, for as long as they are kept. */
+/** Tree of the named run or of the thread's newest run, built from its events for as long as they are kept. */
 export async function agentGetTree(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
   const { run_id } = parseParams(treeParams, given);
   const run = await selectProtocolRun(deps.sql, caller.threadId, run_id ?? undefined);
@@ -102,7 +102,7 @@ export async function agentGetTree(deps: AgentDeps, caller: Caller, given: unkno
       namespace: string[];
       data: { event: string; graph_name: string };
     };
-    // an event beside those of its life
+    // not a lifecycle status
     if (data.event === "incomplete") continue;
     const known = nodes.get(JSON.stringify(namespace));
     if (known) known.status = data.event;

@@ -1,16 +1,16 @@
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { ProtocolEvent } from "./sql.ts";
 
-/** Text of the newest events that a thread with readers keeps in memory. */
+/** Characters of the newest events that are kept in memory per thread with readers. */
 const RECENT_CHARACTERS = 256 * 1024;
 
 /**
- * What the readers of a thread share on this server: the number of its newest event, and the newest events
- * themselves, so that those who keep up cost no query. Who is behind reads from the database.
+ * State shared by a thread's readers on this server: the number of its newest event, and the newest events themselves,
+ * so that readers that keep up cost no query. Readers that fall behind read from the database.
  */
 export class ThreadFeed {
   readonly threadId: string;
-  /** Number of the newest event that is known here; 0: none yet. */
+  /** Number of the newest event known here; 0: none yet. */
   last = 0;
   readers = 0;
   closed = false;
@@ -24,7 +24,7 @@ export class ThreadFeed {
     this.#load = load;
   }
 
-  /** Events that follow each other, newer than all that are known. */
+  /** Adds consecutive events, newer than all known ones. */
   publish(events: ProtocolEvent[]): void {
     const fresh = events.filter(({ seq }) => seq > this.last);
     if (fresh.length === 0) return;
@@ -43,7 +43,7 @@ export class ThreadFeed {
     this.#wake();
   }
 
-  /** There are newer events in the database. */
+  /** Notes that the database has newer events. */
   advance(last: number): void {
     if (last <= this.last) return;
     this.#forget();
@@ -51,7 +51,7 @@ export class ThreadFeed {
     this.#wake();
   }
 
-  /** Some events after number `after`, in order; none when there are none yet. */
+  /** Reads some events after number `after`, in order; empty when there are none yet. */
   async read(after: number): Promise<ProtocolEvent[]> {
     if (after >= this.last) return [];
     const first = this.#recent[0]?.seq ?? Infinity;
@@ -59,12 +59,12 @@ export class ThreadFeed {
     return this.#load(after);
   }
 
-  /** Resolves when there are events after `after`, or there will be none. */
+  /** Resolves when there are events after `after`, or the feed is closed. */
   async waitFor(after: number): Promise<void> {
     while (this.last <= after && !this.closed) await this.#more.promise;
   }
 
-  /** Readers come to an end: the server stops, or the thread is gone. */
+  /** Ends all readers: the server stops, or the thread is gone. */
   close(): void {
     this.closed = true;
     this.#wake();

@@ -43,12 +43,12 @@ test("why each run waits, who runs what, and who works", async () => {
 });
 
 test("a run whose graph no server has says so", async () => {
-  // again, because one that waits may be taken when another is cancelled
+  // repeated, because a waiting run may be claimed when another is cancelled
   await vi.waitFor(async () => {
     await call("POST", "/runs/cancel", { status: "all" });
     expect((await queue()).counts).toEqual({ pending: 0, running: 0 });
   }, 20_000);
-  // has the only slot, so that the other is not taken, to be ended with that reason
+  // occupies the only slot, so that the other run is not claimed and ended for the missing graph
   await start(await newThread());
   await vi.waitFor(async () => expect((await queue()).counts.running).toBe(1), 20_000);
   await server.sql`update servers set graphs = array['another']`;

@@ -4,7 +4,7 @@ import type { AgentDeps } from "../deps.ts";
 import * as schema from "./schema.ts";
 import { selectCounts, selectRunning, selectServers, selectWaiting } from "./sql.ts";
 
-/** What runs, what waits and why, and who works: for people who look, so it is read as it is and nothing is kept. */
+/** Running runs, waiting runs with their reasons, and the servers. For people: read live, nothing is cached. */
 export function queueRoutes(deps: AgentDeps): Route[] {
   const { sql, settings } = deps;
   return [
@@ -19,7 +19,7 @@ export function queueRoutes(deps: AgentDeps): Route[] {
       async handler({ query: { limit }, c, principal: { sees = ALL } }) {
         const [counts, servers, waiting, running] = await Promise.all([
           selectCounts(sql, sees),
-          // who works is the operator's business
+          // only the operator may see the servers
           sees.length > 0 ? [] : selectServers(sql, deps.serverId, settings.leaseMs / 1000),
           selectWaiting(sql, limit, sees),
           selectRunning(sql, limit, sees),

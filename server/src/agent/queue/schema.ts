@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { queryLimit, uuid } from "../../base/http/fields.ts";
 
-/** Heddle's own: peers do not tell why a run waits. */
+/** Reasons why a run waits. Heddle's own extension; peers do not report them. */
 
 export const REASONS = [
   "starts_later",

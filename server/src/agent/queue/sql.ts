@@ -3,10 +3,13 @@ import type { Sql } from "../../base/db/connect.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { Queue } from "./schema.ts";
 
-/** What the runs' threads must bear for whoever asks. */
+/** Conditions on the metadata of the runs' threads, from the caller's access rules. */
 type Sees = readonly AccessCondition[];
 
-/** Reasons stand in the order in which `claim_runs` asks them; what none of them holds up waits for a slot. */
+/**
+ * Lists pending runs with the reason why each waits. Reasons are in the order in which `claim_runs` checks them; a run
+ * that none applies to waits for a slot.
+ */
 export function selectWaiting(sql: Sql, limit: number, sees: Sees): Promise<Queue["waiting"]> {
   return sql<Queue["waiting"]>`
     with waiting as (

@@ -3,10 +3,10 @@ import { databaseAway, isDatabaseAway, isUnsent, whileAway } from "../../base/db
 import { type CreatedRun, type NewRun, selectRun } from "./sql.ts";
 
 /**
- * Repeats a run's creation while the database is away. A creation whose answer was lost finds its run by the id, unless
- * the run was temporary and is gone with its end: repeated, it would run twice. That may be so where other servers
- * could begin it, which is from the start without a claim here, and after half a lease with one.
- * @throws 503 when such a run is not there, and nothing tells whether it was
+ * Repeats a run's creation while the database is away. A creation whose answer was lost finds its run by id, unless the
+ * run was temporary and has been deleted at its end: repeating it would execute the run twice. That is possible once
+ * other servers could have started the run: immediately without a claim here, after half a lease with one.
+ * @throws 503 when such a run is not found and may or may not have been accepted
  */
 export async function acceptOnce(
   { sql, leaseMs }: { sql: Sql; leaseMs: number },

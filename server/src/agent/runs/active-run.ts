@@ -2,7 +2,7 @@ import type { RunStart } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
-import type { Suspicion } from "../hosts/host-pool.ts";
+import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
 import type { ProtocolLog } from "../protocol/protocol-log.ts";
 import type { RunFollower } from "./run-follower.ts";
@@ -21,19 +21,22 @@ export interface ActiveRun {
   timeout: NodeJS.Timeout | undefined;
   /** `performance.now()` of the claim. */
   claimedAt: number;
-  /** `starting`: frames of earlier attempts are read first. `waiting`: for a host, or for a beat that confirms the lease. `ending`: its end is being written. */
+  /**
+   * `starting`: reads the frames of earlier attempts. `waiting`: for a host, or for a heartbeat that confirms the
+   * lease. `ending`: its end is being written.
+   */
   phase: "starting" | "waiting" | "executing" | "ending";
-  /** No attempt of it has reached a host: it has written nothing. */
+  /** No attempt has reached a host, so it has written nothing. */
   untouched: boolean;
-  /** It was to begin while the lease was not known to be good: it waits until a beat has seen its row. */
+  /** Started while the lease was in doubt: it waits until a heartbeat has seen its row. */
   unconfirmed: boolean;
-  /** It was cancelled while it was starting. */
+  /** Cancelled while it was starting. */
   cancelled?: boolean;
-  /** Ends the host that does not stop the run. */
+  /** Timer that kills the host when it does not stop the run. */
   patience?: NodeJS.Timeout;
 }
 
-/** Since the start of the server. */
+/** Counters since the start of the server. */
 export interface RunCounts {
   started: number;
   finished: number;
@@ -43,9 +46,10 @@ export interface RunCounts {
 
 export interface RunQueueOptions {
   sql: Sql;
-  /** Few connections with pinned plans, for the statements that every run goes through; none of them waits for a lock long. */
+  hosts: () => HostPool;
+  /** Few connections with pinned plans, for statements executed for every run; none of them waits long for a lock. */
   hotSql: Sql;
-  /** For claims, which must not wait for long on a connection whose other end is gone. */
+  /** For claims, which must not wait long on a dead connection. */
   leaseSql: Sql;
   log: Log;
   settings: AgentSettings;
@@ -55,10 +59,10 @@ export interface RunQueueOptions {
   keeper: StreamKeeper;
   protocol: ProtocolLog;
   fault: FaultPoint;
-  /** True when no other server shares the database: nobody needs to be told of anything. */
+  /** Whether no other server shares the database, so that nothing has to be announced. */
   alone(): boolean;
-  /** Told of every run that begins here. */
+  /** Called for every run that starts here. */
   onBegun(threadId: string): void;
-  /** Told of every run that ended here. */
+  /** Called for every run that ended here. */
   onEnded(run: ActiveRun, outcome: string): void;
 }

@@ -1,8 +1,8 @@
 import type { RunStatus } from "./sql.ts";
 
 /**
- * What `wait` and `join` answer (contract §7.5): the last values of the stream, else the thread's values, else
- * null; `__error__` when the run failed.
+ * Builds the response of `wait` and `join` (contract §7.5): the last values of the stream, else the thread's values,
+ * else null; `__error__` when the run failed.
  * @returns JSON text
  */
 export function answerOf(

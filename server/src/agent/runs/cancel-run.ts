@@ -16,8 +16,8 @@ export interface Cancellation {
 }
 
 /**
- * Cancels a run. `interrupt` keeps it and its checkpoints, `rollback` deletes both. With `wait` it returns when
- * the run has stopped. Errors: 404 unknown run, 409 when it has finished already.
+ * Cancels a run. `interrupt` keeps the run and its checkpoints, `rollback` deletes both. With `wait` it returns after
+ * the run has stopped. Errors: 404 unknown run, 409 when it has already finished.
  */
 export async function cancelOne(
   deps: AgentDeps,
@@ -36,7 +36,7 @@ export async function cancelOne(
   }
 }
 
-/** Cancels all runs that match; 404 when none does. Runs that end in between are no error. */
+/** Cancels all matching runs; 404 when there are none. Runs that end meanwhile are ignored. */
 export async function cancelMany(
   deps: AgentDeps,
   principal: Principal | null,

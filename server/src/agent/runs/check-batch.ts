@@ -3,7 +3,10 @@ import type { AgentDeps } from "../deps.ts";
 import { checkRun, unknownAssistant } from "./create-run.ts";
 import type { RunBody } from "./schema.ts";
 
-/** A batch of which one run would be refused starts none: a caller that sends it again would start the others twice. */
+/**
+ * Validates a whole batch first: if one run would be rejected, none starts, because a caller that repeats the batch
+ * would start the others twice.
+ */
 export async function checkBatch(deps: AgentDeps, bodies: RunBody[], principal: Principal): Promise<void> {
   const given = new Map<string, string>();
   for (const body of bodies) given.set(await checkRun(deps, body, principal), body.assistant_id);

@@ -8,7 +8,7 @@ import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { uuid7 } from "../../base/ids.ts";
 
-/** A place for traces that keeps what it is sent. */
+/** A trace endpoint that records its requests. */
 const told: string[] = [];
 const traces = createServer((request, response) => {
   const chunks: Buffer[] = [];

@@ -2,13 +2,13 @@ import type { LostTrace, RunKwargs } from "../../../../graph-host/src/protocol.t
 import type { ActiveRun } from "./active-run.ts";
 import type { TracedRun } from "./sql.ts";
 
-/** What a host has to tell the trace platform of a run that ended with the host that had traced it. */
+/** Data with which another host closes the trace of a run whose own host is gone. */
 export function lostTrace(run: ActiveRun, error: string | null): LostTrace {
   const started_at = new Date(performance.timeOrigin + run.claimedAt).toISOString();
   return traceOf({ ...run.start, kwargs: run.kwargs, started_at }, error);
 }
 
-/** The same of one that ended with its whole server. */
+/** The same for a run whose server is gone. */
 export function traceOf(run: TracedRun, error: string | null): LostTrace {
   const { config, input } = JSON.parse(run.kwargs) as RunKwargs;
   const configurable = config?.configurable ?? {};
@@ -33,7 +33,7 @@ export function traceOf(run: TracedRun, error: string | null): LostTrace {
   };
 }
 
-/** What LangGraph itself takes into a trace's metadata: simple values, and nothing of its own. */
+/** Selects the values that LangGraph itself puts into a trace's metadata: scalars, without internal keys. */
 function plain(configurable: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configurable).filter(

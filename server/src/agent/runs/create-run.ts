@@ -18,24 +18,24 @@ export interface RunRequest {
   threadId: string | null;
   body: RunBody;
   headers: Headers;
-  /** Who asks; null: the server itself. */
+  /** The caller; null: the server itself. */
   principal: Principal | null;
-  /** Whether the caller answers with the run itself. */
+  /** Whether the response contains the run itself. */
   describe?: boolean;
-  /** Its events are those of the streaming protocol v2, numbered over the thread. */
+  /** Set for runs whose events are those of streaming protocol v2, numbered over the thread. */
   protocol?: "v2";
-  /** The request names itself: sent again, it gets the run that it has. */
+  /** The request's Idempotency-Key: a repeated request gets the existing run. */
   once?: Once | undefined;
 }
 
 export interface AcceptedRun extends CreatedRun {
   runId: string;
   threadId: string;
-  /** The run is an earlier request's with the same Idempotency-Key. */
+  /** Whether the run was created by an earlier request with the same Idempotency-Key. */
   replayed: boolean;
 }
 
-/** `strict_resume` refuses a map that answers nothing; what else it refuses depends on the thread (questions.sql). */
+/** Rejects an empty map for `strict_resume`. Its other checks depend on the thread (questions.sql). */
 function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
   const resume = command?.resume;
   if (!strict || typeof resume !== "object" || resume === null || Array.isArray(resume)) return;
@@ -43,24 +43,24 @@ function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
 }
 
 /**
- * What a run is refused for before anything is written.
- * @returns its assistant's id, which may be nobody's
+ * Rejects invalid runs before anything is written.
+ * @returns the assistant's id, which need not exist
  */
 export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   refuseEmptyResume(body);
   if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
   if (assistantId === undefined) throw unknownAssistant(body.assistant_id);
-  // ahead of the database where the id names a graph; otherwise the run itself ends with the reason
+  // before the database is queried, where the id names a graph; otherwise the run itself fails with the reason
   if (body.assistant_id in deps.project.graphs) deps.hosts.checkGraph(body.assistant_id);
   if (!(await mayUseAssistant(deps, principal, assistantId))) throw unknownAssistant(body.assistant_id);
   return assistantId;
 }
 
 /**
- * Accepts a run durably; where thread, slot and host are free it is already being executed when this returns.
- * Errors: 404 unknown assistant, thread, checkpoint or graph; 409 a resume that does not fit the
- * pending interrupts; 422 busy thread with strategy reject, a graph that does not load.
+ * Accepts a run durably; if thread, slot and host are free, its execution has already begun when this returns. Errors:
+ * 404 unknown assistant, thread, checkpoint or graph; 409 a resume that does not match the pending interrupts; 422 busy
+ * thread with strategy reject, a graph that does not load.
  */
 export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
   const assistantId = await checkRun(deps, request.body, request.principal);
@@ -88,7 +88,7 @@ const REPLAYED = {
   cancelled: [] as string[],
 } as const;
 
-/** Whether thread and run go when the run has ended. */
+/** Whether thread and run are deleted when the run has ended. */
 const isTemporary = ({ threadId, body }: RunRequest): boolean =>
   threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
 
@@ -118,7 +118,7 @@ async function start(
   await checkCheckpoint(deps, request, access);
   if (stateless) deps.access.rememberRun(runId, asked.metadata);
   const more = {
-    // an existing thread is judged where it is locked
+    // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
     ...(once && markOf(once)),
     ...(body.feedback_keys?.length && { feedback_urls: await linksFor(deps, runId, body) }),
@@ -151,14 +151,14 @@ async function start(
   }
 }
 
-/** Valid from the time that the run may start. */
+/** Issues feedback links. Their lifetime counts from the earliest start of the run. */
 function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
   const minutes = deps.settings.feedbackLinkHours * 60 + (after_seconds ?? 0) / 60;
   const platform = () => feedbackPlatform(deps.settings, deps.project, deps.traces());
   return issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
 }
 
-/** A run that shall start from a checkpoint which is not there would start from nothing. */
+/** Answers 404 for a missing checkpoint: a run from one would start without state. */
 async function checkCheckpoint(
   deps: AgentDeps,
   { threadId, body }: RunRequest,
@@ -168,11 +168,11 @@ async function checkCheckpoint(
   if (threadId === null || typeof id !== "string") return;
   if (access.length > 0 && !(await isThreadPermitted(deps.sql, threadId, access))) throw unknownThread(threadId);
   if (await checkpointExists(deps.sql, threadId, id)) return;
-  // an unknown thread is the better answer
+  // an unknown thread is reported as such
   if (await threadExists(deps.sql, threadId)) throw notFound(`Checkpoint ${id} not found`);
 }
 
-/** Clients of protocol v2 look for the code. */
+/** Clients of protocol v2 rely on the code. */
 const unknownInterrupt = (reason: string): AppError => new AppError(409, reason, { code: UNKNOWN_INTERRUPT });
 export const UNKNOWN_INTERRUPT = "no_such_interrupt" as const;
 
@@ -181,7 +181,7 @@ const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} n
 export const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
-/** The run as the graph host will get it, before assistant and thread are merged in (accept_run does that). */
+/** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */
 export function kwargsOf(
   deps: Pick<AgentDeps, "project" | "settings" | "access">,
   { body, headers, principal, protocol }: Pick<RunRequest, "body" | "headers" | "principal" | "protocol">,
@@ -215,7 +215,7 @@ export function kwargsOf(
   };
 }
 
-/** `config.configurable` with what is known of whoever asks (contract §16.6). */
+/** `config.configurable` with the caller's identity and headers (contract §16.6). */
 export function runConfigurable(
   deps: Pick<AgentDeps, "project" | "access">,
   { config, headers, principal }: { config: RunBody["config"] } & Pick<RunRequest, "headers" | "principal">,

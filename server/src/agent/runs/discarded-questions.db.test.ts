@@ -1,4 +1,4 @@
-/** New input on a thread that asks something: the caller is told what it discards. */
+/** New input on a thread with pending interrupts: the response names the discarded ones. */
 import { describe, expect, test } from "vitest";
 
 import { questionServer } from "../../../test/questions.ts";

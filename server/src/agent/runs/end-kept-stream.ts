@@ -14,21 +14,20 @@ import {
 const REASON = "The server that executed the run was lost before it had stored all frames.";
 
 /**
- * Ends a kept stream whose writer did not, although the run is over: frames may be missing, which the stream and the
- * run say. What readers expect last is made from what the run left: the error of a failed one, else the state, if
- * values were streamed; and its feedback links.
- * Any server may; doing it twice does no harm.
+ * Ends a kept stream whose writer did not, and marks stream and run as incomplete if frames may be missing. Rebuilds
+ * the last events from the run's row: the error of a failed run, else the state, if values were streamed; and the
+ * feedback links. Any server may do this; doing it twice does no harm.
  */
 export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
   const { run_id: runId, thread_id: threadId, attempt, frames: first } = stream;
   const tail = splitFrames(Buffer.from(first > 0 ? await selectTail(sql, runId) : ""));
   const told = tail.some(({ name }) => name === "feedback");
   const failed = tail.findLast(({ name }) => name !== "feedback")?.name === "error";
-  // a temporary run is gone, and its frames alone tell how it ended
+  // a temporary run has been deleted, and only its frames show how it ended
   const status = failed && stream.status === "success" ? "error" : stream.status!;
   const result = first > 0 && !told ? await selectRunResult(sql, runId) : undefined;
   const missing = result && !failed ? [missingFrame(stream, result, tail) ?? []].flat() : [];
-  // a run that never began has no frames
+  // a run that never started has no frames
   const isIncomplete = first > 0 || attempt > 0;
   if (isIncomplete) {
     missing.unshift({ event: "incomplete", data: JSON.stringify({ run_id: runId, attempt, reason: REASON }) });

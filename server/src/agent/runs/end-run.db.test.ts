@@ -1,4 +1,4 @@
-/** What readers are told of a run whose end was written, but whose server did not hear so. */
+/** Readers of a run whose end was committed although its server did not get the answer. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -119,7 +119,7 @@ async function claimed(temporary: boolean): Promise<ActiveRun> {
   return run as unknown as ActiveRun;
 }
 
-/** Writes the end as the server does, whose answer does not come back. */
+/** Writes the end as a server does whose answer is lost. */
 const write = (run: ActiveRun, outcome: "success" | "cancelled") =>
   finishRuns(
     sql,
@@ -158,7 +158,7 @@ test("a temporary run that another server executed, of which nothing is known he
   executed.delete(run.runId);
   follower.follow(run.runId);
   await write(run, "success");
-  // what says that it is read here may come when it is gone
+  // the announcement of a reader may arrive after the run is gone
   await announceWant(sql, run.runId, run.threadId);
   await sleep(1000);
   expect(streams.get(run.runId)?.outcome).toBeUndefined();

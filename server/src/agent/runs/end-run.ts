@@ -1,6 +1,6 @@
 /**
- * How runs end: the final status, or the way back into the queue. Everything here is written by the database
- * under the fence of the attempt; what the readers of a run learn comes after the commit.
+ * Ends of runs: the final status, or the release into the queue. The database writes each under the fence of the
+ * attempt; readers of the run are notified after the commit.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -26,9 +26,11 @@ import {
   selectRunState,
 } from "./sql.ts";
 
-/** How long the end of a run may take to write once the server stops; until then it is tried as long as the run is ours. */
+/**
+ * Limit for writing a run's end once the server stops. Until then it is retried as long as this server owns the run.
+ */
 const STOP_PATIENCE_MS = 5000;
-/** For how long a thread's state is asked for after a run whose host could not tell it. */
+/** Limit for reading a thread's state after a run whose host could not report it. */
 const REFRESH_PATIENCE_MS = 60_000;
 const REFRESH_PAUSE_MS = 1000;
 
@@ -37,13 +39,13 @@ type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
 export interface RunEndingsOptions extends RunQueueOptions {
   counts: RunCounts;
   hosts(): HostPool;
-  /** The run is no longer executed here. */
+  /** Called when the run is no longer executed here. */
   leave(run: ActiveRun): void;
-  /** Whether the run is still this server's, as far as it knows. */
+  /** Whether this server still owns the run, as far as it knows. */
   holds(run: ActiveRun): boolean;
-  /** The run belongs to somebody else. */
+  /** Called when another server owns the run. */
   lose(run: ActiveRun): void;
-  /** There may be something to claim. */
+  /** Called when there may be runs to claim. */
   wake(): void;
 }
 
@@ -62,14 +64,14 @@ export class RunEndings {
     });
   }
 
-  /** Leaves what may stay undone. Resolves when what is under way is written, or has failed. */
+  /** Abandons optional work. Resolves when pending writes are done or have failed. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#until = performance.now() + STOP_PATIENCE_MS;
     await Promise.allSettled([...this.#underWay]);
   }
 
-  /** Follows an ending that nobody waits for. */
+  /** Tracks an ending that is not awaited, until `stop`. */
   track(work: Promise<void>): void {
     const tracked = work
       .catch((error: unknown) => this.#o.log.error({ err: error }, "the end of a run could not be written"))
@@ -78,8 +80,8 @@ export class RunEndings {
   }
 
   /**
-   * Writes the end of a run, however long the database is away while the run is this server's. An end that the
-   * database refuses becomes an error of the run, or else one more attempt of it.
+   * Writes the end of a run. Retries while the database is away, as long as this server owns the run. An end that the
+   * database rejects becomes an error of the run, or else its release for another attempt.
    */
   async finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
     run.phase = "ending";
@@ -105,7 +107,7 @@ export class RunEndings {
       end.outcome === "cancelled" ? await this.#patiently(run, () => this.#timeoutError(run)) : undefined;
     const error = end.error ?? timedOut;
     if (error && (timedOut || result === undefined)) {
-      // the host has not said it
+      // the host has not sent the error
       this.#o.streams.open(run.runId).append("error", JSON.stringify({ error: error.error, message: error.message }));
     }
     const row = {
@@ -123,14 +125,14 @@ export class RunEndings {
       this.#written(end) ??
       (await this.#patiently(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row))));
     if (finished.outcome === "lost") {
-      // the frames that were not written with the end are somebody else's by now
+      // the frames that were not written with the end belong to another attempt by now
       if (isKept) return this.#o.lose(run);
-      // a commit whose answer was lost on the way looks the same as a lease that was lost
+      // a commit whose answer was lost is indistinguishable from a lost lease
       const outcome = await this.#patiently(run, () => this.#outcomeOfLost(run, end, timedOut !== undefined));
       if (outcome === "lost") return this.#o.lose(run);
       finished.outcome = outcome;
     }
-    // others have it since
+    // another server owns the run by now
     if (!this.#o.holds(run)) return;
     const keepsHead = run.untouched || end.outcome === "refused" || finished.outcome === "deleted";
     if (state === null && !keepsHead) await this.#refreshHead(run);
@@ -148,13 +150,16 @@ export class RunEndings {
     return row?.status ?? (await this.#outcomeOfGone(run, end, timedOut));
   }
 
-  /** The final status, the last frames and the end of the stream: one commit. */
+  /** Writes the final status, the last frames and the end of the stream in one commit. */
   #finishKept(run: ActiveRun, row: FinishedRun): Promise<FinishOutcome> {
     this.#o.fault("before-final-status");
     return this.#o.keeper.end(this.#o.streams.open(run.runId), row, linksOf(run.kwargs));
   }
 
-  /** A run that is gone was rolled back, unless its thread is gone too: a temporary one goes with its run, however that ended. */
+  /**
+   * Outcome of a run whose row is gone: it was rolled back, unless its thread is gone too, because a temporary thread
+   * is deleted with its run, whatever the outcome.
+   */
   async #outcomeOfGone(
     run: ActiveRun,
     end: Pick<FinishedRun, "outcome">,
@@ -165,7 +170,7 @@ export class RunEndings {
     return end.outcome === "success" ? "success" : end.outcome === "cancelled" ? "interrupted" : "error";
   }
 
-  /** What the host has written with the run's last checkpoint. */
+  /** The end that the host has written with the run's last checkpoint. */
   #written({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
     if (!finished || finished.outcome === "lost") return undefined;
     this.#o.fault("before-final-status");
@@ -183,14 +188,14 @@ export class RunEndings {
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
     const links = outcome === "deleted" ? undefined : linksOf(run.kwargs);
-    // a kept stream has it already
+    // a kept stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
     const answer = withLinks(answerOf(outcome, error, stream.lastValues, state), links);
     this.#o.streams.end(run.runId, { status: outcome, answer });
     this.#o.protocol.ended(run);
   }
 
-  /** A cancelled run that ran out of time is told so; other cancelled runs end without a word (contract §8). */
+  /** Error of a run cancelled by its time limit; other cancelled runs end without one (contract §8). */
   async #timeoutError(run: ActiveRun): Promise<{ error: string; message: string } | undefined> {
     const row = await selectCancelRequest(this.#o.sql, run.runId);
     if (row?.cancel_action !== "timeout") return undefined;
@@ -204,14 +209,14 @@ export class RunEndings {
     const given = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
     const released = await this.#patiently(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
       if (!this.#o.holds(run)) return undefined;
-      // its row is still this server's: the next beats hand it back
+      // its row still belongs to this server: the next heartbeats hand it back
       if (!isPassing(error)) this.#o.leave(run);
       throw error;
     });
     if (released === undefined || !this.#o.holds(run)) return;
     if (released.outcome === "pending") {
       this.#o.leave(run);
-      // its stream stays open for the next attempt, here or elsewhere
+      // its stream stays open for the next attempt, here or on another server
       this.#o.follower.follow(run.runId, run.threadId);
       this.#o.wake();
     } else if (released.outcome === "lost") this.#o.lose(run);
@@ -225,14 +230,14 @@ export class RunEndings {
     }
   }
 
-  /** Reads the thread's state through a host when the run's own host could not tell it. Best effort. */
+  /** Reads the thread's state through a host when the run's own host could not report it. Best effort. */
   async #refreshHead(run: ActiveRun): Promise<void> {
     if (run.graphId === null || (await this.#refreshes(run, run.graphId))) return;
-    // nobody who waits for the run's end waits for this
+    // readers that wait for the run's end do not wait for this
     this.track(this.#refreshLater(run, run.graphId));
   }
 
-  /** On a busy machine it takes the host that follows a lost one longer than a try lasts. */
+  /** Retries: on a busy machine, replacing a lost host takes longer than one attempt. */
   async #refreshLater(run: ActiveRun, graphId: string): Promise<void> {
     const until = performance.now() + REFRESH_PATIENCE_MS;
     do {

@@ -63,7 +63,7 @@ test("a cancel through a server that does not execute the run ends its readers t
     return status();
   });
   await sleep(300);
-  // the end takes its time
+  // slows down the end
   await db.sql`
     create function wait_a_second() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$`;
   await db.sql`

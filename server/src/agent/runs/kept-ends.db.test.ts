@@ -1,4 +1,4 @@
-/** Ends of runs whose frames are kept: written once, by the attempt that has the frames, or told to be incomplete. */
+/** Ends of runs whose frames are kept: written once, by the attempt that has the frames, or marked incomplete. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, test } from "vitest";
@@ -39,7 +39,7 @@ test("a run that comes back to a server which had lost it has its frames kept, w
   await move(run, first, second, 2);
   stream.append("values", '"too late"');
   await expect.poll(() => stream.keeping).toBeUndefined();
-  // the wish of a reader elsewhere reaches all servers
+  // the request of a remote reader reaches all servers
   first.keeper.want(stream);
   await sleep(50);
   await move(run, second, first, 3);
@@ -62,7 +62,7 @@ test("a run is final exactly when all of its frames are kept, and only for the a
   await expect.poll(() => stream.log.count).toBe(1);
   await db.sql`update runs set server_id = ${second.id}, attempt = 2 where run_id = ${run.runId}`;
   await second.execute(run.runId, run.threadId, 2);
-  // it wakes from a freeze with frames, and the end
+  // after a freeze, it still has frames and the end to write
   stream.append("values", '"late"');
   expect(await first.keeper.end(stream, finished(run, 1), undefined)).toMatchObject({ outcome: "lost" });
   expect(await status()).toBe("running");
@@ -89,7 +89,7 @@ test("frames and ends whose answers are lost on the way are written once", async
   };
   expect(await keepFrames(db.sql, [row])).toMatchObject([{ outcome: "stored", stored: 2 }]);
   expect(await keepFrames(db.sql, [row])).toMatchObject([{ outcome: "stored", stored: 2 }]);
-  // more has come meanwhile
+  // more frames have arrived meanwhile
   const more = { ...row, count: 3, frames: `${row.frames}id: 2\n\n` };
   expect(await keepFrames(db.sql, [more])).toMatchObject([{ outcome: "behind", stored: 2 }]);
   const again = [{ runId: run.runId, attempt: 2 }];
@@ -202,7 +202,7 @@ test("frames that the database refuses are missing for all readers, and those be
   const stream = first.streams.get(run.runId)!;
   await expect.poll(() => stream.log.count).toBe(1);
   const readings = Promise.all([first, second].map((server) => readAll(run, [], () => server)));
-  // no text of Postgres has a NUL
+  // Postgres text cannot contain NUL
   stream.append("custom", '"\0"');
   await expect.poll(() => stream.log.count).toBe(2);
   stream.append("values", '"behind"');

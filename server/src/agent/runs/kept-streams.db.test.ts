@@ -1,6 +1,6 @@
 /**
- * Frames of resumable runs, whatever happens: servers that die while they write, runs that go on elsewhere, readers
- * that are cut off at any byte and go on at any server. What each of them has read is the same, to the byte.
+ * Frames of resumable runs under failure: servers that die while they write, runs that continue on other servers,
+ * readers that are cut off at any byte and resume at any server. All readers get the same bytes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -98,7 +98,7 @@ test("a server that was taken for dead writes nothing between the frames of its 
   await expect.poll(() => stream.keeping).toBeUndefined();
   first.executes.clear();
   second.streams.get(run.runId)!.append("values", '"in time"');
-  // its own readers go on with what the successor writes
+  // its own readers continue with the frames of its successor
   await expect.poll(() => stream.log.count).toBe(3);
   const [row] = await db.sql<{ text: string }[]>`
     select string_agg(frames, '' order by first) as text from run_stream_segments where run_id = ${run.runId}`;
@@ -131,7 +131,7 @@ test("a reader that comes to the successor before the frames do is told none twi
   await expect.poll(async () => (await selectKeptStream(db.sql, run.runId))?.frames).toBe(5);
   first.die();
   await db.sql`update runs set server_id = ${second.id}, attempt = 2 where run_id = ${run.runId}`;
-  // it has claimed the run, and not read yet what its predecessor kept
+  // it has claimed the run, but not yet read what its predecessor kept
   second.executes.add(run.runId);
   second.streams.open(run.runId);
   const read = async () => {

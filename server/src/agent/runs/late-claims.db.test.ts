@@ -1,4 +1,4 @@
-/** Claims whose run begins late: by then others may have ended it. A real server with real hosts. */
+/** Claims whose run starts late, when another server may have ended it. A real server with real hosts. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,10 @@ const body = (file: string, more: object = {}) => ({ assistant_id: "patient", in
 const statusOf = async (runId: string) =>
   (await sql<{ status: string }[]>`select status from runs where run_id = ${runId}`)[0]?.status;
 
-/** Takes a row's lock. @returns what releases it */
+/**
+ * Locks a row.
+ * @returns a function that releases the lock
+ */
 async function lock(table: string, column: string, id: string): Promise<() => Promise<void>> {
   const [locked, over] = [deferred<void>(), deferred<void>()];
   const done = sql.begin(async (tx) => {
@@ -38,7 +41,7 @@ async function lock(table: string, column: string, id: string): Promise<() => Pr
 }
 
 beforeAll(async () => {
-  // the hosts are there
+  // waits for the hosts
   await call("POST", `/threads/${await newThread()}/runs/wait`, body(join(dir, "warm")));
 });
 
@@ -49,11 +52,11 @@ test("a run that was ended while its claim waited for its kept stream does not b
   const runId = json.run_id as string;
   await sql`insert into run_streams (run_id, thread_id, attempt) values (${runId}, ${thread}, 1)`;
   const release = await lock("run_streams", "run_id", runId);
-  // as after an attempt that was lost
+  // as after a lost attempt
   await sql`update runs set attempt = 1 where run_id = ${runId}`;
   await expect.poll(() => statusOf(runId), { interval: 10 }).toBe("running");
   await sql`update runs set cancel_action = 'interrupt' where run_id = ${runId}`;
-  // others take this server for dead
+  // other servers declare this one dead
   await sql`delete from servers`;
   await expect.poll(() => statusOf(runId), { interval: 10 }).toBe("interrupted");
   await release();

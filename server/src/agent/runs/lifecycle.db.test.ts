@@ -1,4 +1,4 @@
-/** Runs across the life of servers: shut down, shared databases, time limits, delays. Real servers, real hosts. */
+/** Runs across the lifecycle of servers: shutdown, shared databases, time limits, delays. Real servers, real hosts. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,7 +64,7 @@ test("a server that stops lets short runs finish, and hands long ones back witho
   expect((await second.call("GET", short)).json.status).toBe("success");
   const joined = await second.call("GET", `${long}/join`);
   expect(joined.json.done).toEqual(["a", "b", "c"]);
-  // the step that was cut is run again, those before it are not
+  // the interrupted step is run again, completed steps are not
   expect(noted(file)).toEqual(["a start", "a end", "b start", "b start", "b end", "c start", "c end"]);
 });
 
@@ -80,7 +80,7 @@ test("of two servers on one database either can wait for, follow and cancel a ru
   await until(async () => (await other.call("GET", cut)).json.status === "running");
   const began = Date.now();
   expect((await other.call("POST", `${cut}/cancel?wait=1`)).status).toBe(204);
-  // not at the end of its step
+  // not only at the end of its step
   expect(Date.now() - began).toBeLessThan(30_000);
   expect((await one.call("GET", cut)).json.status).toBe("interrupted");
 });
@@ -114,7 +114,7 @@ test("what would cost a run its trace is refused", async () => {
 
 test("after_seconds delays a run, and is kept to within a second", async () => {
   const server = await testAgentServer({}, PROJECT);
-  // its host is up
+  // waits for its host
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
   const started = Date.now();
   const plain = await background(server, await newThread(server), "good", { ms: 0 });
@@ -124,7 +124,7 @@ test("after_seconds delays a run, and is kept to within a second", async () => {
   expect((await server.call("GET", run)).json.status).toBe("pending");
   expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
   expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
-  // a look a second, and what a run takes on this machine
+  // one poll a second, plus the time that a run takes on this machine
   expect(Date.now() - began).toBeLessThan(1000 + 3000 + 20 * (began - started));
 });
 
@@ -157,7 +157,7 @@ test("a slot is taken again as soon as it is free, also where its host is never 
   };
   const twoSlots = await takes();
   const long = await background(server, await newThread(server), "good", { ms: 300_000 });
-  // looking once a second, it took twelve seconds instead of one
+  // with a poll per second it took twelve seconds instead of one
   expect(await takes()).toBeLessThan(5 * Math.max(twoSlots, 1000));
   expect((await server.call("GET", long)).json.status).toBe("running");
   await server.call("POST", `${long}/cancel`);
@@ -169,7 +169,7 @@ test("a server that nothing waits for does not look for work after every run", a
   const server = await testAgentServer({}, PROJECT, { db });
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
   const looks = async (): Promise<number> => {
-    // sessions report what they have counted within a second
+    // sessions report their counters within a second
     await sleep(1200);
     const [row] = await db.sql<{ calls: number }[]>`
       select coalesce(sum(calls), 0)::int as calls from pg_stat_user_functions where funcname = 'claim_runs'`;

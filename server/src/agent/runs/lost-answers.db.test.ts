@@ -39,7 +39,7 @@ const row = async (runId: string) =>
   )[0];
 const statusOf = async (runId: string) => (await row(runId))?.status;
 
-// what starts a run takes half a second to commit, while `slowly` has a row
+// statements that start a run take half a second to commit while `slowly` has a row
 await sql`create table slowly (yes boolean)`;
 await sql.unsafe(`
   create function start_slowly() returns trigger language plpgsql as $$
@@ -52,7 +52,9 @@ await sql.unsafe(`
 
 const slowDown = () => sql`insert into slowly values (true)`;
 
-/** Loses the answer to the statement that accepts or starts the next run; `then` comes between its commit and the loss. */
+/**
+ * Loses the answer to the statement that accepts or starts the next run; `then` runs between its commit and the loss.
+ */
 async function loseStart(then: () => Promise<unknown> = () => sleep(50)): Promise<void> {
   const starting = () => sql`select 1 from pg_stat_activity where wait_event = 'PgSleep'`;
   await expect.poll(async () => (await starting()).length, { timeout: 6000, interval: 10 }).toBe(1);
@@ -64,7 +66,7 @@ async function loseStart(then: () => Promise<unknown> = () => sleep(50)): Promis
 }
 
 test("a run whose claim was committed and never answered is begun again", async () => {
-  // a first one, so that the hosts are there
+  // a first run, to wait for the hosts
   const warm = await background(0);
   await expect.poll(() => statusOf(warm.runId)).toBe("success");
   const { runId } = await background(0, { after_seconds: 1 });
@@ -112,7 +114,7 @@ test("a cancellation of which no notification came takes effect within two secon
 });
 
 test("a cancellation of a run that waits for a host ends it at once", async () => {
-  // two last attempts are made alone: the second one waits for a host to start
+  // two last attempts each run alone: the second one waits for a host to start
   const both = [await background(4000, { after_seconds: 1 }), await background(12_000, { after_seconds: 1 })] as const;
   await sql`update runs set failures = 2 where run_id in ${sql(both.map(({ runId }) => runId))}`;
   const [first, second] = both;

@@ -5,14 +5,14 @@ import { createRuns, finishRuns } from "./sql.ts";
 class Rehearsed extends Error {}
 
 /**
- * Takes one run from creation to its end on each connection and rolls it back. Postgres compiles and plans a
- * function's statements per connection when they first run, which would cost the first callers some 10 ms each.
+ * Takes one run from creation to its end on each connection and rolls it back. Postgres compiles and plans a function's
+ * statements per connection on their first execution, which would cost the first callers some 10 ms each.
  */
 export async function primeQueue(hotSql: Sql, assistantId: string, serverId: string): Promise<void> {
   const rehearse = () =>
     hotSql
       .begin(async (tx) => {
-        // the same statements, since a transaction has the same way to send them
+        // the same statements, because a transaction has the same query interface
         const sql = tx as unknown as Sql;
         const run = { runId: uuid7(), threadId: uuid7(), assistantId };
         const created = {
@@ -30,7 +30,7 @@ export async function primeQueue(hotSql: Sql, assistantId: string, serverId: str
           state: '{"values":{},"next":[],"interrupts":{}}',
         } as const;
         await finishRuns(sql, [{ ...run, ...ended }], false);
-        // once more, on a thread that is there
+        // again, on a thread that exists
         const second = { ...run, runId: uuid7() };
         await createRuns(
           sql,

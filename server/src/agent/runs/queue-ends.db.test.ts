@@ -1,4 +1,4 @@
-/** How runs end, go back and are cancelled, as Postgres decides: functions/runs.sql through runs/sql.ts. */
+/** Ends, releases and cancellations of runs as decided by Postgres: functions/runs.sql through runs/sql.ts. */
 import { randomUUID } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { cancelRunRow, claimRuns, deleteFinishedRun, releaseRun, selectRunState 
 
 const { sql, me, newThread, create, finish, thread, status, checkpoint, countOf } = await queueRows();
 
-/** Its first attempt, whose host is to blame. */
+/** Releases the run's first attempt, which counts as a failure. */
 const releaseFirst = (runId: string) =>
   releaseRun(sql, { runId, attempt: 1, blame: true, maxFailures: 3, reason: "r", notify: false });
 

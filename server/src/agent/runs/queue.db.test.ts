@@ -1,4 +1,4 @@
-/** How the queue takes runs and hands them out, as Postgres decides: functions/runs.sql through runs/sql.ts. */
+/** Acceptance and claims of runs as decided by Postgres: functions/runs.sql through runs/sql.ts. */
 import { randomUUID } from "node:crypto";
 
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Readers of a run: those that wait for its result, and those that follow its frames. */
+/** Readers of a run: requests that wait for its result, and requests that follow its frames. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { SSE_HEADERS, sseBody, sseFrame } from "../../base/events/sse.ts";
@@ -12,7 +12,7 @@ import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "./stream-marks.ts";
 import { type KeptStream, selectKeptStream } from "./stream-sql.ts";
 
-/** How long frames that a reader has seen already may take to get here. */
+/** Longest wait for the arrival of frames that a reader has already seen. */
 const ARRIVAL_MS = 1500;
 
 const isFinal = (state: RunState): boolean => state.status !== "pending" && state.status !== "running";
@@ -20,7 +20,7 @@ const isFinal = (state: RunState): boolean => state.status !== "pending" && stat
 /** The stream of a run that this server has just accepted. */
 export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: string; threadId: string }): RunStream {
   if (deps.queue.has(runId)) return deps.streams.open(runId);
-  // it may have ended in the meantime, then its stream is still here
+  // if it has ended meanwhile, its stream is still here
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
 }
 
@@ -29,7 +29,7 @@ export interface WaitOptions {
   onDisconnect?: (() => void) | undefined;
 }
 
-/** A fast run is answered in one piece; a slow one with a line feed a second before the JSON (contract §7.5). */
+/** A fast run is answered in one piece; a slow one with a line feed per second before the JSON (contract §7.5). */
 export async function waitResponse(stream: RunStream, options: WaitOptions): Promise<Response> {
   const soon = stream.outcome ?? (await within(stream.done.promise, 900));
   if (soon) return rawJson(soon.answer, options.headers);
@@ -39,7 +39,7 @@ export async function waitResponse(stream: RunStream, options: WaitOptions): Pro
       const newline = new Uint8Array([10]);
       controller.enqueue(newline);
       timer = setInterval(() => {
-        // nobody takes them: the client hangs, and does not need more of them
+        // a client that has stopped reading needs no more of them
         if ((controller.desiredSize ?? 0) > -1000) controller.enqueue(newline);
       }, 1000);
       void stream.done.promise.then((outcome) => {
@@ -48,7 +48,7 @@ export async function waitResponse(stream: RunStream, options: WaitOptions): Pro
           controller.enqueue(Buffer.from(outcome.answer));
           controller.close();
         } catch {
-          // the client has gone
+          // the client has disconnected
         }
       });
     },
@@ -68,7 +68,7 @@ async function within(done: Promise<RunOutcome>, ms: number): Promise<RunOutcome
   return Promise.race([done, late]).finally(() => clearTimeout(timer));
 }
 
-/** `join`: the result of a run, now or when it ends. 404 for a run that is not there. */
+/** Serves `join`: the result of a run, now or when it ends. 404 for an unknown run. */
 export async function joinRun(
   deps: AgentDeps,
   threadId: string | null,
@@ -78,7 +78,7 @@ export async function joinRun(
   const local = deps.streams.get(runId);
   const state = await selectRunState(deps.sql, threadId, runId);
   if (!state) {
-    // a stateless run is deleted when it ends; its result is still here for a while, or kept with its frames
+    // a stateless run is deleted when it ends; its result stays in memory for a while, or is kept with its frames
     if (local?.outcome && threadId === null) return rawJson(local.outcome.answer);
     if (threadId === null && (await selectKeptStream(deps.sql, runId)))
       return waitResponse(deps.follower.follow(runId), {});
@@ -94,22 +94,25 @@ export async function joinRun(
   return waitResponse(stream, { onDisconnect });
 }
 
-/** What a reader needs of a server. */
+/** Dependencies of a reader. */
 export type ReaderDeps = Pick<AgentDeps, "sql" | "streams" | "follower"> & { queue: Pick<AgentDeps["queue"], "has"> };
 
 export interface StreamOptions {
   headers?: Record<string, string>;
-  /** `Last-Event-ID`, contract §7.6; undefined for a reader that comes for the first time. */
+  /** `Last-Event-ID`, contract §7.6; undefined for a new reader. */
   lastEventId?: string | undefined;
   modes?: string[];
-  /** Only their events; all without. */
+  /** Only events of these namespaces; undefined: all. */
   namespaces?: string[] | undefined;
-  /** A checkpoint behind which to begin, where it is known; counts unless `lastEventId` names a frame. */
+  /** Checkpoint after which to begin, if it is known; used unless `lastEventId` names a frame. */
   checkpointId?: string | undefined;
   onDisconnect?: (() => void) | undefined;
 }
 
-/** The frames of a run known to this server. `kept`: what is stored of them, where not all have come here yet. */
+/**
+ * Serves the frames of a run known to this server.
+ * @param kept the stored stream, where not all of its frames have arrived here yet
+ */
 export function streamResponse(stream: RunStream, options: StreamOptions, kept?: KeptStream): Response {
   const body = sseBody(stream.log, {
     from: firstFrame(options, stream, kept),
@@ -119,7 +122,9 @@ export function streamResponse(stream: RunStream, options: StreamOptions, kept?:
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
 }
 
-/** `-1`: all; `n`: those after n; what is no number of a frame: only what comes. None given: all there is. */
+/**
+ * Number of the first frame to send. `-1`: all; `n`: those after n; not a frame number: new frames only. Absent: all.
+ */
 function firstFrame({ lastEventId, checkpointId }: StreamOptions, stream: RunStream, kept?: KeptStream): number {
   if (lastEventId === undefined || lastEventId === "-1") {
     if (checkpointId === undefined) return 0;
@@ -136,7 +141,10 @@ const frameNumber = (id: string | undefined): number | undefined =>
 
 const ALWAYS = new Set(["metadata", "error", "feedback", "incomplete", "end"]);
 
-/** Undefined: all frames. A frame's name is `mode|segment|segment`, without segments for the root graph. */
+/**
+ * Predicate over frame names; undefined: all frames. A name is `mode|segment|segment`, without segments for the root
+ * graph.
+ */
 function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string) => boolean) | undefined {
   if (modes.length === 0 && !namespaces) return undefined;
   return (name) => {
@@ -156,7 +164,9 @@ const isOfMode = (root: string, modes: string[]): boolean =>
         : root === mode,
   );
 
-/** A segment is `<node>:<task id>`; the node alone stands for all of its tasks. */
+/**
+ * Whether a path belongs to the namespace. A segment is `<node>:<task id>`; the node alone matches all of its tasks.
+ */
 function isOf(path: string[], namespace: string): boolean {
   const wanted = namespace === "" ? [] : namespace.split("|");
   return (
@@ -166,9 +176,9 @@ function isOf(path: string[], namespace: string): boolean {
 }
 
 /**
- * `join stream`: every frame from the beginning for a late reader too, wherever the run is executed, and also after
- * the end of the process that executed it, where its frames are kept. A run that ended so long ago that they are
- * gone yields its error frame, or nothing.
+ * Serves `join stream`: every frame from the beginning, for late readers too, on whichever server the run is executed,
+ * and also after the process that executed it has ended, if its frames are kept. A run that ended so long ago that its
+ * frames are deleted yields its error frame, or nothing.
  */
 export async function joinStream(
   deps: ReaderDeps,
@@ -181,15 +191,15 @@ export async function joinStream(
   const seen = frameNumber(options.lastEventId);
   if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
     if (seen === undefined || seen < local.log.count) return streamResponse(local, options);
-    // read on another server: those that are stored and not shown here yet, or that a server which is gone has kept
+    // executed on another server: frames may be stored but not shown here yet, or kept by a server that is gone
     return streamResponse(local, options, await selectKeptStream(deps.sql, runId));
   }
   const kept = await selectKeptStream(deps.sql, runId);
-  // a stateless run is gone when it has ended
+  // a stateless run is deleted when it has ended
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
   if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
   const stream = deps.follower.follow(runId, state?.thread_id);
-  // how many frames there are beyond those that are kept is known when they come
+  // the number of frames beyond the kept ones is known only when they arrive
   if (seen !== undefined && seen >= (kept?.frames ?? 0)) {
     await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
     if (state && isFinal(state) && stream.outcome && stream.log.count === 0) return endedResponse(state, options);
@@ -198,8 +208,8 @@ export async function joinStream(
 }
 
 /**
- * A run that is over and whose frames are not kept any more. A reader that has had some of them learns that it cannot
- * get the others.
+ * Stream of an ended run whose frames are no longer available. A reader that has seen some of them gets a notice
+ * that the others are lost.
  */
 function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {
   const { run_id, attempt, error } = state;

@@ -1,14 +1,13 @@
 /**
- * Compares the runs that are running under this server, as their rows say, with those that it executes. They differ
- * where an answer of the database was lost, a notification was, or a local step failed:
+ * Reconciles the rows of runs that are running under this server with the runs that it executes. They differ where an
+ * answer of the database or a notification was lost, or a local step failed:
+ * - a row without a run here is handed back to the queue,
+ * - a run here whose row belongs to another server, or is gone, is dropped as lost,
+ * - a run here that no host executes returns to the queue,
+ * - a cancellation that has not reached the run's host is passed on to it.
  *
- * - a row without a run here goes back into the queue without blame,
- * - a run here whose row belongs to others, or is gone, is lost,
- * - a run here that no host executes goes back into the queue,
- * - a cancellation that has not reached the run's host is carried there.
- *
- * Statements under way make both sides differ for a moment, so what is seen must be seen by two beats, and no claim or
- * creation that began before the first of them may still be under way.
+ * Statements in progress make both sides differ for a moment. So a difference must be seen by two heartbeats, and no
+ * claim or creation that began before the first of them may still be in progress.
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
@@ -22,24 +21,24 @@ export interface ReconcilerOptions {
   log: Log;
   serverId: string;
   active: ReadonlyMap<string, ActiveRun>;
-  /** Whether a claim that began before this time, or the creation of this run, is under way. */
+  /** Whether a claim that began before this time, or the creation of this run, is in progress. */
   isExplained(runId: string, before: number): boolean;
   /** Whether a host has the run. */
   isExecuted(run: ActiveRun): boolean;
   carryCancel(runId: string): void;
-  /** The row runs under this server, and nothing here stands for it. */
+  /** Hands back a row that runs under this server without a run here. */
   handBack(runId: string, attempt: number): Promise<void>;
-  /** The run is executed by nothing here. */
+  /** Releases a run that no host here executes. */
   release(run: ActiveRun): void;
-  /** The run belongs to others. */
+  /** Drops a run that another server owns. */
   lose(run: ActiveRun): void;
 }
 
 export class Reconciler {
   readonly #o: ReconcilerOptions;
-  /** When a row was first seen that no run here stands for, by run and attempt. */
+  /** Times at which rows without a run here were first seen, by run and attempt. */
   #strangers = new Map<string, number>();
-  /** Runs that differed from their rows at the beat before. */
+  /** Runs that differed from their rows at the previous heartbeat. */
   #suspects = new Set<ActiveRun>();
   #busy = new Set<string>();
 
@@ -47,7 +46,7 @@ export class Reconciler {
     this.#o = options;
   }
 
-  /** @param asked when the rows were asked for, by `performance.now()` */
+  /** @param asked when the rows were queried, by `performance.now()` */
   compare(rows: RunningRow[], asked: number): void {
     const mine = new Map(rows.map((row) => [row.run_id, row]));
     this.#compareRows(rows);
@@ -98,7 +97,9 @@ export class Reconciler {
     this.#suspects = suspects;
   }
 
-  /** A final row is left to the run's host, which has written it and is about to tell. */
+  /**
+   * Checks the run's row again. A final one is left to the run's host, which has written it and is about to report it.
+   */
   async #check(run: ActiveRun): Promise<void> {
     const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
     if (this.#o.active.get(run.runId) !== run || run.phase === "ending") return;
@@ -110,7 +111,7 @@ export class Reconciler {
   }
 
   #failed(error: unknown, runId: string): void {
-    // the next beat comes
+    // retried at the next heartbeat
     if (!isDatabaseAway(error)) this.#o.log.error({ err: error, run_id: runId }, "a run could not be reconciled");
   }
 }

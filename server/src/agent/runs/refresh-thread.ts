@@ -1,12 +1,25 @@
 import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
+import { unavailable } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import { selectThreadGraph, updateThreadHead } from "./sql.ts";
 
-/** Sets a thread's row to what its checkpoints say. */
+/** Reads of a thread whose newest checkpoint changes between the read and the write of its row. */
+const READS = 5;
+
+/**
+ * Sets a thread's row to the state of its newest checkpoint. A state that is not of the newest one any more is read
+ * again: a row never goes back. 503 when it has changed during each of several reads.
+ */
 export async function refreshThreadHead(sql: Sql, hosts: HostPool, threadId: string, graphId?: string): Promise<void> {
   const graph = graphId ?? (await selectThreadGraph(sql, threadId));
   if (!graph) return;
+  for (let read = 0; read < READS; read++) if (await refreshOnce(sql, hosts, threadId, graph)) return;
+  throw unavailable(`The state of thread ${threadId} changes faster than it can be read.`);
+}
+
+/** @returns false when a newer checkpoint was committed after the read */
+async function refreshOnce(sql: Sql, hosts: HostPool, threadId: string, graph: string): Promise<boolean> {
   const params: HostCalls["state.get"]["params"] = {
     graph_id: graph,
     thread_id: threadId,
@@ -18,12 +31,10 @@ export async function refreshThreadHead(sql: Sql, hosts: HostPool, threadId: str
     values?: unknown;
     next?: string[];
     tasks?: { id: string; interrupts?: unknown[] }[];
+    checkpoint_id?: string | null;
   } | null;
-  if (!state) return;
+  if (!state) return true;
   const interrupts = Object.fromEntries((state.tasks ?? []).map((task) => [task.id, task.interrupts ?? []]));
-  await updateThreadHead(
-    sql,
-    threadId,
-    JSON.stringify({ values: state.values ?? null, next: state.next ?? [], interrupts }),
-  );
+  const head = { values: state.values ?? null, next: state.next ?? [], interrupts };
+  return updateThreadHead(sql, threadId, state.checkpoint_id ?? "", JSON.stringify(head));
 }

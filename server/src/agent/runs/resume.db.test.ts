@@ -1,4 +1,5 @@
 /** Resumes and the questions that they answer: a real server, a real host, runs that wait for each other. */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { createAgentApp } from "../../app.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { type Question, questionServer, UNKNOWN } from "../../../test/questions.ts";
+import { type CreatedRun, createRuns, type NewRun } from "./sql.ts";
 
 const { server, post, get, asked, start, resume, ended, pending, running } = await questionServer();
 const dir = mkdtempSync(join(tmpdir(), "heddle-resume-"));
@@ -267,6 +270,48 @@ test("a resume that comes between two questions of a run does not answer the sec
   const { status, text } = await answer!;
   expect(status).toBe(409);
   expect(text).toContain("not pending any more");
+});
+
+describe("a resume whose thread asks the next question while the request is in the database", () => {
+  const { sql } = server;
+  const rowOf = async (threadId: string, kwargs: object): Promise<NewRun> => {
+    const [assistant] = await sql`select assistant_id from assistants where graph_id = 'approval'`;
+    const body = { kwargs: JSON.stringify(kwargs), metadata: "{}", strategy: "enqueue" as const };
+    const where = { threadId, assistantId: assistant!["assistant_id"] as string, serverId: randomUUID() };
+    const flags = { createThread: false, afterSeconds: 0, temporary: false, describe: false, claim: false };
+    return { runId: randomUUID(), ...where, ...body, ...flags };
+  };
+  const answerFirst = (tx: Sql | Transaction, threadId: string) => tx`
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
+    select thread_id, checkpoint_ns, checkpoint_id, task_id, -4, '__resume__', 'json', '["first"]'
+    from checkpoint_writes where thread_id = ${threadId} and channel = '__interrupt__'`;
+
+  test("is refused when the statement that accepts it waited for another thread first", async () => {
+    const [held, threadId] = [await asked("approval", {}), await asked("approval", {})];
+    const batch = [await rowOf(held, { input: {} }), await rowOf(threadId, { command: { resume: "yes" } })];
+    let created: Promise<CreatedRun[]> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`select 1 from threads where thread_id = ${held} for update`;
+      created = createRuns(sql, batch);
+      await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
+      await answerFirst(sql, threadId);
+    });
+    expect((await created!).map(({ outcome }) => outcome)).toEqual(["created", "unknown_interrupt"]);
+  });
+
+  test("is refused when it met its thread locked and is sent again", async () => {
+    const threadId = await asked("approval", {});
+    const row = await rowOf(threadId, { command: { resume: "yes" } });
+    const first = await sql.begin(async (tx) => {
+      await tx`select 1 from threads where thread_id = ${threadId} for update`;
+      const [created] = await createRuns(sql, [row], false);
+      await answerFirst(tx, threadId);
+      return created!;
+    });
+    expect(first.outcome).toBe("locked");
+    const [again] = await createRuns(sql, [{ ...row, asked: first.run }]);
+    expect(again!.outcome).toBe("unknown_interrupt");
+  });
 });
 
 describe("strict_resume", () => {

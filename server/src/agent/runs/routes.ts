@@ -31,7 +31,7 @@ import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
 
 const SSE = "text/event-stream";
 
-/** Who asks, and how. */
+/** The caller and its request. */
 interface Asker {
   c: Context;
   principal: Principal;
@@ -39,11 +39,14 @@ interface Asker {
 
 const anyJson = z.unknown();
 
-/** 409: of an Idempotency-Key, and of a resume; 410: of an Idempotency-Key; 502: of feedback links. */
+/** 409: Idempotency-Key or resume; 410: Idempotency-Key; 502: feedback links. */
 const CREATE_ERRORS = [404, 409, 502, 503] as const;
 const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 
-/** A stateless run goes with its end, and what it answered some minutes later. */
+/**
+ * Reads the result of a replayed request, or answers 410. Stateless runs are deleted when they end; their results are
+ * kept for a few minutes.
+ */
 async function readAgain(response: Promise<Response>): Promise<Response> {
   return response.catch((error: unknown) => {
     if (!(error instanceof AppError) || error.status !== 404) throw error;
@@ -51,7 +54,7 @@ async function readAgain(response: Promise<Response>): Promise<Response> {
   });
 }
 
-/** Tells a caller that its new input discards what the thread has asked. */
+/** Header that lists the pending interrupts which the caller's new input discards. */
 function discardedHeader(run: string | null): Record<string, string> {
   if (!run?.includes('"discarded_interrupts"')) return {};
   const { discarded_interrupts: ids } = JSON.parse(run) as { discarded_interrupts?: string[] | null };
@@ -75,7 +78,9 @@ export function runRoutes(deps: AgentDeps): Route[] {
     return createRun(deps, { threadId, body, headers, principal, describe: how === "create", once });
   }
 
-  /** Where the run is, for clients that want it before the first byte of the body, and for reconnects. */
+  /**
+   * Headers with the run's location, for clients that need it before the first byte of the body, and for reconnects.
+   */
   function locations(run: AcceptedRun, threadId: string | null, suffix?: "stream" | "join"): Record<string, string> {
     const path = threadId === null ? `/runs/${run.runId}` : `/threads/${threadId}/runs/${run.runId}`;
     return {

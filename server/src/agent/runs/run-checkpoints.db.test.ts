@@ -1,4 +1,4 @@
-/** The checkpoints of a run that ends, goes back or is deleted, also beside a graph host that is just writing. */
+/** Checkpoints of a run that ends, is released or is deleted, also while a graph host is writing. */
 import { randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";
@@ -24,7 +24,7 @@ const step = (threadId: string, runId: string, id: string): WriteItem => ({
   writes: [],
 });
 
-/** Sends a call while the statement of the run's host that writes a checkpoint is not committed. */
+/** Sends a call while the host's statement that writes a checkpoint is not yet committed. */
 async function besideWrite<T>(threadId: string, runId: string, send: () => Promise<T>): Promise<T> {
   const builder = new StatementBuilder();
   builder.add(step(threadId, runId, "c9"));

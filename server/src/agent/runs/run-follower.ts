@@ -1,9 +1,9 @@
 /**
  * Streams of runs that are not executed here: pending ones, those of other servers, and ended ones whose frames are
- * kept. What is read here of such a run is a local stream that grows as the kept one in the database does, and ends
- * when the run does, wherever that is.
+ * kept. Each is a local stream that grows along with the kept one in the database, and ends when the run does, on
+ * whichever server.
  *
- * Whoever executes the run is asked to keep its frames and to tell of them: by Redis where there is one, else by the
+ * The executing server is asked to keep the run's frames and to announce them: by Redis if configured, else by the
  * database's notifications. Both may fail; one query for all followed runs, twice a second, finds what was missed.
  */
 import type { Sql } from "../../base/db/connect.ts";
@@ -25,11 +25,11 @@ import {
 } from "./stream-sql.ts";
 
 const POLL_MS = 500;
-/** How often the executing server is asked again; it may be another one by now. */
+/** Interval for repeating the request to the executing server, which may have changed. */
 const WANT_MS = 2000;
-/** How long a living server may take to write a run's last frames after the run's end. */
+/** Longest time that a living server takes to write a run's last frames after the run's end. */
 const LAST_FRAMES_MS = 3000;
-/** How long to wait for frames of an ended run that nobody may have any more. */
+/** Longest wait for frames of an ended run that may not exist any more. */
 const FORGOTTEN_MS = 800;
 
 const MOVED = "Another server has executed the run meanwhile, and its frames are not here.";
@@ -43,20 +43,20 @@ export interface RunFollowerOptions {
   live: LiveFrames | undefined;
   /** Whether this server executes the run. */
   isActive(runId: string): boolean;
-  /** True when no other server shares the database. */
+  /** Whether no other server shares the database. */
   alone(): boolean;
 }
 
 interface Followed {
   stream: RunStream;
   askedAt: number;
-  /** When the run was first seen to have ended, although its stream had not. */
+  /** When the run was first seen as ended while its stream was not. */
   finalAt: number;
-  /** The run has been seen before its end: its frames are not too old to be had. */
+  /** Whether the run was seen before its end, so that its frames are recent enough to exist. */
   seenGoing: boolean;
-  /** The latest attempt that was seen; 0: it has not begun, as far as is known here. */
+  /** The latest attempt seen; 0: none has started, as far as this server knows. */
   attempt: number;
-  /** It was cancelled while it was pending: no frame of it is on its way. */
+  /** Whether it was cancelled while pending, so that no frames will arrive. */
   neverResumes: boolean;
 }
 
@@ -80,8 +80,9 @@ export class RunFollower {
   }
 
   /**
-   * The run's stream, which will end when the run does.
-   * @param pendingOn its thread, when the run may be pending: whoever will execute it keeps its frames from the start
+   * Returns the run's stream, which will end when the run does.
+   * @param pendingOn its thread, when the run may be pending: the server that executes it keeps its frames from the
+   * start
    */
   follow(runId: string, pendingOn?: string): RunStream {
     const stream = this.#o.streams.open(runId);
@@ -92,26 +93,27 @@ export class RunFollower {
     this.#o.live?.subscribe(runId);
     this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
     if (pendingOn !== undefined && !this.#o.alone()) {
-      // without it the frames come as well, later
+      // if this fails, the frames arrive as well, but later
       announceWant(this.#o.sql, runId, pendingOn).catch(() => {});
     }
     this.#lookSoon();
     return stream;
   }
 
-  /** True when nobody but this server can have frames that are not kept. */
+  /** Whether no other server can have frames that are not kept. */
   get alone(): boolean {
     return this.#o.alone();
   }
 
-  /** The database says that something happened to this run. */
+  /** Handles a notification about this run. */
   onNotice(runId: string): void {
     if (this.#followed.has(runId)) this.#lookSoon();
   }
 
   /**
-   * A run that is not executed here was cancelled. Its readers here, if any, end when the run and its frames do, which
-   * another server may execute and write for a while. `wasPending`: it ended with the cancellation.
+   * Handles the cancellation of a run that is not executed here. Its readers here, if any, end when the run and its
+   * frames do, which another server may execute and write for a while.
+   * @param wasPending whether the run ended with the cancellation
    */
   onCancelled(runId: string, wasPending: boolean): void {
     const stream = this.#o.streams.get(runId);
@@ -126,13 +128,16 @@ export class RunFollower {
     this.#followed.clear();
   }
 
-  /** Reads into a stream what is kept of it and not yet here. What readers here have seen alone stands in the way. */
+  /**
+   * Copies the kept frames that are missing here into the stream. Stops at a stream with frames that only readers here
+   * have seen.
+   */
   async catchUp(stream: RunStream, frames: number): Promise<void> {
     while (stream.log.appended < frames && !stream.own) {
       const segments = await selectSegments(this.#o.sql, stream.runId, stream.log.appended);
       const before = stream.log.appended;
       for (const { first, frames: text } of segments) stream.appendMade(first, text);
-      // swept away meanwhile
+      // deleted by a sweep meanwhile
       if (stream.log.appended === before) return;
     }
   }
@@ -146,14 +151,14 @@ export class RunFollower {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      // those that are executed here end with their execution, which knows more than their rows
+      // runs executed here end with their execution, which knows more than their rows
       const ids = [...this.#followed.keys()].filter((id) => !this.#o.isActive(id));
       const rows = ids.length > 0 ? await selectFollowedRuns(this.#o.sql, ids) : [];
       const found = new Map(rows.map((row) => [row.run_id, row]));
       const wanted: string[] = [];
       for (const id of ids) {
         const followed = this.#followed.get(id);
-        // it may have been claimed while the query was under way
+        // it may have been claimed while the query was in progress
         if (!followed || this.#o.isActive(id)) continue;
         if (await this.#advance(followed, found.get(id))) wanted.push(id);
       }
@@ -182,7 +187,7 @@ export class RunFollower {
     }
     const elsewhere = row?.run_status === "running" && row.server_id !== this.#o.serverId;
     if (elsewhere) this.#o.keeper.drop(stream);
-    // a run that is gone tells no attempt any more
+    // a deleted run's row has no attempt
     followed.attempt = Math.max(followed.attempt, row?.attempt ?? 0);
     if (row?.frames && !stream.keeping) await this.catchUp(stream, row.frames);
     if (row?.run_status === "pending" || row?.run_status === "running") {
@@ -191,7 +196,7 @@ export class RunFollower {
       followed.askedAt = performance.now();
       return true;
     }
-    // its last attempt was executed here, and went back into the queue with all of its frames
+    // its last attempt was executed here and was released into the queue with all of its frames
     const isLastHere = stream.execution !== undefined && stream.execution.attempt >= followed.attempt;
     const patience = isLastHere ? 0 : this.#patience(followed, row);
     if (patience > 0) {
@@ -213,11 +218,11 @@ export class RunFollower {
     return false;
   }
 
-  /** Writes the end of a kept stream that whoever should have written it has not: all readers get the same one. */
+  /** Ends a kept stream whose writer has not, so that all readers get the same end. */
   async #endUnended({ stream, seenGoing, attempt }: Followed, row: FollowedRun): Promise<boolean> {
     if (row.stream_status !== null || stream.own) return false;
     const isGone = row.run_status === null;
-    // without frames it is empty, unless it was announced to readers who waited for some
+    // a stream without frames is empty, unless it was announced to readers that waited for some
     if (!row.frames && !isGone && !(seenGoing && row.attempt)) return false;
     if (row.frames === null) await announceWant(this.#o.sql, stream.runId, row.thread_id!);
     const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
@@ -227,14 +232,14 @@ export class RunFollower {
     return true;
   }
 
-  /** How long the end of a run's stream may come after the run's own. */
+  /** Time that the end of a run's stream may lag behind the run's own end. */
   #patience({ seenGoing, neverResumes }: Followed, row: FollowedRun | undefined): number {
     if (neverResumes) return 0;
     if (row?.frames) {
       if (row.stream_status !== null) return 0;
       return row.server_lives || row.run_status === null ? LAST_FRAMES_MS : 0;
     }
-    // a temporary run goes with its end; who executed it has its frames, though it may be too new to be known here
+    // a temporary run is deleted at its end; the server that executed it has its frames, but may not be known here yet
     if (!row || row.run_status === null) return LAST_FRAMES_MS;
     if (this.#o.alone() || row.attempt === 0 || row.stream_status !== null) return 0;
     if (!row.server_lives || row.server_id === this.#o.serverId || !row.is_recent) return 0;
@@ -251,7 +256,7 @@ function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   const status = row?.stream_status ?? row?.run_status ?? "deleted";
   const error = row?.error ?? parseError(stream.lastError) ?? undefined;
   if (error && stream.log.appended === 0) stream.append("error", JSON.stringify(error));
-  // all frames are here, or none can be trusted to be the last
+  // unless all frames are here, none is certain to be the last
   const whole = row?.stream_status != null && stream.incomplete === undefined;
   const state = row?.values ? `{"values":${row.values}}` : null;
   return {

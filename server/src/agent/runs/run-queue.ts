@@ -51,7 +51,6 @@ const CANCEL_PATIENCE_MS = 5000;
 
 export class RunQueue {
   readonly #o: RunQueueOptions;
-  #hosts!: HostPool;
   #active = new Map<string, ActiveRun>();
   #waitingForHost: ActiveRun[] = [];
   #creates: GroupCommit<NewRun, CreatedRun>;
@@ -82,7 +81,6 @@ export class RunQueue {
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,
-      hosts: () => this.#hosts,
       leave: (run) => this.#drop(run),
       lose: (run) => this.#lose(run),
       holds: (run) => this.#active.get(run.runId) === run,
@@ -100,8 +98,12 @@ export class RunQueue {
     });
   }
 
-  start(hosts: HostPool): void {
-    this.#hosts = hosts;
+  /** Graph hosts, which start, and may exit, ahead of the queue. */
+  get #hosts(): HostPool {
+    return this.#o.hosts();
+  }
+
+  start(): void {
     this.#poll = setInterval(() => this.wake(), POLL_MS);
     this.wake();
   }
@@ -126,8 +128,8 @@ export class RunQueue {
     const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, async () => {
       const grouped = await this.#creates.call(row);
       if (grouped.outcome !== "locked") return grouped;
-      // somebody holds the thread: only this run waits for it
-      const [alone] = await createRuns(this.#o.sql, [row]);
+      // another transaction holds the thread: only this run waits for it
+      const [alone] = await createRuns(this.#o.sql, [{ ...row, asked: grouped.run }]);
       return alone!;
     }).finally(() => this.#created(run.runId));
     if (created.outcome === "exists") this.#endings.track(this.#seekStranded(run));

@@ -8,44 +8,44 @@ import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
 import type { RunStatus } from "./sql.ts";
 import { StreamMarks } from "./stream-marks.ts";
 
-/** How a run ended, for those who wait for it here. */
+/** Outcome of a run, for its readers on this server. */
 export interface RunOutcome {
   status: RunStatus | "deleted";
-  /** JSON text of what `wait` and `join` answer (contract §7.5). */
+  /** JSON text of the response of `wait` and `join` (contract §7.5). */
   answer: Buffer | string;
 }
 
-/** What is written of a run's frames to the database; see stream-keeper.ts. */
+/** Progress of writing a run's frames to the database; see stream-keeper.ts. */
 export interface Keeping {
   threadId: string;
   attempt: number;
-  /** How many of the frames are there. */
+  /** Number of stored frames. */
   stored: number;
-  /** Which marks are there: `StreamMarks.version`. */
+  /** Version of the stored marks: `StreamMarks.version`. */
   marked: number;
-  /** Readers see frames only when they are there. */
+  /** Whether frames are shown to readers only after they are stored. */
   held: boolean;
-  /** Somebody elsewhere reads. */
+  /** Whether another server reads the stream. */
   wanted: boolean;
 }
 
 /** Memory of one run's frames before they move to a file. */
 const RUN_MEMORY_BYTES = 2 * 1024 * 1024;
-/** Marks go with the next frames, or alone when there are none for so long. */
+/** Marks are written with the next frames, or alone after this pause. */
 const MARK_MS = 100;
-/** Events that a stream which is cut short still gets. */
+/** Events that are still appended to a stream that was cut short. */
 const LAST_WORDS = new Set(["incomplete", "error", "feedback"]);
 
-/** What the streams of a server share. */
+/** Dependencies shared by a server's streams. */
 export interface StreamBacking {
   space?: SpillSpace;
-  /** Frames of the kept stream. */
+  /** Reads frames of the kept stream. */
   readKept?: (runId: string, from: number, count: number) => Promise<Buffer[]>;
-  /** Has the run's record say that its stream lacks frames. Never rejects. */
+  /** Marks the run's row as having an incomplete stream. Never rejects. */
   flagIncomplete?: (runId: string, reason: string) => Promise<void>;
 }
 
-/** A run's frames and its end, as long as this server knows of them. */
+/** A run's frames and its end, as far as this server knows them. */
 export class RunStream {
   readonly runId: string;
   readonly log: FrameLog;
@@ -58,21 +58,21 @@ export class RunStream {
   /** Data of the `error` event that another server sent. */
   lastError: Buffer | undefined;
   endedAt = 0;
-  /** Of the run that is, or was, executed here. */
+  /** Thread and attempt of a run that is, or was, executed here. */
   execution: { threadId: string; attempt: number } | undefined;
   keeping: Keeping | undefined;
-  /** All of its frames, and its end, are written. */
+  /** Whether all of its frames and its end are stored. */
   kept = false;
-  /** How many of the first frames are known to be those of the kept stream. */
+  /** Number of leading frames known to be identical to those of the kept stream. */
   common = 0;
   readonly marks = new StreamMarks();
-  /** Why it lacks frames; undefined while it lacks none, as far as is known here. */
+  /** Reason why frames are missing; undefined while none is known to be missing. */
   incomplete: string | undefined;
-  /** Settles when the run's record says so. */
+  /** Settles when the run's row is marked as incomplete. */
   flagged: Promise<void> | undefined;
-  /** Told of each new frame, and of the end. */
+  /** Called for each new frame and for the end. */
   onChange: (() => void) | undefined;
-  /** Memory that keeping it costs, in bytes, measured: 4000 and 300 a frame for bookkeeping. Known when it has ended. */
+  /** Memory cost in bytes, set at the end: frames in memory, plus 4000 and 300 per frame for bookkeeping (measured). */
   weight = 0;
 
   readonly #backing: StreamBacking;
@@ -98,7 +98,7 @@ export class RunStream {
     });
   }
 
-  /** True when frames were made here that are nowhere else: those of other servers would not fit behind them. */
+  /** Whether it has frames that were made here and exist nowhere else: frames of other servers cannot follow them. */
   get own(): boolean {
     return this.common < this.log.appended;
   }
@@ -110,7 +110,7 @@ export class RunStream {
     this.onChange?.();
   }
 
-  /** All frames up to this checkpoint have been appended. */
+  /** Notes that all frames up to this checkpoint have been appended. */
   mark(checkpointId: string): void {
     if (this.#isCut) return;
     this.marks.add({ checkpointId, frames: this.log.appended });
@@ -121,27 +121,30 @@ export class RunStream {
     }, MARK_MS).unref();
   }
 
-  /** From here on frames are missing, of `attempt` or one before it. The stream and its run say so. */
+  /** Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run. */
   sayIncomplete(reason: string, attempt: number): void {
     this.incomplete ??= reason;
     this.append("incomplete", JSON.stringify({ run_id: this.runId, attempt, reason }));
     this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
   }
 
-  /** Forgets what readers have not seen. */
+  /** Drops the frames that readers have not seen. */
   dropHidden(): void {
     this.log.dropHidden();
     this.marks.cut(this.log.appended);
   }
 
-  /** No more frames fit. What is there stays; the stream ends as an incomplete one. */
+  /** Stops accepting frames because storage is exhausted. Existing frames stay; the stream ends as incomplete. */
   #cutShort(reason: string): void {
     if (this.#isCut) return;
     this.#isCut = true;
     this.sayIncomplete(reason, this.execution?.attempt ?? 0);
   }
 
-  /** Frames that another server made, if they are the next ones. @returns false when they are not */
+  /**
+   * Appends frames that another server made, if they are the next ones.
+   * @returns false when they are not
+   */
   appendMade(first: number, frames: string): boolean {
     if (first !== this.log.appended || this.own) return false;
     for (const { name, frame } of splitFrames(Buffer.from(frames))) {
@@ -151,7 +154,7 @@ export class RunStream {
       else if (name === "incomplete")
         this.incomplete ??= (JSON.parse(frameData(frame).toString()) as { reason: string }).reason;
       this.log.append(name, frame);
-      // ahead of a spill, which may rely on it
+      // before a spill, which may rely on it
       this.common = this.log.appended;
     }
     this.log.showAll();
@@ -171,8 +174,8 @@ export class RunStream {
 }
 
 /**
- * The streams of the runs that this server executes or has executed. A finished one can be read until its time
- * to live passes, or until memory is needed for younger ones.
+ * Streams of the runs that this server executes or has executed. A finished one can be read until its time to live is
+ * over, or until memory is needed for younger ones.
  */
 export class RunStreams {
   readonly #directory: string;
@@ -215,8 +218,8 @@ export class RunStreams {
   }
 
   /**
-   * Begins a run's stream anew, because its kept one has other frames than readers here have seen. Those readers keep
-   * the old one, which ends as an incomplete one when the run does.
+   * Starts the run's stream anew, because its kept one has other frames than readers here have seen. Those readers keep
+   * the old one, which ends as incomplete when the run does.
    */
   replace(old: RunStream, reason: string): RunStream {
     const fresh = this.#make(old.runId);
@@ -259,7 +262,7 @@ export class RunStreams {
     }
   }
 
-  /** Half of the memory is for finished runs. */
+  /** Evicts the oldest finished streams until they use at most half of the memory. */
   #shrink(): void {
     for (const stream of this.#finished.values()) {
       if (this.#held <= this.#memoryBytes / 2) return;
@@ -267,7 +270,7 @@ export class RunStreams {
     }
   }
 
-  /** Readers that still have it may go on; nobody new finds it. */
+  /** Evicts a stream. Current readers may continue; new ones do not find it. */
   #forget(stream: RunStream): void {
     this.#held -= stream.weight;
     this.#finished.delete(stream.runId);

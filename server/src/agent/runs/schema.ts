@@ -34,7 +34,7 @@ export const checkpointSchema = z.object({
 
 const interruptNodes = z.union([z.literal("*"), z.array(z.string())]).nullish();
 
-/** What names and marks a run in its trace; beyond that a trace platform would refuse the trace. */
+/** Labels of a run in its trace, within the limits beyond which a trace platform would reject the trace. */
 export const traceLabels = {
   tags: z.array(z.string()).max(1000).nullish(),
   run_name: z.string().max(4096).nullish(),
@@ -127,7 +127,7 @@ export const cancelQuery = z.object({
 
 export const joinQuery = z.object({ cancel_on_disconnect: queryFlag });
 
-/** Namespaces of a stream's events: one, several as a JSON array, or the parameter several times. `""` is the root graph's. */
+/** Namespaces of a stream's events: a single one, a JSON array, or a repeated parameter. `""` is the root graph's. */
 const namespaces = z
   .union([z.string(), z.array(z.string())])
   .optional()
@@ -146,7 +146,7 @@ const namespaces = z
 
 export const streamQuery = z.object({ namespace: namespaces });
 
-/** `stream_mode`: one, several as a JSON array, or the parameter several times. */
+/** `stream_mode`: a single mode, a JSON array, or a repeated parameter. */
 export const joinStreamQuery = z.object({
   cancel_on_disconnect: queryFlag,
   namespace: namespaces,
@@ -186,7 +186,7 @@ const metadataFilter = z
       const value: unknown = JSON.parse(text);
       if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
     } catch {
-      // the issue below says it
+      // reported by the issue below
     }
     context.addIssue({ code: "custom", message: "must be a JSON object" });
     return z.NEVER;
@@ -197,7 +197,7 @@ export const listQuery = z.object({
   offset: z.coerce.number().int().min(0).max(2_147_483_647).default(0),
   status: z.enum(["pending", "running", "success", "error", "timeout", "interrupted"]).optional(),
   metadata: metadataFilter,
-  /** One name, several as a JSON array, or the parameter several times. Names that there are not select nothing. */
+  /** A single name, a JSON array, or a repeated parameter. Unknown names select nothing. */
   select: z
     .union([z.string(), z.array(z.string())])
     .optional()

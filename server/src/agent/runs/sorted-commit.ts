@@ -1,8 +1,8 @@
 import { GroupCommit } from "../../base/db/group-commit.ts";
 
 /**
- * Groups calls into statements that go through their threads sorted by id. All statements that lock several
- * threads do, so that no two of them can deadlock.
+ * Groups calls into statements that lock their threads in the order of their ids. All statements that lock several
+ * threads do so, which rules out deadlocks between them.
  */
 export function sortedGroupCommit<In extends { threadId: string }, Out>(
   run: (inputs: In[]) => Promise<Out[]>,

@@ -1,5 +1,5 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
 
@@ -23,13 +23,15 @@ export interface NewRun {
   describe: boolean;
   serverId: string;
   claim: boolean;
+  /** JSON text of the interrupts that a resume could answer when it was first sent; absent the first time. */
+  asked?: string | null;
 }
 
 export interface CreatedRun {
   outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked" | "unknown_interrupt";
   /**
    * JSON text of the run, where it was asked for; otherwise of its `discarded_interrupts` alone, where it has some.
-   * `unknown_interrupt`: the reason.
+   * `unknown_interrupt`: the reason. `locked`: what a resume could answer, for `asked` of the next attempt.
    */
   run: string | null;
   graph_id: string;
@@ -48,6 +50,8 @@ export interface CreatedRun {
  * Without `wait`, a thread that somebody holds gives `locked`: the others must not wait for it.
  */
 export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise<CreatedRun[]> {
+  // the exact test is the database's
+  const mayResume = runs.map((r) => String(r.kwargs.includes('"resume"')));
   return sql<CreatedRun[]>`
     select c.* from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
@@ -56,9 +60,15 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
       ${runs.map((r) => String(r.createThread))}::text[]::boolean[], ${runs.map((r) => r.afterSeconds)}::float8[],
       ${runs.map((r) => String(r.temporary))}::text[]::boolean[],
       ${runs.map((r) => r.serverId)}::uuid[], ${runs.map((r) => String(r.claim))}::text[]::boolean[],
-      ${runs.map((r) => String(r.describe))}::text[]::boolean[]
-    ) with ordinality as u(run_id, thread_id, assistant_id, kwargs, metadata, strategy, create_thread, after, temporary, server, claim, describe, n)
-    cross join lateral accept_run(u.run_id, u.thread_id, u.assistant_id, u.kwargs::jsonb, u.metadata::jsonb,
+      ${runs.map((r) => String(r.describe))}::text[]::boolean[],
+      ${mayResume}::text[]::boolean[], ${runs.map((r) => r.asked ?? null)}::text[]
+    ) with ordinality as u(run_id, thread_id, assistant_id, kwargs, metadata, strategy, create_thread, after, temporary,
+                           server, claim, describe, may_resume, asked, n)
+    cross join lateral accept_run(u.run_id, u.thread_id, u.assistant_id,
+                                  case when not u.may_resume then u.kwargs::jsonb
+                                       else u.kwargs::jsonb || jsonb_strip_nulls(jsonb_build_object('asked',
+                                              coalesce(u.asked::jsonb, answerable_interrupts(u.thread_id, u.kwargs::jsonb))))
+                                  end, u.metadata::jsonb,
                                   u.strategy, u.create_thread, u.after, u.temporary, u.server, u.claim,
                                   u.describe, ${String(wait)}::text::boolean) c
     order by u.n`;
@@ -228,8 +238,30 @@ export async function deleteFinishedRun(
   });
 }
 
-/** The thread's head as a graph host reads it; not while a run owns the thread, whose end will tell. */
-export async function updateThreadHead(sql: Sql, threadId: string, state: string): Promise<void> {
+/**
+ * Writes the thread's row as a graph host has read it; not while a run owns the thread, whose end will write it.
+ * @param checkpointId that the state is of; empty: the thread has none
+ * @returns false when another checkpoint is the newest, and nothing was written
+ */
+export async function updateThreadHead(
+  sql: Sql,
+  threadId: string,
+  checkpointId: string,
+  state: string,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = ${threadId} for update`;
+    // a statement of its own, so that it sees what was committed while the first one waited
+    const [newest] = await tx<{ checkpoint_id: string }[]>`
+      select checkpoint_id from checkpoints where thread_id = ${threadId} and checkpoint_ns = ''
+      order by checkpoint_id desc limit 1`;
+    if ((newest?.checkpoint_id ?? "") !== checkpointId) return false;
+    await writeThreadHead(tx, threadId, state);
+    return true;
+  });
+}
+
+async function writeThreadHead(sql: Transaction, threadId: string, state: string): Promise<void> {
   await sql`
     update threads t
     set values = s.state -> 'values', interrupts = s.state -> 'interrupts', state_updated_at = now(), updated_at = now(),

@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 import type { StreamBacking } from "./run-streams.ts";
 import { flagIncompleteStream, selectSegmentsAround } from "./stream-sql.ts";
 
-/** Where the streams of a server go that do not fit into memory, and who learns that one lacks frames. */
+/** Backing of a server's streams: spill files for frames that exceed memory, and the marking of incomplete streams. */
 export async function streamBacking(
   sql: Sql,
   log: Log,
@@ -25,7 +25,7 @@ export async function streamBacking(
   };
 }
 
-/** Fewer than asked for when the kept stream has no more. */
+/** Reads frames of the kept stream; fewer than `count` when it has no more. */
 export async function readKept(sql: Sql, runId: string, from: number, count: number): Promise<Buffer[]> {
   const found: Buffer[] = [];
   while (found.length < count) {

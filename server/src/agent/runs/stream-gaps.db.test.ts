@@ -1,4 +1,4 @@
-/** Attempts that go on where an earlier one was cut off: real servers, and real hosts that are killed. */
+/** Attempts that continue where an earlier one was cut off: real servers, and real hosts that are killed. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,14 +36,14 @@ const KINDS = ["resumable", "plain", "protocol"] as const;
 interface CutOff {
   kind: (typeof KINDS)[number];
   frames: Frame[];
-  /** Events of protocol v2 about the run itself. */
+  /** Lifecycle events of protocol v2 for the run. */
   life: string[];
   run: { run_id: string; status: string; stream_incomplete?: string };
   path: string;
   thread: string;
 }
 
-/** Has a run of each kind go through the nodes a, b and c, and kills their hosts in the middle of b. */
+/** Starts a run of each kind through the nodes a, b and c, and kills their hosts during b. */
 async function cutOff(name: string, before: (runId: string) => unknown = () => {}): Promise<CutOff[]> {
   const started = await Promise.all(KINDS.map((kind) => start(kind, join(dir, `${name}-${kind}`))));
   for (const { file } of started) await vi.waitUntil(() => noted(file).includes("b start"), { timeout: 30_000 });
@@ -118,7 +118,7 @@ test("a run that goes on with all frames of its earlier steps says nothing, and 
 });
 
 test("a run that goes on without all frames of its earlier steps says so, and so does its stream", async () => {
-  // as if the host had died ahead of its mark
+  // as if the host had died before it sent the mark
   const runs = await cutOff("gap", async (runId) => {
     streams.get(runId)!.marks.cut(-1);
     await sql`update run_streams set marks = null where run_id = ${runId}`;

@@ -1,15 +1,14 @@
 /**
- * Writes the frames of runs to the database, so that they outlive this process and can be read by others.
+ * Writes the frames of runs to the database, so that they outlive this process and can be read on other servers. Kept
+ * streams are those of resumable runs, from their first frame on, and those with a reader on a server that does not
+ * execute the run. Their frames are shown to readers after the commit: what a client has seen can be replayed.
  *
- * Kept are the streams of resumable runs, from their first frame on, and those that somebody reads on a server that
- * does not execute the run. Their frames are shown to readers when they are committed: what a client has seen can be
- * replayed. All streams share one statement at a time; what comes while it is under way goes with the next, so that
- * many frames cost one commit.
+ * All streams share one statement at a time; frames that arrive meanwhile go with the next one, so that many frames
+ * cost one commit. The last frames and the end of the stream are written with the run's final status, in one commit
+ * (`end`).
  *
- * The last frames and the end of the stream go with the run's final status, in one commit (`end`).
- *
- * A stream has one writer. The row of the stream says which attempt and which frame is next
- * (functions/streams.sql), so a server that was taken for dead writes nothing between the frames of its successor.
+ * A stream has one writer. Its row names the attempt and the next frame (functions/streams.sql), so a server that was
+ * declared dead cannot write between the frames of its successor.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -32,7 +31,7 @@ import {
   type KeptEndOutcome,
 } from "./stream-sql.ts";
 
-/** Streams a statement; each brings a segment of about 128 KB at most. */
+/** Streams per statement; each adds a segment of about 128 KB at most. */
 const BATCH = 32;
 const STOP_PATIENCE_MS = 3000;
 
@@ -46,25 +45,25 @@ interface Write {
 
 export interface StreamKeeperOptions {
   sql: Sql;
-  /** For the ends of runs; `sql` without it. */
+  /** Connections for the ends of runs; default: `sql`. */
   endSql?: Sql;
   log: Log;
-  /** Whether other servers must be told of the end of a run. */
+  /** Whether other servers must be notified of a run's end. */
   notify?: () => boolean;
-  /** The quick way to servers that read; the database's notifications are the other one. */
+  /** Fast path to servers with readers; the fallback is the database's notifications. */
   live: LiveFrames | undefined;
-  /** Somebody else writes this stream now. */
+  /** Called when another server writes this stream now. */
   onLost(stream: RunStream): void;
 }
 
 export class StreamKeeper {
   readonly #o: StreamKeeperOptions;
   readonly #ends: GroupCommit<KeptEnd, KeptEndOutcome>;
-  /** Streams whose run ends: what is left for their end settles them. */
+  /** Streams whose run is ending; resolved when only the part that `end` writes is left. */
   #ending = new Map<RunStream, Deferred<void>>();
   #changed = new Set<RunStream>();
   #draining: Promise<void> | undefined;
-  /** `performance.now()` until which writes are tried while the server stops. */
+  /** `performance.now()` until which writes are retried while the server stops. */
   #stopsAt: number | undefined;
 
   constructor(options: StreamKeeperOptions) {
@@ -74,8 +73,8 @@ export class StreamKeeper {
   }
 
   /**
-   * From now on the stream's frames are written, beginning with those behind number `stored`, where the kept stream
-   * is. Again: for a later attempt.
+   * Starts writing the stream's frames from number `stored` on, where the kept stream ends. Called again for each later
+   * attempt.
    */
   keep(stream: RunStream, keeping: Omit<Keeping, "wanted" | "marked">): void {
     stream.common = Math.max(stream.common, keeping.stored);
@@ -91,26 +90,26 @@ export class StreamKeeper {
     this.#touch(stream);
   }
 
-  /** A server that does not execute this run reads it. */
+  /** Notes a reader on a server that does not execute this run. */
   want(stream: RunStream): void {
     if (stream.kept || !stream.execution) return;
     if (!stream.keeping) this.keep(stream, { ...stream.execution, stored: 0, held: !stream.outcome });
     stream.keeping!.wanted = true;
   }
 
-  /** Somebody else writes this stream, or will. What nobody has seen of it is forgotten. */
+  /** Stops writing, because another server writes this stream or will. Drops frames that no reader has seen. */
   drop(stream: RunStream): void {
     stream.execution = undefined;
     if (!stream.keeping) return;
-    // others have written behind what readers have seen, if that was written
+    // another server has continued after the frames that readers have seen, if they were stored
     if (stream.keeping.held) stream.dropHidden();
     this.#leave(stream);
   }
 
   /**
-   * Writes the run's final status with what is not written yet of its frames, and the end of its stream. `last`: the
-   * data of a `feedback` event, for a run that is not rolled back. Rejects while the database is away, and may then be
-   * repeated. `lost`: nothing was written, or nothing is known of it.
+   * Writes the run's final status together with its remaining frames and the end of its stream. Rejects while the
+   * database is away, and may then be repeated. `lost`: nothing was written, or the outcome is unknown.
+   * @param last data of a `feedback` event, for a run that is not rolled back
    */
   async end(stream: RunStream, run: FinishedRun, last: string | undefined): Promise<FinishOutcome> {
     const LOST: FinishOutcome = { outcome: "lost", waiting: false };
@@ -141,13 +140,15 @@ export class StreamKeeper {
     }
   }
 
-  /** Waits for what is to be written, for a while. */
+  /** Waits for pending writes, for a limited time. */
   async stop(): Promise<void> {
     this.#stopsAt = performance.now() + STOP_PATIENCE_MS;
     await Promise.race([this.#draining, sleep(STOP_PATIENCE_MS, undefined, { ref: false })]);
   }
 
-  /** Resolves when all but the stream's last segment is written, and nothing is under way; or it is not kept any more. */
+  /**
+   * Resolves when all but the stream's last segment is written and no write is in progress, or it is no longer kept.
+   */
   async #untilTail(stream: RunStream): Promise<void> {
     if (!stream.keeping) return;
     const ending = deferred<void>();
@@ -156,7 +157,7 @@ export class StreamKeeper {
     await ending.promise;
   }
 
-  /** Frames before number `stored` are written. */
+  /** Notes that the frames before number `stored` are stored. */
   #advance(stream: RunStream, keeping: Keeping, stored: number): void {
     if (stored < keeping.stored) return;
     keeping.stored = stored;
@@ -189,12 +190,12 @@ export class StreamKeeper {
   }
 
   async #drain(): Promise<void> {
-    // what else happens in this turn of the event loop comes along
+    // frames that arrive in this turn of the event loop join the batch
     await Promise.resolve();
     try {
       while (this.#changed.size > 0) await this.#writeSome();
     } finally {
-      // in the same breath as the look at what has changed, or what comes between would wait for ever
+      // synchronously after the check for changes, or a change in between would wait for ever
       this.#draining = undefined;
     }
   }
@@ -230,7 +231,7 @@ export class StreamKeeper {
     if (!bytes && !status && marked === keeping.marked) return undefined;
     const { threadId, attempt } = keeping;
     const frames = bytes?.toString() ?? "";
-    // told by the database unless the quick way is there
+    // the database notifies unless the fast path is available
     const notify = keeping.wanted && !this.#o.live?.connected;
     const text = marked === keeping.marked ? null : marks.text(next);
     const count = next - first;
@@ -256,7 +257,10 @@ export class StreamKeeper {
     }
   }
 
-  /** Frames that no reader has seen are dropped, and the kept stream goes on behind the event that tells so. */
+  /**
+   * Handles rejected frames. Those that no reader has seen are dropped, and the kept stream continues after an
+   * `incomplete` event.
+   */
   #refused(stream: RunStream, keeping: Keeping, attempt: number): void {
     const isUnseen = keeping.held && stream.log.count === keeping.stored;
     if (isUnseen && !stream.outcome && stream.incomplete === undefined) stream.dropHidden();
@@ -271,7 +275,7 @@ export class StreamKeeper {
       return this.#touch(stream);
     }
     if (outcome !== "stored") {
-      // the attempt went up while this was under way, and the row is still ours
+      // the attempt was incremented meanwhile, and the row is still this server's
       if (keeping.attempt !== row.attempt) return this.#touch(stream);
       this.#o.log.warn({ run_id: row.runId, attempt: row.attempt }, "another server writes the frames of this run");
       this.drop(stream);

@@ -1,20 +1,20 @@
 /**
- * Marks of a stream: the checkpoints of its run up to which all frames are in the stream. A host sends a mark when what
- * led to a committed checkpoint has been sent; so an attempt that goes on from a marked checkpoint leaves no gap, and a
- * reader that shows a checkpoint's state already may begin behind its mark.
+ * A mark of a stream: a checkpoint of its run up to which all frames are in the stream. A host sends a mark after the
+ * frames that led to a committed checkpoint. So an attempt that resumes from a marked checkpoint leaves no gap, and a
+ * reader that already shows a checkpoint's state may begin after its mark.
  */
 export interface Mark {
   checkpointId: string;
-  /** How many frames precede it. */
+  /** Number of frames before it. */
   frames: number;
 }
 
-/** Readers ask for a thread's newest checkpoints, and attempts go on from them. */
+/** Number of marks kept: readers ask for a thread's newest checkpoints, and attempts resume from them. */
 const MOST = 8;
 
 export class StreamMarks {
   #marks: Mark[] = [];
-  /** Of the marks themselves: changes with each. */
+  /** Incremented with each mark. */
   version = 0;
 
   add(mark: Mark): void {
@@ -27,24 +27,24 @@ export class StreamMarks {
     return this.#marks.find((mark) => mark.checkpointId === checkpointId);
   }
 
-  /** Whether all frames up to a checkpoint are there. Ids of checkpoints ascend. */
+  /** Whether all frames up to a checkpoint are there. Checkpoint ids ascend. */
   reaches(checkpointId: string): boolean {
     const newest = this.#marks.at(-1);
     return newest !== undefined && newest.checkpointId >= checkpointId;
   }
 
-  /** Forgets those behind frame `count`, which were dropped. */
+  /** Removes the marks after frame `count`, whose frames were dropped. */
   cut(count: number): void {
     this.#marks = this.#marks.filter((mark) => mark.frames <= count);
   }
 
-  /** As in `run_streams.marks`, of those that precede frame `count`; null without any. */
+  /** Serialises the marks up to frame `count` as in `run_streams.marks`; null without any. */
   text(count: number): string | null {
     const marks = this.#marks.filter((mark) => mark.frames <= count);
     return marks.length === 0 ? null : marks.map((mark) => `${mark.checkpointId}@${mark.frames}`).join(" ");
   }
 
-  /** Takes those of the kept stream that are newer. */
+  /** Adds the marks of the kept stream that are newer. */
   read(text: string | null): void {
     for (const mark of parseMarks(text)) if (!this.reaches(mark.checkpointId)) this.add(mark);
   }

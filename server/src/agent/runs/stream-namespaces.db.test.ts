@@ -5,7 +5,7 @@ import { testAgentServer } from "../../../test/agent-server.ts";
 const { call } = await testAgentServer();
 const names = (text: string): string[] => [...text.matchAll(/^event: (.*)$/gm)].map((match) => match[1]!);
 
-/** A run of a graph within a graph, whose events have two namespaces. */
+/** A run of a graph with a subgraph, whose events have two namespaces. */
 const body = { assistant_id: "pair", input: { topic: "t" }, stream_mode: ["updates"], stream_subgraphs: true };
 
 test("a stream can be asked for the events of some namespaces alone", async () => {

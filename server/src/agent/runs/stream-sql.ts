@@ -1,4 +1,4 @@
-/** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` says who may write. */
+/** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` defines which attempt may write. */
 import type { Sql } from "../../base/db/connect.ts";
 import type { FinishedRun, FinishOutcome, RunStatus } from "./sql.ts";
 
@@ -9,23 +9,23 @@ export interface FramesToKeep {
   /** Number of the first frame. */
   first: number;
   count: number;
-  /** The frames as they go over the wire, one after the other. */
+  /** The frames in wire format, concatenated. */
   frames: string;
-  /** See `StreamMarks.text`; null: as they are. */
+  /** See `StreamMarks.text`; null: unchanged. */
   marks: string | null;
-  /** With the last ones: how the run ended. */
+  /** Outcome of the run, with its last frames. */
   status: RunStatus | "deleted" | null;
-  /** Whether other servers shall be told by the database. */
+  /** Whether the database notifies other servers. */
   notify: boolean;
 }
 
-/** `behind`: the attempt's own frames before number `stored` are kept already. */
+/** `behind`: the attempt's own frames before number `stored` are already stored. */
 export interface KeepOutcome {
   outcome: "stored" | "behind" | "lost";
   stored: number;
 }
 
-/** In the order given; callers sort by run, so that two such statements lock in one order. */
+/** Stores frames in the given order; callers sort by run, so that concurrent statements lock in the same order. */
 export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepOutcome[]> {
   return sql<KeepOutcome[]>`
     select k.outcome, k.stored, case when u.notify then pg_notify('heddle_frames', u.run_id::text) end
@@ -44,7 +44,7 @@ export interface KeptEnd extends FinishedRun {
   first: number;
   count: number;
   frames: string;
-  /** A frame that follows, unless the run is rolled back. */
+  /** A frame to append, unless the run is rolled back. */
   last: string | null;
 }
 
@@ -53,7 +53,7 @@ export interface KeptEndOutcome extends Omit<FinishOutcome, "outcome"> {
   stored: number;
 }
 
-/** In the order given; callers sort by thread, as for `finishRuns`. */
+/** Ends runs in the given order; callers sort by thread, as for `finishRuns`. */
 export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): Promise<KeptEndOutcome[]> {
   return sql<KeptEndOutcome[]>`
     select e.outcome, e.waiting, e.stored from unnest(
@@ -68,7 +68,7 @@ export async function endKeptRuns(sql: Sql, runs: KeptEnd[], notify: boolean): P
     order by u.n`;
 }
 
-/** The run says that its stream lacks frames; the first reason stands. */
+/** Marks the run's stream as incomplete; the first reason is kept. */
 export async function flagIncompleteStream(sql: Sql, runId: string, reason: string): Promise<void> {
   await sql`update runs set stream_incomplete = ${reason} where run_id = ${runId} and stream_incomplete is null`;
 }
@@ -76,7 +76,7 @@ export async function flagIncompleteStream(sql: Sql, runId: string, reason: stri
 export interface KeptStream {
   run_id: string;
   thread_id: string;
-  /** Orders the streams of a thread; null while there is no frame. A bigint, as text. */
+  /** Position among the streams of a thread; null while there is no frame. A bigint, as text. */
   ordinal: string | null;
   attempt: number;
   frames: number;
@@ -91,14 +91,14 @@ export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStr
   return row;
 }
 
-/** How far a kept stream is, and its marks: see stream-marks.ts. */
+/** Length of a kept stream, and its marks: see stream-marks.ts. */
 export interface KeptBefore {
   run_id: string;
   frames: number;
   marks: string | null;
 }
 
-/** Fences off the attempts before. Answers for those of the runs that have a kept stream; again, if it is repeated. */
+/** Fences off earlier attempts. Returns those of the runs that have a kept stream. Idempotent. */
 export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number }[]): Promise<KeptBefore[]> {
   return sql<KeptBefore[]>`
     update run_streams r set attempt = u.attempt
@@ -107,7 +107,7 @@ export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number
     returning r.run_id, r.frames, r.marks`;
 }
 
-/** Asks whoever executes these runs to keep their frames and to tell of each. */
+/** Asks the executing servers to keep these runs' frames and to announce each. */
 export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
   // a notification holds 8000 bytes
   for (let at = 0; at < runIds.length; at += 200) {
@@ -115,19 +115,19 @@ export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
   }
 }
 
-/** The same of runs that nobody executes yet: whoever will finds the row. */
+/** The same for a run that has not started: the server that executes it finds the row. */
 export async function announceWant(sql: Sql, runId: string, threadId: string): Promise<void> {
   await sql`insert into run_streams (run_id, thread_id) values (${runId}, ${threadId}) on conflict do nothing`;
 }
 
-/** Up to 16 segments from the one on that begins with frame `from`. */
+/** Up to 16 segments, from the one that begins with frame `from` on. */
 export function selectSegments(sql: Sql, runId: string, from: number): Promise<{ first: number; frames: string }[]> {
   return sql<{ first: number; frames: string }[]>`
     select first, frames from run_stream_segments where run_id = ${runId} and first >= ${from}
     order by first limit 16`;
 }
 
-/** The segments that hold the frames from number `from` on: the one that it is in, and up to 16 in all. */
+/** Up to 16 segments with the frames from number `from` on, beginning with the segment that contains it. */
 export function selectSegmentsAround(
   sql: Sql,
   runId: string,
@@ -140,19 +140,19 @@ export function selectSegmentsAround(
     order by first limit 16`;
 }
 
-/** A run and its kept stream as a reader elsewhere needs to know them; no row when neither is there. */
+/** State of a run and its kept stream for a reader on another server; no row when neither exists. */
 export interface FollowedRun {
   run_id: string;
   /** null: the run is gone. */
   run_status: RunStatus | null;
-  /** The server that executes it, or did; or that accepted it. */
+  /** The server that executes or executed it; before that, the one that accepted it. */
   server_id: string | null;
   /** null: the run is gone. */
   attempt: number | null;
   thread_id: string | null;
-  /** Whether that one is alive. */
+  /** Whether that server is alive. */
   server_lives: boolean;
-  /** Ended less than some minutes ago. */
+  /** Whether it ended only a few minutes ago. */
   is_recent: boolean | null;
   error: { error: string; message: string } | null;
   /** JSON text of the thread's values, once the run is final. */
@@ -179,7 +179,7 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
     where r.run_id is not null or s.run_id is not null`;
 }
 
-/** Deletes what has ended longer than the time to live ago. */
+/** Deletes kept streams that ended longer than the time to live ago. */
 export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
   await sql`
     with old as (
@@ -190,7 +190,7 @@ export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
     ) delete from run_stream_segments g using old where g.run_id = old.run_id`;
 }
 
-/** Streams whose writer died between the run's end and theirs. With `runId`: that one, however young. */
+/** Streams whose writer died between the run's end and theirs. With `runId`: only that stream, however young. */
 export function selectUnendedStreams(sql: Sql, runId?: string): Promise<KeptStream[]> {
   return sql<KeptStream[]>`
     select s.run_id, s.thread_id, s.ordinal::text, s.attempt, s.frames, s.marks,
@@ -207,7 +207,7 @@ export function selectUnendedStreams(sql: Sql, runId?: string): Promise<KeptStre
     limit 500`;
 }
 
-/** What the readers of a run expect last: how it failed, the state that it left, feedback links. JSON texts. */
+/** Data of the last events that readers of a run expect: its error, the resulting state, feedback links. JSON texts. */
 export interface RunResultRow {
   error: string | null;
   values: string | null;

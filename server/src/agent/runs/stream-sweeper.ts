@@ -7,8 +7,8 @@ import { selectUnendedStreams, sweepStreams } from "./stream-sql.ts";
 const SWEEP_MS = 5000;
 
 /**
- * Removes kept streams when their time to live is over, and ends those whose writer died after the run's end and
- * before theirs. Every server does; twice does no harm.
+ * Deletes kept streams past their time to live, and ends those whose writer died between the run's end and theirs.
+ * Every server does so; doing it twice does no harm.
  */
 export class StreamSweeper {
   readonly #sql: Sql;

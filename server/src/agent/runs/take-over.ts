@@ -8,11 +8,14 @@ import type { ClaimedRun } from "./sql.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
 import { type KeptBefore, takeOverStreams } from "./stream-sql.ts";
 
-/** The database may be away for as long as it likes: none of these runs begins before its kept stream is known. */
+/** No limit while the database is away: none of these runs may start before its kept stream is known. */
 const PATIENCE_MS = Number.POSITIVE_INFINITY;
 const TRIES = 5;
 
-/** Which of these runs have a kept stream that others may have begun, and how far it is. Undefined: cannot be known. */
+/**
+ * Takes over the kept streams that earlier attempts of these runs may have begun, and returns their lengths
+ * and marks. Undefined when they cannot be determined.
+ */
 export async function takeOver(
   { sql, alone, log }: Pick<RunQueueOptions, "sql" | "alone" | "log">,
   rows: ClaimedRun[],
@@ -26,7 +29,7 @@ export async function takeOver(
       return new Map(streams.map((stream) => [stream.run_id, stream]));
     } catch (error) {
       if (tried === TRIES) {
-        // the fence holds: these runs go on, and say that their frames are not kept
+        // the fence holds: these runs continue, and report that their frames are not kept
         log.error({ err: error }, "kept streams could not be taken over");
         return undefined;
       }
@@ -42,8 +45,8 @@ export interface Continuation {
 }
 
 /**
- * Has the local stream of a run hold what is kept of it, so that the attempt that begins here goes on behind that.
- * @returns the stream to go on with: another one where readers here have seen frames that are not the kept ones
+ * Fills the local stream of a run with the kept frames, so that the attempt that starts here continues after them.
+ * @returns the stream to continue with: a new one where readers here have seen frames other than the kept ones
  */
 export async function continueStream(
   { streams, keeper, follower }: Continuation,
@@ -64,5 +67,5 @@ export async function continueStream(
   return fresh;
 }
 
-/** What is kept is the beginning of what is here. */
+/** Whether the kept frames are the beginning of the local ones. */
 const agrees = ({ common }: RunStream, { frames }: KeptBefore): boolean => frames <= common;

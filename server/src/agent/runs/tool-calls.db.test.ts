@@ -1,4 +1,6 @@
-/** Conversations that go on after a tool call was stopped, judged by a model that refuses what providers refuse. */
+/**
+ * Conversations that continue after a tool call was cancelled, checked by a model that rejects what providers reject.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, test } from "vitest";
@@ -21,7 +23,7 @@ async function say(threadId: string, body: object, { call } = server) {
   return answer.json as { messages?: Message[]; __error__?: { message: string }; __interrupt__?: unknown[] };
 }
 
-/** Starts a run and cancels it once its tools are called; `done`: as many of them have finished. */
+/** Starts a run and cancels it once its tools are called; `done`: number of tools that have finished by then. */
 async function cancelled(threadId: string, content: string, done = 0, { call, sql }: TestAgentServer = server) {
   const { json } = await call("POST", `/threads/${threadId}/runs`, { assistant_id: "chat", ...human(content) });
   for (;;) {

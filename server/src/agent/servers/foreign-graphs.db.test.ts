@@ -13,7 +13,7 @@ const one = await testAgentServer({}, undefined, { db });
 const other = await testAgentServer({}, OTHER, { db });
 
 test("a run goes to a server that has its graph, and ends with the reason where nobody has", async () => {
-  // as in a rolling deploy: each has graphs that the other has not, or cannot load
+  // as in a rolling deploy: each server has graphs that the other lacks or cannot load
   const graphs = async () =>
     (await db.sql<{ graphs: string[] }[]>`select graphs from servers order by started_at`).map((row) =>
       row.graphs.toSorted(),

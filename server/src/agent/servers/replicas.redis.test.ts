@@ -17,7 +17,7 @@ const db = await testDatabase();
 const redis = await testRedis();
 const dir = mkdtempSync(join(tmpdir(), "heddle-replicas-"));
 const stepLog = join(dir, "steps.jsonl");
-/** Two more than both workers have slots for. */
+/** Two more than the slots of both workers. */
 const RUNS = 18;
 const started: Server[] = [];
 afterAll(async () => {
@@ -92,7 +92,7 @@ interface Frame {
   text: string;
 }
 
-/** Reads a run to its end, by whichever server is there; goes on where it was cut off. */
+/** Reads a run to its end from any living server; resumes where it was cut off. */
 async function readThrough(servers: Server[], path: string, turn: number): Promise<Frame[]> {
   const frames: Frame[] = [];
   for (; ; turn++) {
@@ -133,11 +133,11 @@ test(
     const servers = [one, two];
     const info = async () => (await db.sql`select 1 from servers`).length;
     await expect.poll(info, { timeout: 30_000 }).toBe(4);
-    // a worker answers for its health and nothing else
+    // a worker serves only health and metrics
     expect((await call(hand, "GET", "/ok")).json).toEqual({ ok: true });
     expect((await fetch(`${hand.url}/threads/search`, { method: "POST" })).status).toBe(404);
     expect(await (await fetch(`${hand.url}/metrics`)).text()).toContain("heddle_server_runs");
-    // every host is ready, and everybody knows of everybody
+    // every host is ready, and every server knows all others
     const ready = async () => (await db.sql`select 1 from servers where cardinality(graphs) > 0`).length;
     await expect.poll(ready, { timeout: 60_000 }).toBe(4);
     await sleep(2500);
@@ -153,7 +153,7 @@ test(
       }),
     );
     const readers = accepted.flatMap((path, n) => [readThrough(servers, path, n), readThrough(servers, path, n + 1)]);
-    // more than the servers have slots for: the result of a stateless run comes from whoever executed it
+    // more than the servers have slots for: a stateless run's result comes from the server that executed it
     const waits = [0, 1, 2, 3].map((n) =>
       call(two, "POST", "/runs/wait", { assistant_id: "steps", input: { steps: 2, pause: 50 }, metadata: { n } }),
     );
@@ -189,7 +189,7 @@ test(
       expect(second).toEqual(first);
       expect((await call(one, "GET", path)).json.status).toBe("success");
       expect((await call(one, "GET", `${path}/join`)).json.done).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-      // later, and by another process: the same again
+      // the same again later, from another process
       expect(await readThrough([one], path, 0)).toEqual(first);
     }
     // a step whose checkpoint was written was not run again

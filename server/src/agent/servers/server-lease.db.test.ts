@@ -1,4 +1,4 @@
-/** How servers judge each other, and themselves: leases without clocks. Real rows, no hosts. */
+/** Decisions of servers about each other and about themselves: leases without clocks. Real rows, no hosts. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { createLog } from "../../base/log.ts";
 import { ServerLease } from "./server-lease.ts";
 
 const { sql, assistantId, newThread, create, status } = await queueRows();
-// the rows' own server does not beat
+// the server that owns the rows sends no heartbeats
 await sql`delete from servers`;
 
 const started: ServerLease[] = [];
@@ -104,7 +104,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** The postmaster and all processes that it has. */
+/** Pids of the postmaster and all its processes. */
 function postgresPids(postmaster: number): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -121,7 +121,7 @@ function postgresPids(postmaster: number): number[] {
 }
 
 test("a Postgres that is frozen for longer than the lease takes no lease away", async () => {
-  // the second server's beats arrive a little after the thaw
+  // the second server's heartbeats arrive shortly after the thaw
   const proxy = await faultProxy(address.uri);
   const slow = { uri: proxy.uri, socket: null };
   const pools = [address, slow].map((at) => connect(at, { max: 2, silenceMs: 1250 }));

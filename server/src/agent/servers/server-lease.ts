@@ -1,13 +1,11 @@
 /**
- * This server's place among those that share the database.
+ * This server's lease among the servers that share the database. A row in `servers` with a heartbeat is the lease on
+ * all runs that the server executes: one small statement a second, however many runs there are. It also returns the
+ * runs that are running under this server, which run-queue.ts reconciles with those that it executes.
  *
- * A row in `servers` with a heartbeat is the lease on all runs that the server executes: one small statement a
- * second, however many runs there are. It also answers which runs are running under this server, for run-queue.ts to
- * compare with those that it executes. When a server is gone is decided in server-watch.ts. Its running runs go back
- * into the queue; their attempt goes up with the next claim, so that nothing of the old server can be written.
- *
- * A server that finds its own row gone stops what it does, hands back what still runs under its id, and only then
- * registers again: until then it can claim nothing.
+ * server-watch.ts decides when another server is gone. Its running runs return to the queue; their attempt is
+ * incremented by the next claim, which fences off all writes of the old server. A server that finds its own row gone
+ * stops its runs, hands back what still runs under its id, and only then registers again: until then it cannot claim.
  */
 import { hostname } from "node:os";
 
@@ -29,10 +27,10 @@ import {
   upsertServer,
 } from "./sql.ts";
 
-/** A cancellation is noticed with the next beat where its notification was lost. */
+/** Longest interval between heartbeats: a cancellation whose notification was lost takes effect with the next one. */
 const MAX_BEAT_MS = 1000;
 
-/** Runs that were lost with so many servers in a row end as error. */
+/** Attempt from which on a run that is lost with its server ends as error. */
 const MAX_ATTEMPTS = 25;
 
 const LOST_TOO_OFTEN = "The server that executed it was lost too often.";
@@ -40,7 +38,7 @@ const LOST = "The server that executed it was lost while it was being cancelled.
 
 export interface ServerLeaseOptions {
   sql: Sql;
-  /** For what must not wait behind slow statements, or for long on a connection whose other end is gone. */
+  /** Connections for statements that must not wait behind slow ones, or for long on a dead connection. */
   leaseSql: Sql;
   log: Log;
   serverId: string;
@@ -49,13 +47,13 @@ export interface ServerLeaseOptions {
   internalUrl: string;
   /** Graphs that this server can run. */
   graphs(): string[];
-  /** The others have taken this server for dead: it must stop what it does. */
+  /** Called when other servers have declared this one dead: it must stop its runs. */
   onLost(): void;
-  /** Runs were put back into the queue. */
+  /** Called after runs were released into the queue. */
   onReleased(): void;
-  /** The runs that are running under this server, as of a moment after `asked` (`performance.now()`). */
+  /** Called with the runs that are running under this server, as of a moment after `asked` (`performance.now()`). */
   onBeat(running: RunningRow[], asked: number): void;
-  /** A run ended with the server that had traced it. */
+  /** Called when a run ended without the server that had traced it. */
   onLostTrace(trace: LostTrace): void;
 }
 
@@ -75,7 +73,7 @@ export class ServerLease {
     this.failure = new RepeatedFailure({ log: options.log, message: "the heartbeat failed" });
   }
 
-  /** True when no other server shares the database. */
+  /** Whether no other server shares the database. */
   get alone(): boolean {
     return this.#others === 0;
   }
@@ -93,7 +91,9 @@ export class ServerLease {
     await deleteServer(this.#o.sql, this.#o.serverId);
   }
 
-  /** Tells the others which graphs this server can run, so that it is not given those that only they can. */
+  /**
+   * Publishes the graphs that this server can run, so that it is not given runs that only other servers can execute.
+   */
   async tellGraphs(): Promise<void> {
     const { sql, serverId, log, graphs } = this.#o;
     await updateGraphs(sql, serverId, graphs()).catch((error: unknown) =>
@@ -136,7 +136,7 @@ export class ServerLease {
     this.#o.onBeat(running, asked);
     let released = orphaned;
     for (const other of gone) if (await this.#expire(other)) released = true;
-    // beats go on meanwhile
+    // heartbeats continue meanwhile
     if (released) this.#sweeping ??= this.#sweep();
   }
 
@@ -158,7 +158,7 @@ export class ServerLease {
     return expired;
   }
 
-  /** Takes away the runs whose server has no row, whoever removed it. */
+  /** Releases the runs whose server has no row, whichever server removed it. */
   async #releaseOrphans(): Promise<void> {
     const { sql } = this.#o;
     const orphans = await selectOrphans(sql);
@@ -172,7 +172,7 @@ export class ServerLease {
         reason: LOST_TOO_OFTEN,
         notify: !this.alone,
       });
-      // one that goes on is traced on; a cancelled one, and one that was lost too often, are not
+      // a run that is retried continues its trace; a cancelled one, and one lost too often, do not
       if (outcome === "pending" || outcome === "lost") continue;
       this.#o.onLostTrace(traceOf(orphan, outcome === "error" ? LOST_TOO_OFTEN : LOST));
     }

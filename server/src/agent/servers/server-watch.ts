@@ -1,9 +1,9 @@
 /**
- * Judges the other servers by what this one has seen. A server is gone when its heartbeat has not changed for a whole
- * lease of this process's own monotonic time, during which this process looked often enough and was answered promptly.
- * A gap in its own view (a frozen process, a frozen or unreachable database) starts all observations anew, because the
- * other server may have been as unable to beat. No clock that can be set takes part, neither the machines' nor the
- * database's.
+ * Decides from this process's own observations whether other servers are gone. A server is gone when its heartbeat has
+ * not changed for a whole lease of this process's monotonic time, during which this process polled often enough and was
+ * answered promptly. A gap in these observations (a frozen process, a frozen or unreachable database) resets them all,
+ * because the other server may have been unable to beat as well. No adjustable clock takes part, neither the machines'
+ * nor the database's.
  */
 import { hostname } from "node:os";
 
@@ -20,9 +20,9 @@ export class ServerWatch {
   }
 
   /**
-   * Notes what a query found, and names the servers that are gone.
+   * Records a query's result and returns the servers that are gone.
    * @param asked when the query was sent, by `performance.now()`
-   * @param answered when its answer came
+   * @param answered when its answer arrived
    */
   look(others: OtherServer[], asked: number, answered = performance.now()): OtherServer[] {
     const longest = this.#leaseMs / 2;
@@ -41,12 +41,12 @@ export class ServerWatch {
   }
 }
 
-/** The process as its row names it. */
+/** This process's identity, as its row stores it. */
 export const ownProcess = (): string => JSON.stringify(identifyProcess(process.pid));
 
 /**
- * Whether it was a process of this machine that no longer lives. Machines may share a name: only the same boot and
- * process namespace make a pid mean something.
+ * Whether it was a process of this machine that has exited. Machines may share a name: a pid has a meaning only within
+ * the same boot and process namespace.
  */
 function isDeadHere(other: OtherServer): boolean {
   if (other.host_name !== hostname()) return false;
@@ -59,6 +59,6 @@ function isDeadHere(other: OtherServer): boolean {
   }
 }
 
-/** Boot and namespace, where the system tells them. */
+/** Boot and namespace, where the system reports them. */
 const placeOf = (identity: ProcessIdentity | null): string | undefined =>
   process.platform === "linux" ? identity?.started.split("/")[0] : "";

@@ -10,7 +10,7 @@ export async function upsertServer(
     on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs`;
 }
 
-/** What the server can run has changed. */
+/** Updates the graphs that the server can run. */
 export async function updateGraphs(sql: Sql, serverId: string, graphs: string[]): Promise<void> {
   await sql`update servers set graphs = ${graphs}::text[] where server_id = ${serverId}`;
 }
@@ -19,11 +19,11 @@ export interface OtherServer {
   server_id: string;
   host_name: string;
   process: string;
-  /** Changes with each of its beats. A clock has written it: nothing but its change means anything. */
+  /** Changes with each of its beats. It comes from a clock: only its change is significant. */
   heartbeat: string;
 }
 
-/** A run that is running under a server, as its row says. */
+/** A run that is running under a server, according to its row. */
 export interface RunningRow {
   run_id: string;
   attempt: number;
@@ -31,7 +31,7 @@ export interface RunningRow {
 }
 
 export interface Beat {
-  /** False when others have taken this server for dead. */
+  /** False when other servers have declared this one dead. */
   held: boolean;
   others: OtherServer[];
   /** Runs that are running under this server. */
@@ -40,7 +40,7 @@ export interface Beat {
   orphaned: boolean;
 }
 
-/** Renews the lease, and reads what it stands for as of the same moment. Running runs go by their partial index. */
+/** Renews the lease and reads its runs as of the same moment. Running runs are found by their partial index. */
 export async function beat(sql: Sql, serverId: string): Promise<Beat> {
   const [row] = await sql<{ held: boolean; others: string; running: string; orphaned: boolean }[]>`
     with held as (
@@ -68,7 +68,10 @@ export async function deleteServer(sql: Sql, serverId: string): Promise<void> {
   await sql`delete from servers where server_id = ${serverId}`;
 }
 
-/** Ends the lease of a server that has not beaten since. @returns false when it has */
+/**
+ * Expires the lease of a server.
+ * @returns false when it has sent a heartbeat since
+ */
 export async function expireServer(sql: Sql, { server_id, heartbeat }: OtherServer): Promise<boolean> {
   const rows = await sql`
     delete from servers where server_id = ${server_id} and heartbeat_at::text = ${heartbeat} returning 1`;

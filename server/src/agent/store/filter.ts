@@ -2,7 +2,7 @@ import { unprocessable } from "../../base/errors.ts";
 
 const OPERATORS = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin"];
 
-/** One test of an item's value; all of a filter must hold. */
+/** A condition on an item's value; all conditions of a filter must hold. */
 export interface Condition {
   key: string;
   op: string;
@@ -10,7 +10,7 @@ export interface Condition {
 }
 
 /**
- * LangGraph's store filter: `{key: value}` for equality, `{key: {$gt: value, …}}` for comparisons. An object
+ * Parses LangGraph's store filter: `{key: value}` for equality, `{key: {$gt: value, …}}` for comparisons. An object
  * without operators is compared as a whole.
  */
 export function toConditions(filter: Record<string, unknown> | null | undefined): Condition[] {

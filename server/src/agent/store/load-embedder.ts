@@ -6,7 +6,7 @@ import { ConfigError } from "../../base/config/options.ts";
 import { loadExport, provideEnvironment } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
 
-/** What makes vectors of texts. */
+/** Computes vectors of texts. */
 export interface Embedder {
   documents(texts: string[]): Promise<number[][]>;
   query(text: string): Promise<number[]>;
@@ -14,7 +14,7 @@ export interface Embedder {
 
 const KEY = "store.index.embed";
 
-/** Names as LangChain's own `init_embeddings` has them: the package, and the class in it. */
+/** Providers by their names in LangChain's own `init_embeddings`: the package and its class. */
 const PROVIDERS: Record<string, { package: string; name: string }> = {
   openai: { package: "@langchain/openai", name: "OpenAIEmbeddings" },
   azure_openai: { package: "@langchain/openai", name: "AzureOpenAIEmbeddings" },
@@ -27,10 +27,9 @@ const PROVIDERS: Record<string, { package: string; name: string }> = {
 };
 
 /**
- * `store.index.embed` of langgraph.json: `./file.ts:export`, a function from texts to vectors or an object like
- * LangChain's Embeddings; or `provider:model`, by the package that the project has installed.
- *
- * @throws ConfigError that says what is missing
+ * Loads `store.index.embed` of langgraph.json: `./file.ts:export`, a function from texts to vectors or an object like
+ * LangChain's Embeddings; or `provider:model`, from the package installed in the project.
+ * @throws ConfigError that names what is missing
  */
 export async function loadEmbedder(project: Pick<Project, "dir" | "env">, spec: string): Promise<Embedder> {
   const [, provider, model] = /^([a-z_-]{2,}):(?![\\/])(.+)$/.exec(spec) ?? [];

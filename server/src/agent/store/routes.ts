@@ -15,7 +15,7 @@ const noIndex = (field: string) =>
   unprocessable(`"${field}" needs an index: langgraph.json has no store.index, which names what makes the vectors.`);
 
 export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): Route[] {
-  /** 403 for what the project's own rules keep from the caller. */
+  /** Answers 403 for items that the project's own rules hide from the caller. */
   async function refuseForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
     if (sees?.length && !(await rows.mayWriteItem(sql, item, sees))) throw forbidden("Forbidden");
   }
@@ -51,7 +51,7 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
       async handler({ query: { namespace, key, refresh_ttl }, principal: { sees } }) {
         const refresh = refresh_ttl ?? store.refreshOnRead;
         const items = await rows.selectItems(sql, [{ namespace, key, refresh }], sees);
-        // the one element of a JSON array of one
+        // unwraps the JSON array of one element
         return rawJson(items.slice(1, -1));
       },
     }),

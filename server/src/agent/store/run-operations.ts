@@ -8,21 +8,20 @@ import type { StoreRules } from "./store-rules.ts";
 
 type Put = Extract<StoreOperation, { op: "put" }>;
 
-/** Neighbours of a kind, with what the project's code had to say of them. */
+/** Adjacent operations of one kind, with the vectors computed for them. */
 interface Group {
   operations: StoreOperation[];
-  /** Of puts: of several to one key the last one. */
+  /** Puts; of several to one key only the last. */
   puts: ItemPut[];
-  /** Of searches by meaning. */
+  /** Query vectors of semantic searches. */
   likenesses: Map<StoreOperation, Likeness>;
 }
 
 /**
- * Runs a graph's batch as if its operations ran one after the other, in as few round trips as that takes:
- * neighbours of a kind go in one statement, and a batch of one kind needs no transaction around it. Vectors are
- * made ahead of all, so that no connection waits for the project's code.
- *
- * Without an index, `index` of a put and `query` of a search do nothing here, as in LangGraph's own store.
+ * Runs a graph's batch as if its operations ran one after the other, in as few round trips as possible: adjacent
+ * operations of one kind share a statement, and a batch of one kind needs no transaction. Vectors are computed first,
+ * so that no connection waits for the project's code. Without an index, `index` of a put and `query` of a search have
+ * no effect, as in LangGraph's own store.
  * @returns LangGraph's results: Items (times as ISO text) or null, arrays of Items, namespaces; null for a put
  */
 export async function runStoreOperations(
@@ -85,7 +84,7 @@ async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group)
     await putItems(sql, group.puts);
     return group.operations.map(() => null);
   }
-  // sent together; the connection answers them in order
+  // pipelined; the connection answers in order
   return Promise.all(group.operations.map(async (one) => JSON.parse(await read(sql, rules, group, one)) as unknown));
 }
 

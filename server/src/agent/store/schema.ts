@@ -16,12 +16,12 @@ export const item = z
     value: jsonObject,
     created_at: z.iso.datetime({ offset: true }),
     updated_at: z.iso.datetime({ offset: true }),
-    /** How alike it is, from -1 to 1; in the results of a search by meaning. */
+    /** Similarity from -1 to 1, in the results of a semantic search. */
     score: z.number().optional(),
   })
   .meta({ id: "Item" });
 
-/** What of the value is embedded. */
+/** Path of a part of the value that is embedded. */
 const indexPath = storableText.refine(isPath, "must be a path such as title, sections[*].text or $");
 
 function isPath(text: string): boolean {

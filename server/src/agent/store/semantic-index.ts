@@ -4,26 +4,26 @@ import type { Embedder } from "./load-embedder.ts";
 import type { ItemPut, Likeness } from "./sql.ts";
 import { parsePath, type Path, textsAt } from "./text-at-path.ts";
 
-/** The project's code may call a service that hangs. */
+/** Limit for embedding calls, because the project's code may call a service that hangs. */
 const EMBED_LIMIT_MS = 30_000;
 
 export interface SemanticIndexOptions {
   embedder: Embedder;
-  /** `embed` of langgraph.json: what names the vectors' kind. */
+  /** `embed` of langgraph.json; identifies the vectors' model. */
   model: string;
   dims: number;
-  /** Of items that do not say it themselves. */
+  /** Paths for items that name none themselves. */
   fields: string[];
-  /** pgvector's, see sql.ts. */
+  /** Schema of pgvector, see sql.ts. */
   vectorSchema: string | null;
 }
 
-/** Finds items by meaning: makes vectors of what is put, and of what is asked. */
+/** Computes vectors of stored items and of search queries. */
 export class SemanticIndex {
   readonly #o: SemanticIndexOptions;
   readonly #paths: Path[];
 
-  /** @throws Error for a field that is no path */
+  /** @throws Error for an invalid path */
   constructor(options: SemanticIndexOptions) {
     this.#o = options;
     this.#paths = options.fields.map(parsePath);
@@ -31,7 +31,7 @@ export class SemanticIndex {
 
   /**
    * Vectors of several items, by one call of the project's code.
-   * @param items `index`: false for none, a list of paths instead of the usual ones
+   * @param items `index`: false for no vectors, or a list of paths instead of the default ones
    */
   async vectorsOf(
     items: { value: unknown; index?: false | string[] | null | undefined }[],
@@ -56,7 +56,7 @@ export class SemanticIndex {
     return { model, vectorSchema, embedding: embedding! };
   }
 
-  /** @throws AppError 502 when the project's code fails, takes too long, or makes something else */
+  /** @throws AppError 502 when the project's code fails, times out, or returns invalid vectors */
   async #embed(count: number, make: () => Promise<number[][]>): Promise<number[][]> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -75,7 +75,7 @@ export class SemanticIndex {
   }
 }
 
-/** Length 1, so that inner products are cosines. A vector of zeros is like nothing. */
+/** Normalises a vector to length 1, so that inner products are cosines. A zero vector is similar to nothing. */
 function toUnit(vector: unknown, dims: number): number[] {
   const numbers = vector as number[];
   if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) throw new Error("a vector must be an array of numbers");

@@ -50,7 +50,7 @@ test("a field that is no path is refused at start", async () => {
 
 test("a provider's model goes by the LangChain package that the project has", async () => {
   const asked: { model: string; input: string[] }[] = [];
-  // stands for the provider, which is not ours: it speaks OpenAI's embeddings endpoint
+  // replaces the external provider: implements OpenAI's embeddings endpoint
   const provider = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));

@@ -4,14 +4,14 @@ import { permits } from "../custom-auth/conditions.ts";
 import { isPermitted } from "../custom-auth/sql.ts";
 import type { Condition } from "./filter.ts";
 
-/** Item of the wire, from `store_items i`. */
+/** Wire format of an item, from `store_items i`. */
 export const ITEM = `json_build_object('namespace', i.namespace, 'key', i.key, 'value', i.value,
   'created_at', i.created_at, 'updated_at', i.updated_at)`;
 
-/** An item whose time is over is not there, whether it was swept or not. */
+/** Excludes expired items, whether they have been swept or not. */
 const ALIVE = `(i.expires_at is null or i.expires_at > now())`;
 
-/** What a project's own rules are compared with (contract §16.5). */
+/** Object that the project's own rules are compared with (contract §16.5). */
 const AS_METADATA = `(i.value || jsonb_build_object('namespace', i.namespace, 'key', i.key))`;
 
 export interface ItemKey {
@@ -19,12 +19,12 @@ export interface ItemKey {
   key: string;
 }
 
-/** A key, and whether reading it begins its time to live anew. */
+/** A key, and whether the read renews its time to live. */
 export interface ItemRead extends ItemKey {
   refresh: boolean;
 }
 
-/** Items in the order of the keys, null where there is none, as one JSON array. */
+/** Items in the order of the keys, null where an item is missing, as one JSON array. */
 export async function selectItems(
   sql: Sql | Transaction,
   reads: ItemRead[],
@@ -56,16 +56,15 @@ export async function selectItems(
 export interface ItemPut extends ItemKey {
   /** null deletes. */
   value: unknown;
-  /** Minutes; null: it stays. */
+  /** Minutes; null: does not expire. */
   ttl_minutes: number | null;
-  /** Of what it is found by, unit vectors; null: it is not. */
+  /** Unit vectors of its texts; null: not indexed. */
   vectors: { id: string; model: string; embeddings: number[][] } | null;
 }
 
 /**
- * Writes and deletes (value null) items, each key at most once, with what they are found by. Rows are taken in the
- * order of their keys, so that two such statements do not wait for each other. Triggers remove the vectors of what
- * was there before.
+ * Writes and deletes (value null) items, each key at most once, with their vectors. Rows are locked in key order, so
+ * that concurrent statements do not deadlock. Triggers remove the previous vectors.
  */
 export async function putItems(
   sql: Sql | Transaction,
@@ -110,8 +109,8 @@ export async function putItems(
 }
 
 /**
- * Whether a caller with such conditions may write the item: what is there has to bear them, and what shall be there.
- * Who deletes what is not there is no different from who deletes another's.
+ * Whether a caller with these conditions may write the item: the stored item, if any, and the new value must meet them.
+ * Deleting a missing item gets the same answer as deleting another user's.
  */
 export async function mayWriteItem(
   sql: Sql,
@@ -134,7 +133,7 @@ export interface ItemSearch {
   sees?: readonly AccessCondition[] | undefined;
 }
 
-/** What is looked for by meaning. */
+/** Query of a semantic search. */
 export interface Likeness {
   model: string;
   /** A unit vector. */
@@ -144,8 +143,8 @@ export interface Likeness {
 }
 
 /**
- * Newest first, or most alike first. The prefix is compared label by label, so that no label is a pattern and none
- * matches the beginning of a longer one; its first two labels are served by store_items_by_prefix. Comparisons hold
+ * Newest first, or most similar first. The prefix is compared label by label, so that no label acts as a pattern and
+ * none matches the start of a longer one; its first two labels are served by store_items_by_prefix. Comparisons hold
  * only between values of one type: a number is never greater than a string.
  */
 export async function searchItems(
@@ -184,10 +183,11 @@ const newest = (sql: Sql | Transaction, search: ItemSearch) => sql`
   order by i.updated_at desc, i.namespace, i.key limit ${search.limit} offset ${search.offset}`;
 
 /**
- * Every vector below the prefix is compared, so the answer is exact. pgvector's own indexes are not used: they
- * choose neighbours first and look at namespace and filter afterwards, and a user's memories are few among all.
- * Measured, 1536 dimensions: 28 µs a vector with pgvector (cast included), 210 µs without. Unit vectors make the
- * inner product the cosine; an item counts by its most similar text.
+ * Compares every vector below the prefix, so the answer is exact. pgvector's own indexes are not used: they choose
+ * neighbours first and filter by namespace and conditions afterwards, and a user's memories are few among all.
+ *
+ * Measured with 1536 dimensions: 28 µs per vector with pgvector (cast included), 210 µs without. Unit vectors make the
+ * inner product the cosine; an item's score is that of its most similar text.
  */
 function mostAlike(sql: Sql | Transaction, search: ItemSearch, { model, embedding, vectorSchema }: Likeness) {
   const score =
@@ -207,7 +207,7 @@ function mostAlike(sql: Sql | Transaction, search: ItemSearch, { model, embeddin
 }
 
 export interface NamespaceSearch {
-  /** `*` in a path stands for any one label. */
+  /** `*` in a path matches any single label. */
   conditions: { match_type: "prefix" | "suffix"; path: string[] }[];
   maxDepth: number | null;
   limit: number;
@@ -236,7 +236,7 @@ export async function listNamespaces(
   return row!.items;
 }
 
-/** @returns how many items went, at most `limit` */
+/** @returns the number of deleted items, at most `limit` */
 export async function deleteExpiredItems(sql: Sql, limit: number): Promise<number> {
   const gone = await sql`
     delete from store_items i using (
@@ -247,7 +247,7 @@ export async function deleteExpiredItems(sql: Sql, limit: number): Promise<numbe
   return gone.length;
 }
 
-/** The schema that pgvector is installed in, quoted; null where it is not. */
+/** Schema that pgvector is installed in, quoted; null where it is not installed. */
 export async function findVectorSchema(sql: Sql): Promise<string | null> {
   const [row] = await sql<{ name: string }[]>`
     select quote_ident(n.nspname) as name from pg_extension e join pg_namespace n on n.oid = e.extnamespace
@@ -255,7 +255,7 @@ export async function findVectorSchema(sql: Sql): Promise<string | null> {
   return row?.name ?? null;
 }
 
-/** Installs pgvector where the server has it and this user may. */
+/** Installs pgvector if the server has it and the database user may. */
 export async function installVector(sql: Sql): Promise<void> {
   await sql`create extension if not exists vector`;
 }

@@ -10,20 +10,23 @@ export interface NewItem extends ItemKey {
   /** null deletes. */
   value: unknown;
   index?: false | string[] | null | undefined;
-  /** Minutes; null: it stays; undefined: as langgraph.json says. */
+  /** Minutes; null: does not expire; undefined: langgraph.json's default. */
   ttl?: number | null | undefined;
 }
 
-/** What langgraph.json says of the store. One for a server; it changes with the project. */
+/** The `store` section of langgraph.json. One instance per server, reconfigured when the project changes. */
 export class StoreRules {
-  /** Absent: nothing is found by meaning. */
+  /** Null: no semantic search. */
   index: SemanticIndex | null = null;
-  /** Minutes, of items that are put without a time to live. */
+  /** Minutes, for items put without a time to live. */
   #defaultTtl: number | null = null;
   refreshOnRead = true;
   sweepMinutes = 5;
 
-  /** @throws ConfigError when the embedding function cannot be loaded; then all is as it was */
+  /**
+   * Applies the project's settings.
+   * @throws ConfigError when the embedding function cannot be loaded; nothing has changed then
+   */
   async configure(sql: Sql, project: Project, log: Log): Promise<void> {
     const { index, ttl } = project.config.store ?? {};
     this.index = index ? await openIndex(sql, project, index, log) : null;
@@ -32,7 +35,7 @@ export class StoreRules {
     this.sweepMinutes = ttl?.sweep_interval_minutes ?? 5;
   }
 
-  /** With time to live and vectors; may call the project's code, so never within a transaction. */
+  /** Adds time to live and vectors. May call the project's code, so never within a transaction. */
   async prepare(items: NewItem[]): Promise<ItemPut[]> {
     const vectors = await this.index?.vectorsOf(items);
     return items.map(({ namespace, key, value, ttl }, i) => ({
@@ -57,7 +60,7 @@ async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: L
     );
     vectorSchema = await findVectorSchema(sql);
   }
-  // pgvector's type ends here
+  // above the limit of pgvector's type
   if (dims > 16_000) vectorSchema = null;
   try {
     return new SemanticIndex({ embedder, model, dims, fields: config.fields ?? ["$"], vectorSchema });

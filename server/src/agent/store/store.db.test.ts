@@ -230,7 +230,7 @@ test("an item whose time is over is not there, whether it was swept or not", asy
   await put("default");
   expect([await minutesLeft("stays"), await minutesLeft("default")]).toEqual([null, null]);
 
-  // reading begins it anew, unless the reader says otherwise
+  // a read renews the time to live unless the caller opts out
   await soon("a");
   await get("a", "&refresh_ttl=false");
   await keys({ namespace_prefix: at, refresh_ttl: false });
@@ -252,7 +252,7 @@ test("an item whose time is over is not there, whether it was swept or not", asy
   await over("stays");
   await over("default");
   expect(await namespaces({ prefix: at })).toEqual([]);
-  // what is put then is new
+  // an item put after that is a new one
   await put("a", 10);
   expect((await get("a")).json.created_at > first.created_at).toBe(true);
   await put("a", null);

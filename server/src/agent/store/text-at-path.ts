@@ -1,15 +1,15 @@
 /**
- * Which texts of an item are embedded. Paths as LangGraph's stores read them: `a.b`, `tags[0]`, `tags[-1]`,
- * `sections[*].title`, `$` for the whole value.
+ * Selects the texts of an item that are embedded. Paths have the syntax of LangGraph's stores: `a.b`, `tags[0]`,
+ * `tags[-1]`, `sections[*].title`, `$` for the whole value.
  */
 export type Path = (string | number | typeof EACH)[];
 
-/** Of an array or object. */
+/** Every element of an array or object. */
 const EACH = Symbol("each");
 
 const STEP = /^(?:\.?([^.[\]]+)|\[(\*|-?\d{1,9})\])/;
 
-/** @throws Error for what is no path */
+/** @throws Error for an invalid path */
 export function parsePath(name: string): Path {
   if (name === "$") return [];
   const steps: Path = [];
@@ -25,7 +25,7 @@ export function parsePath(name: string): Path {
   return steps;
 }
 
-/** What the path leads to, as text; nothing for what is not there, null or empty. */
+/** Values at the path, as text; missing, null and empty values are left out. */
 export function textsAt(value: unknown, path: Path): string[] {
   return path
     .reduce<unknown[]>((found, step) => found.flatMap((one) => follow(one, step)), [value])

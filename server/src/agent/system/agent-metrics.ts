@@ -6,7 +6,7 @@ import { selectQueueDepth } from "./sql.ts";
 
 const HOST_STATES = ["starting", "ready", "draining", "dead"] as const;
 
-/** Graph ids are those of langgraph.json, so there are few. */
+/** Registers the histogram of run durations. Graph ids come from langgraph.json, so labels are few. */
 export function runDurations(registry: Registry): (graphId: string, outcome: string, seconds: number) => void {
   const histogram = new Histogram({
     name: "heddle_run_duration_seconds",
@@ -18,7 +18,7 @@ export function runDurations(registry: Registry): (graphId: string, outcome: str
   return (graph, outcome, seconds) => histogram.observe({ graph, outcome }, seconds);
 }
 
-/** Gauges that are read when somebody asks; between scrapes they cost nothing. */
+/** Registers gauges that are read at each scrape; they cost nothing in between. */
 export function registerAgentMetrics(
   registry: Registry,
   deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons" | "settings">,
@@ -43,7 +43,7 @@ export function registerAgentMetrics(
         for (const state of ["due", "later", "running"] as const) this.set({ state }, depth[state]);
         oldest.set(depth.oldest_due);
       } catch (error) {
-        // the other figures matter most when the database is away
+        // the other metrics matter most while the database is unavailable
         deps.log.warn({ err: error }, "the queue's depth cannot be measured");
       }
     },

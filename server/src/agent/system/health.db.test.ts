@@ -13,7 +13,7 @@ const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(J
 const logged = (msg: string) => lines.filter((line) => line.msg === msg).map(({ level }) => level);
 
 const db = await testDatabase();
-/** A connection beside it. */
+/** An additional connection. */
 const beside = await testDatabase();
 const early = await testAgentServer({ HEDDLE_HEALTH_GRACE_SECS: "4" }, undefined, { db, log });
 const { call } = early;
@@ -50,7 +50,7 @@ test("without its database a server is not ready at once, and not alive after th
       false,
       expect.stringContaining("The database does not answer"),
     ]);
-    // what its control plane looks at is there all the same
+    // the checks that its control plane reads are present all the same
     expect(deep.json.checks).toMatchObject({ graphs: { trail: true }, graph_hosts: { ok: true } });
 
     await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);
@@ -63,7 +63,7 @@ test("without its database a server is not ready at once, and not alive after th
   }
   await expect.poll(async () => (await ready()).status).toBe(200);
   expect((await call("GET", "/ok")).status).toBe(200);
-  // one line at once, none for each of the polls since, and one at the end
+  // one line at the start, none for the polls in between, and one at the end
   for (const work of ["runs could not be claimed", "the heartbeat failed", "webhooks could not be claimed"]) {
     await expect.poll(() => logged(`over: ${work}`)).toEqual([40]);
     expect([work, logged(work)]).toEqual([work, [50]]);

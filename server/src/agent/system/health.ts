@@ -6,12 +6,12 @@ import { ServerHealth } from "../../base/server-health.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
 
-/** Claims and heartbeats that fail for longer make the server not ready, in milliseconds. */
+/** Milliseconds for which claims or heartbeats may fail before the server is not ready. */
 const FAILING_MS = 5000;
 
 type Parts = Pick<AgentDeps, "sql" | "log" | "settings" | "dataDir" | "hosts" | "queue"> & { lease: ServerLease };
 
-/** What an agent server or worker needs to execute runs. */
+/** Health checks of everything that an agent server or worker needs to execute runs. */
 export function agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }: Parts): ServerHealth {
   const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
   return new ServerHealth({
@@ -36,7 +36,7 @@ function checkHosts(hosts: AgentDeps["hosts"]): CheckResult {
   return { ok: true, ready };
 }
 
-/** The parts by the names that `/ok?check_db` has for them, and each graph by whether it loads. */
+/** The checks under the names of `/ok?check_db`, and whether each graph has loaded. */
 export function describeParts({ checks }: HealthReport, hosts: AgentDeps["hosts"]) {
   const { hosts: graphHosts, ...others } = checks;
   const graphs = Object.entries(hosts.graphs ?? {}).map(([id, status]) => [id, status.ok] as const);

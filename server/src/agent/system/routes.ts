@@ -11,7 +11,7 @@ import * as schema from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-/** `others`: the endpoints that the document describes besides these. */
+/** @param others further endpoints for the OpenAPI document */
 export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const version = readVersion();
   const prefix = mountPrefix(deps);
@@ -31,7 +31,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         if (!query.check_db) return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
         const now = await health.ready();
         const checks = describeParts(now, hosts);
-        // contract §3: the database is asked, and its absence is a 500
+        // contract §3: the database is queried, and its absence is a 500
         const { database } = now.checks;
         if (database?.ok === false) {
           const detail = `The database does not answer: ${database.reason}.`;
@@ -54,13 +54,13 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
           version,
           langgraph_js_version: deps.hosts.langgraphVersion ?? null,
           context: "js",
-          // what is built, not what is planned
+          // implemented features only
           flags: {
             assistants: true,
             crons: true,
             webhooks: !deps.project.webhooks.disabled,
             langsmith: deps.hosts.traces,
-            // the project and the example of a request's langsmith_tracer get the trace
+            // a request's langsmith_tracer may name the project and the example that get the trace
             langsmith_tracing_replicas: deps.hosts.traces,
             // the query parameter `namespace` of run streams
             stream_namespaces: true,
@@ -74,7 +74,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       registry: deps.metrics.registry,
       document() {
         const description = "Threads, runs and state of LangGraph graphs, kept in Postgres.";
-        // routes are in the order in which they are matched
+        // routes are in matching order; the document has its own
         const first = ["Assistants", "Threads", "Runs", "Crons"];
         const info = { title: "Heddle agent server", version, description, first };
         const manners = { errors: deps.settings.errors, limited: false };

@@ -7,7 +7,7 @@ export const okQuery = z.object({ check_db: queryFlag });
 
 const part = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
 
-/** With `check_db`: what the server depends on. */
+/** Dependencies of the server, with `check_db`. */
 const checks = z.object({
   database: part.extend({ ms: z.number().optional() }),
   graph_hosts: part.extend({ ready: z.int().optional() }),

@@ -3,10 +3,10 @@ import type { Sql } from "../../base/db/connect.ts";
 export interface QueueDepth {
   /** May start as soon as its thread and a slot are free. */
   due: number;
-  /** Waits for its time: after_seconds, or the pause before a retry. */
+  /** Not due yet: after_seconds, or the pause before a retry. */
   later: number;
   running: number;
-  /** How long the oldest due run has waited, in seconds. */
+  /** Wait of the oldest due run in seconds. */
   oldest_due: number;
 }
 

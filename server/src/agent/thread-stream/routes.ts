@@ -34,7 +34,9 @@ export function threadStreamRoutes(deps: AgentDeps): Route[] {
   ];
 }
 
-/** `Last-Event-ID`: none: what comes; `-`: all that is kept; `<run id>:<number>`: what follows that frame. */
+/**
+ * Parses `Last-Event-ID`. Absent: new frames only; `-`: all that is kept; `<run id>:<number>`: frames after that one.
+ */
 function positionOf(id: string | undefined): ThreadFramesOptions["from"] {
   if (id === undefined) return "now";
   if (id === "-" || id === "-1") return "start";

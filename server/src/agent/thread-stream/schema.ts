@@ -3,7 +3,7 @@ import { z } from "zod";
 export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as const;
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
-/** One, several as a JSON array or with commas, or the parameter several times. */
+/** A single mode, a JSON array, a comma-separated list, or a repeated parameter. */
 const modes = z
   .union([z.string(), z.array(z.string())])
   .optional()

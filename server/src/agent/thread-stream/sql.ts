@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Where a run stands among those of its thread: they run one after the other. */
+/** Position of a run in its thread, whose runs are executed one after the other. */
 export interface RunPlace {
   run_id: string;
   /** Microseconds since 1970, as text: a bigint. */
@@ -12,7 +12,7 @@ export interface StartedRun extends RunPlace {
   is_final: boolean;
 }
 
-/** The next runs of a thread that have begun; `after` null: from the first. Index runs_by_thread. */
+/** The next runs of a thread that have started; `after` null: from the first. Index runs_by_thread. */
 export function selectStartedRuns(sql: Sql, threadId: string, after: RunPlace | null): Promise<StartedRun[]> {
   return sql<StartedRun[]>`
     select * from (
@@ -24,7 +24,7 @@ export function selectStartedRuns(sql: Sql, threadId: string, after: RunPlace | 
     order by r.started::bigint, r.seq::bigint limit 50`;
 }
 
-/** The run that began last. */
+/** The run that started last. */
 export async function selectLastStarted(sql: Sql, threadId: string): Promise<StartedRun | undefined> {
   const [row] = await sql<StartedRun[]>`
     select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as started, seq::text as seq,
@@ -44,13 +44,13 @@ export async function selectRunPlace(sql: Sql, threadId: string, runId: string):
 
 export interface ThreadSign {
   thread_id: string;
-  /** Changes when a run begins. */
+  /** Changes when a run starts. */
   runs: string;
   /** Changes when the state does. */
   state: string;
 }
 
-/** What tells that something happened on these threads; those that are gone are not in the answer. */
+/** Change markers of threads; deleted threads are missing. */
 export function selectThreadSigns(sql: Sql, threadIds: string[]): Promise<ThreadSign[]> {
   return sql<ThreadSign[]>`
     select t.thread_id, t.state_updated_at::text as state,
@@ -58,7 +58,7 @@ export function selectThreadSigns(sql: Sql, threadIds: string[]): Promise<Thread
     from threads t where t.thread_id = any(${threadIds}::uuid[])`;
 }
 
-/** JSON text. */
+/** The thread's state as JSON text. */
 export async function selectThreadState(sql: Sql, threadId: string): Promise<string | undefined> {
   const [row] = await sql<{ state: string }[]>`
     select json_build_object('thread_id', thread_id, 'status', status, 'values', values, 'interrupts', interrupts,

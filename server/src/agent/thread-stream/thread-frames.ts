@@ -1,9 +1,9 @@
 /**
- * The frames of all runs of a thread, in the order in which the runs began, for as long as somebody listens.
+ * The frames of all runs of a thread, in the order in which the runs started, for as long as a reader is connected. A
+ * thread's runs take turns, so its stream is their streams one after the other.
  *
- * A thread's runs take turns, so its stream is their streams one after the other. A frame's id names the run and its
- * number there; a reader that comes back with one goes on with the next frame of that run, wherever it is executed,
- * and then with the runs after it. Frames of runs whose time to live is over are left out.
+ * A frame's id is its run's id and its number there. A reader that resumes with one gets the next frame of that run,
+ * whichever server executes it, and then the runs after it. Frames of runs past their time to live are left out.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -22,27 +22,27 @@ import {
 } from "./sql.ts";
 import type { ThreadWatch } from "./thread-watch.ts";
 
-/** How long frames that are made already may take to get here from the server that executes the run. */
+/** Longest wait for existing frames to arrive from the server that executes the run. */
 const ARRIVAL_MS = 1500;
 
 export interface ThreadPosition {
   runId: string;
-  /** Of the last frame that was seen. */
+  /** Number of the last frame that the reader has seen. */
   number: number;
 }
 
 export type ThreadFrame =
-  /** `number` is one past the run's last frame when the run's end is told. */
+  /** For an end, `number` is one past the run's last frame. */
   | { kind: "frame"; runId: string; number: number; name: string; frame: Buffer }
   | { kind: "end"; runId: string; number: number }
-  /** JSON text of the thread's state, which has changed. */
+  /** JSON text of the thread's new state. */
   | { kind: "state"; state: string };
 
 export interface ThreadFramesOptions {
   threadId: string;
-  /** "now": only what comes; "start": all that is kept. */
+  /** "now": new frames only; "start": all that are kept. */
   from: ThreadPosition | "now" | "start";
-  /** Whether changes of the state are told too. */
+  /** Whether to emit changes of the state as well. */
   states: boolean;
   signal: AbortSignal;
 }
@@ -50,8 +50,8 @@ export interface ThreadFramesOptions {
 export type ThreadReaderDeps = ReaderDeps & { threadWatch: ThreadWatch };
 
 /**
- * "Now" is when this resolves. The frames end when the signal is given, the thread is gone, or the server stops.
- * Undefined: there is no such thread.
+ * Opens the stream of a thread's frames. "now" is the moment when this resolves. The stream ends when the signal
+ * aborts, the thread is gone, or the server stops. Undefined when the thread does not exist.
  */
 export async function openThreadFrames(
   deps: ThreadReaderDeps,
@@ -98,13 +98,13 @@ async function startOf(deps: ThreadReaderDeps, { threadId, from }: ThreadFramesO
   if (from !== "now") {
     const run = await selectRunPlace(deps.sql, threadId, from.runId);
     if (run) return { after: run, resumed: { run, from: from.number + 1 } };
-    // rolled back or deleted meanwhile: nothing of it can follow
+    // rolled back or deleted meanwhile: no frame can follow
   }
   const run = await selectLastStarted(deps.sql, threadId);
   if (!run) return { after: null };
   if (run.is_final) return { after: run };
   const stream = streamOf(deps, run);
-  // what was made before is not news; elsewhere it is known when it comes
+  // existing frames are skipped; those of another server's run have to arrive first to be counted
   if (!deps.queue.has(run.run_id))
     await Promise.race([stream.log.waitFor(0), sleep(ARRIVAL_MS, undefined, { ref: false })]);
   return { after: run, resumed: { run, from: stream.log.count } };
@@ -115,7 +115,7 @@ function streamOf({ streams, queue, follower }: ReaderDeps, run: RunPlace): RunS
   return local && (local.outcome || queue.has(run.run_id)) ? local : follower.follow(run.run_id);
 }
 
-/** From frame `from` on to the run's end, and that. */
+/** Yields a run's frames from number `from`, then its end. */
 async function* runFrames(
   deps: ThreadReaderDeps,
   run: StartedRun,
@@ -129,10 +129,10 @@ async function* runFrames(
   try {
     for (let at = from; !signal.aborted;) {
       await Promise.race([log.waitFor(at), aborted]);
-      // it may go on elsewhere: the reader has to come back, not to take this for the run's end
+      // the run may continue on another server: the reader must reconnect, not take this for the run's end
       if (log.aborted) throw new Error("the stream of a run was disposed of");
       if (at >= log.count) {
-        // its end may have been told already
+        // the end may have been emitted already
         if (log.closed && at === log.count && log.count > 0) yield { kind: "end", runId, number: at };
         return;
       }
@@ -147,7 +147,7 @@ async function* runFrames(
   }
 }
 
-/** A frame with another id, as bytes. */
+/** Returns the frame's bytes with another id. */
 export function frameWithId(name: string, frame: Buffer, id: string): Buffer {
   return Buffer.concat([Buffer.from(`event: ${name}\ndata: `), frameData(frame), Buffer.from(`\nid: ${id}\n\n`)]);
 }

@@ -35,7 +35,7 @@ interface Frame {
   id: string | undefined;
 }
 
-/** Opens the stream and reads until `count` frames are there. */
+/** Opens the stream and reads until `count` frames have arrived. */
 async function open(url: string, threadId: string, options: { query?: string; lastEventId?: string } = {}) {
   const leave = new AbortController();
   const response = await fetch(`${url}/threads/${threadId}/stream${options.query ?? ""}`, {
@@ -92,7 +92,7 @@ test(
     expect(runs.size).toBe(2);
     await Promise.all([near.close(), far.close()]);
 
-    // who comes back goes on after what was seen, at any server, from any frame
+    // a reader resumes after its last frame, at any server, from any frame
     for (const [i, { id }] of near.frames.entries()) {
       if (i % 3 !== 0) continue;
       const again = await open(i % 2 ? owner.url : other.url, thread, { lastEventId: id! });

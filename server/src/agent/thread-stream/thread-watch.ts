@@ -7,15 +7,15 @@ import { selectThreadSigns, type ThreadSign } from "./sql.ts";
 const POLL_MS = 500;
 
 interface Watched {
-  /** undefined: the thread is gone. */
+  /** Undefined when the thread is gone. */
   sign: ThreadSign | undefined;
   changed: Deferred<void>;
   readers: number;
 }
 
 /**
- * Tells when a run begins on a thread, or its state changes, on whichever server: one query for all threads that
- * somebody watches here, twice a second, and at once for what this server begins itself.
+ * Notifies readers when a run starts on a thread or its state changes, on any server: one query for all watched
+ * threads, twice a second, and at once for runs that start here.
  */
 export class ThreadWatch {
   readonly #sql: Sql;
@@ -29,7 +29,7 @@ export class ThreadWatch {
     this.#failure = new RepeatedFailure({ log, message: "threads could not be watched" });
   }
 
-  /** Readers that wait come to an end. */
+  /** Ends all waiting readers. */
   stop(): void {
     clearInterval(this.#timer);
     const all = [...this.#threads.values()];
@@ -37,7 +37,7 @@ export class ThreadWatch {
     for (const watched of all) wake(watched);
   }
 
-  /** Resolves with the thread's sign when it is another than `known`; undefined: the thread is gone. */
+  /** Resolves with the thread's sign once it differs from `known`; undefined when the thread is gone. */
   async next(threadId: string, known: ThreadSign, signal: AbortSignal): Promise<ThreadSign | undefined> {
     let watched = this.#threads.get(threadId);
     if (!watched) {
@@ -60,7 +60,7 @@ export class ThreadWatch {
     }
   }
 
-  /** A run begins here. */
+  /** Checks at once, because a run starts here. */
   touch(threadId: string): void {
     if (this.#threads.has(threadId)) void this.#look();
   }

@@ -45,8 +45,8 @@ function metadataOf(body: ThreadCreate): Record<string, unknown> {
 }
 
 /**
- * The thread becomes visible only with its state. The host writes checkpoints over a connection of its own,
- * so these are removed when the rest fails.
+ * Inserts the thread and its state in one transaction, so that it becomes visible only with its state. The host writes
+ * checkpoints over its own connection; they are deleted when the rest fails.
  */
 async function insertWithState(
   deps: Pick<AgentDeps, "sql" | "hosts">,

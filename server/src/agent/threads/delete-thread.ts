@@ -3,11 +3,14 @@ import type { AgentDeps } from "../deps.ts";
 import { deleteThreadStreams } from "../runs/stream-sql.ts";
 import { deleteThreadRows, threadExists } from "./sql.ts";
 
-/** Stops the thread's runs, then deletes it and all that belongs to it. @returns false when there is none */
+/**
+ * Stops the thread's runs, then deletes it with all its data.
+ * @returns false when it does not exist
+ */
 export async function deleteThread(deps: Pick<AgentDeps, "sql" | "queue">, threadId: string): Promise<boolean> {
   if (!(await threadExists(deps.sql, threadId))) return false;
   await deps.queue.stopThread(threadId);
-  // once more changes nothing, where the answer was lost
+  // idempotent, so it is repeated when the answer was lost
   await whileAway(() => deleteThreadRows(deps.sql, threadId));
   await whileAway(() => deleteThreadStreams(deps.sql, threadId));
   return true;

@@ -5,14 +5,17 @@ import { storableText } from "../../base/http/fields.ts";
 const PATH = /^(values|metadata|config|interrupts)((?:\.[^.[\]]+|\[-?\d{1,9}\])*)$/;
 const SEGMENT = /\.([^.[\]]+)|\[(-?\d+)\]/g;
 
-/** One alias of `extract`: a column and the path below it, as Postgres' `#>` takes it (-1 is the last of a list). */
+/**
+ * One alias of `extract`: a column and a path below it, in the form of Postgres' `#>` (-1 is the last element of a
+ * list).
+ */
 export interface Extract {
   alias: string;
   column: string;
   path: string[];
 }
 
-/** `{"last": "values.messages[-1].content"}`: parts of a thread under names of the caller's (contract §5). */
+/** `{"last": "values.messages[-1].content"}`: parts of a thread under aliases chosen by the caller (contract §5). */
 export const extractPaths = z
   .record(
     storableText,

@@ -3,7 +3,7 @@ import { notFound } from "../../base/errors.ts";
 import type { AgentDeps } from "../deps.ts";
 import { selectStateRow, type StateRow } from "./sql.ts";
 
-/** A thread that no graph has run on (contract §6). */
+/** State of a thread on which no graph has run (contract §6). */
 const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],
@@ -19,7 +19,7 @@ interface StateRead {
   select?: string[] | null;
 }
 
-/** @returns a ThreadState as JSON text, ready-made by the host unless the caller selected parts of it */
+/** @returns a ThreadState as JSON text, passed through from the host unless the caller selected parts of it */
 export async function readState(deps: AgentDeps, threadId: string, read: StateRead): Promise<string | Buffer> {
   const thread = await threadOf(deps, threadId);
   const { checkpoint, subgraphs } = read;
@@ -69,7 +69,7 @@ async function threadOf(deps: AgentDeps, threadId: string): Promise<StateRow> {
 
 const isNull = (json: string | Buffer): boolean => json.length === 4 && json.toString() === "null";
 
-/** `values.<key>` keeps one key of the values. */
+/** Selects fields of the state; `values.<key>` selects one key of the values. */
 function pick(json: string | Buffer, names: string[]): string {
   const state = JSON.parse(json.toString()) as Record<string, unknown>;
   const picked: Record<string, unknown> = {};

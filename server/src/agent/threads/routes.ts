@@ -20,7 +20,7 @@ export const unknownThread = (id: string) => notFound(`Thread with ID ${id} not 
 
 export function threadRoutes(deps: AgentDeps): Route[] {
   const { sql } = deps;
-  // each holds a connection while user code may run, which may itself need one for the store
+  // each update holds a connection while user code may run, which may itself need one for the store
   const updates = new ConcurrencyLimit(Math.max(1, Math.floor(deps.settings.databasePool / 2)));
   return [
     route({

@@ -8,7 +8,7 @@ export const threadParams = z.object({ thread_id: uuid });
 const strategy = z.enum(["delete", "keep_latest"]);
 
 /**
- * Minutes since the last activity, and what then happens; a number alone means that it is deleted. Null is a wish too:
+ * Minutes since the last activity, and the action when they are over; a bare number means deletion. Null is explicit:
  * the thread stays, whatever the project's default is.
  */
 const ttl = z
@@ -22,7 +22,7 @@ const ttl = z
     return { minutes: given.ttl, strategy: given.strategy ?? "delete" };
   });
 export interface ThreadTtl {
-  /** Infinity: it stays. */
+  /** Infinity: does not expire. */
   minutes: number;
   strategy: z.output<typeof strategy>;
 }
@@ -37,13 +37,13 @@ export const thread = z
     state_updated_at: z.iso.datetime({ offset: true }),
     metadata: jsonObject,
     status,
-    /** Absent in the answer to the creation of a thread that has none. */
+    /** Absent in the response to the creation of a thread without config. */
     config: jsonObject.optional(),
     values: z.unknown(),
-    /** Keyed by the id of the task that was interrupted. */
+    /** Keyed by the id of the interrupted task. */
     interrupts: z.record(z.string(), z.array(z.unknown())),
     error: z.unknown(),
-    /** Only when it was asked for; null: it stays. */
+    /** Present only on request; null: does not expire. */
     ttl: z
       .object({
         strategy,
@@ -54,7 +54,7 @@ export const thread = z
   })
   .meta({ id: "Thread" });
 
-/** `include=ttl`; several by commas, as a JSON array, or by repeating it. What there is not is not included. */
+/** `include=ttl`; several values comma-separated, as a JSON array, or repeated. Unknown values are ignored. */
 export const getQuery = z.object({
   include: z
     .union([z.string(), z.array(z.string())])
@@ -64,7 +64,7 @@ export const getQuery = z.object({
 
 const part = z.object({ count: z.int(), bytes: z.int() });
 
-/** What a thread occupies: bytes as they are kept, compressed where they are, without indexes. */
+/** Storage used by a thread: bytes as stored, after compression, without indexes. */
 export const storage = z
   .object({
     thread_id: z.guid(),
@@ -102,7 +102,7 @@ export const createBody = z
   .object({
     thread_id: uuid.nullish(),
     metadata: jsonObject.nullish(),
-    /** Kept as `metadata.graph_id`. */
+    /** Stored as `metadata.graph_id`. */
     graph_id: z.string().nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     supersteps: z.array(z.object({ updates: z.array(stateUpdate).min(1) })).nullish(),

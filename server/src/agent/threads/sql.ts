@@ -7,7 +7,7 @@ import { permits } from "../custom-auth/conditions.ts";
 import type { Extract } from "./extract.ts";
 import type { ThreadFilter, ThreadSearch, ThreadTtl } from "./schema.ts";
 
-/** On the wire's name, the column of `threads t`. */
+/** Columns of `threads t` by their names on the wire. */
 const COLUMNS = {
   thread_id: "t.thread_id",
   created_at: "t.created_at",
@@ -23,7 +23,7 @@ const COLUMNS = {
 /** Threads have no context of their own; the name is accepted because the contract lists it. */
 const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
 
-/** Of the wire; null for a thread that stays. */
+/** Wire format of the time to live; null for a thread that does not expire. */
 const TTL = `case when t.ttl_minutes < 'Infinity' then
   json_build_object('strategy', t.ttl_strategy, 'ttl', t.ttl_minutes, 'expires_at', t.expires_at) end`;
 
@@ -68,7 +68,7 @@ export async function patchThread(
   return row?.wire;
 }
 
-/** Deletes the thread with its runs, checkpoints and their writes. */
+/** Deletes the thread with its runs, checkpoints and checkpoint writes. */
 export async function deleteThreadRows(sql: Sql, id: string): Promise<void> {
   await sql`select delete_thread(${id})`;
 }
@@ -79,7 +79,10 @@ export async function copyThread(sql: Sql, source: string, target: string): Prom
   return row?.wire ?? undefined;
 }
 
-/** Keeps of each thread the latest checkpoint only. @returns how many threads there were; busy ones are left alone */
+/**
+ * Deletes all checkpoints of the threads except the latest. Busy threads are skipped.
+ * @returns the number of pruned threads
+ */
 export async function pruneThreads(sql: Sql, ids: string[]): Promise<number> {
   const [row] = await sql<{ pruned: number }[]>`
     select count(*) filter (where prune_thread(id))::int as pruned
@@ -87,7 +90,7 @@ export async function pruneThreads(sql: Sql, ids: string[]): Promise<number> {
   return row!.pruned;
 }
 
-/** A thread that the caller may know of. */
+/** Finds a thread that is visible to the caller. */
 export async function findPermittedThread(
   sql: Sql,
   id: string,
@@ -116,8 +119,8 @@ function extracted(sql: Sql, extracts: Extract[]) {
 
 /**
  * threads_by_creation and threads_by_update serve the usual orders, threads_by_metadata the filter. The page is
- * found first, by keys alone: printing a thread reads its values, and that only ten of many are worth it the
- * planner does not know.
+ * selected first, by keys alone: serialising a thread reads its values, and the planner cannot know that only a page of
+ * them is needed.
  */
 export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: readonly AccessCondition[]): Promise<Page> {
   const where = matching(sql, search, sees);
@@ -150,7 +153,7 @@ export async function countThreads(sql: Sql, filter: ThreadFilter, sees?: readon
   return row!.n;
 }
 
-/** What a read of the state needs. */
+/** Fields of a thread needed to read its state. */
 export interface StateRow {
   graph_id: string | null;
   config: Record<string, unknown>;
@@ -162,13 +165,14 @@ export async function selectStateRow(sql: Sql, id: string): Promise<StateRow | u
   return row;
 }
 
-/** Locks the thread: no run starts on it, and no other update, until the transaction ends. */
+/** Locks the thread until the transaction ends: no run starts on it, and no other update. */
 export async function lockStateRow(tx: Transaction, id: string): Promise<(StateRow & { busy: boolean }) | undefined> {
-  // updates one by one; shared, because the host's own transaction locks the row against runs too (holds_head)
+  // serialises updates; the row lock is shared, because the host's own transaction locks the row against runs too
+  // (holds_head)
   await tx`select pg_advisory_xact_lock(hashtextextended(${id}, 1))`;
   const [locked] = await tx`select 1 from threads where thread_id = ${id} for share`;
   if (!locked) return undefined;
-  // a statement of its own, so that it sees the runs that were accepted while it waited for the lock
+  // a separate statement, so that it sees runs accepted while this one waited for the lock
   const [row] = await tx<(StateRow & { busy: boolean })[]>`
     select metadata ->> 'graph_id' as graph_id, config,
            exists (select 1 from runs r where r.thread_id = t.thread_id and r.status in ('pending', 'running')) as busy
@@ -177,7 +181,7 @@ export async function lockStateRow(tx: Transaction, id: string): Promise<(StateR
 }
 
 /**
- * Stores the head state after an update by hand. `result` is the host's answer to `state.update` as it came.
+ * Stores the head state after a state update. `result` is the host's unparsed answer to `state.update`.
  * @returns the new checkpoint as JSON text
  */
 export async function settleUpdatedState(tx: Transaction, id: string, result: string): Promise<string> {
@@ -197,30 +201,33 @@ export async function settleUpdatedState(tx: Transaction, id: string, result: st
   return row!.checkpoint;
 }
 
-/** A thread whose row does not show the checkpoint that a state update has written. `since`: text of a timestamp. */
+/** A thread whose row does not reflect the checkpoint written by a state update. `since`: a timestamp as text. */
 export interface StaleThread {
   thread_id: string;
   since: string;
 }
 
-/** Those that have been so for `ageMs`, oldest first. */
+/** Threads that have been stale for `ageMs`, oldest first. */
 export function selectStaleThreads(sql: Sql, ageMs: number): Promise<StaleThread[]> {
   return sql<StaleThread[]>`
     select thread_id, since::text from stale_threads where since <= now() - make_interval(secs => ${ageMs / 1000})
     order by since limit 20`;
 }
 
-/** Moves a thread behind the others. */
+/** Moves a thread to the end of the list. */
 export async function postponeStale(sql: Sql, { thread_id, since }: StaleThread): Promise<void> {
   await sql`update stale_threads set since = now() where thread_id = ${thread_id} and since::text = ${since}`;
 }
 
-/** Unless another update has come meanwhile. */
+/** Removes the mark, unless another update has set it anew. */
 export async function unmarkStale(sql: Sql, { thread_id, since }: StaleThread): Promise<void> {
   await sql`delete from stale_threads where thread_id = ${thread_id} and since::text = ${since}`;
 }
 
-/** Removes what a host wrote for a thread whose creation failed; not of one that was committed, its answer lost. */
+/**
+ * Deletes the checkpoints that a host wrote for a thread whose creation failed, unless the creation was committed and
+ * only its answer was lost.
+ */
 export async function deleteCheckpoints(sql: Sql, id: string): Promise<void> {
   await sql`select delete_thread_data(${id}) where not exists (select 1 from threads where thread_id = ${id})`;
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 
 import pino from "pino";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { refreshThreadHead } from "../runs/refresh-thread.ts";
@@ -43,6 +43,48 @@ test("a thread's row shows a state update whose server went away before it had w
   expect(refreshed).toEqual([id]);
   expect(await logOf(id)).toContain("by hand");
   expect(await sql`select 1 from stale_threads`).toHaveLength(0);
+});
+
+/** A thread with a run behind it, and hosts that say when a state was read. */
+async function watchedThread(onRead: (id: string, reads: number) => Promise<unknown> | void) {
+  const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
+  await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
+  const hosts = Object.create(server.agent.deps.hosts) as typeof server.agent.deps.hosts;
+  const seen = { reads: 0 };
+  hosts.call = async (...args) => {
+    const text = await server.agent.deps.hosts.call(...args);
+    await onRead(id, ++seen.reads);
+    return text;
+  };
+  return { id, hosts, seen };
+}
+
+test("a state that was read before an update does not replace what the update has shown", async () => {
+  const update = { values: { log: ["by hand"] } };
+  const { id, hosts, seen } = await watchedThread((thread, reads) =>
+    reads === 1 ? call("POST", `/threads/${thread}/state`, update) : undefined,
+  );
+  await refreshThreadHead(sql, hosts, id);
+  expect(seen.reads).toBe(2);
+  expect(await logOf(id)).toContain("by hand");
+});
+
+test("a state that was read before an update that commits while the row is locked does not replace it either", async () => {
+  const { id, hosts, seen } = await watchedThread(() => {});
+  let refreshed: Promise<void> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select 1 from threads where thread_id = ${id} for update`;
+    refreshed = refreshThreadHead(sql, hosts, id);
+    await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
+    // the host's part of an update, in a transaction of its own
+    await sql`
+      insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
+      select thread_id, '', '1fffffff-0000-6000-8000-000000000000', checkpoint_id,
+             jsonb_set(checkpoint, '{id}', '"1fffffff-0000-6000-8000-000000000000"'), metadata
+      from checkpoints where thread_id = ${id} and checkpoint_ns = '' order by checkpoint_id desc limit 1`;
+  });
+  await refreshed!;
+  expect(seen.reads).toBe(2);
 });
 
 test("a thread that cannot be read does not hold up the others", async () => {

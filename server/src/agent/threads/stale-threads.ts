@@ -5,20 +5,20 @@ import { postponeStale, selectStaleThreads, unmarkStale } from "./sql.ts";
 import { UPDATE_TIMEOUT_MS } from "./update-state.ts";
 
 const SWEEP_MS = 5000;
-/** The server that has asked for the update writes the thread's row within this, if it can. */
+/** Time within which the server that requested the update writes the thread's row itself, if it can. */
 const OWN_MS = UPDATE_TIMEOUT_MS + 1000;
 
 interface StaleThreadsOptions {
   sql: Sql;
   log: Log;
-  /** Sets a thread's row to what its checkpoints say. */
+  /** Updates a thread's row from its checkpoints. */
   refresh(threadId: string): Promise<void>;
   ageMs?: number;
 }
 
 /**
- * Brings the rows of threads up to date whose state was updated while the server, its host or the database went away
- * before the row was written. Every server does; twice does no harm.
+ * Refreshes the rows of threads whose state was updated while the server, its host or the database failed before the
+ * row was written. Every server does so; doing it twice does no harm.
  */
 export class StaleThreads {
   readonly #o: StaleThreadsOptions;
@@ -51,7 +51,7 @@ export class StaleThreads {
           await refresh(thread.thread_id);
           await unmarkStale(sql, thread);
         } catch (error) {
-          // a thread whose graph does not load must not hold up the others
+          // a thread whose graph does not load must not block the others
           failure = error;
           await postponeStale(sql, thread);
         }

@@ -12,7 +12,7 @@ import { updateState } from "./update-state.ts";
 
 const shared = { tag: "Threads", params: threadParams } as const;
 
-/** `updates` bounds how many updates by hand are under way. */
+/** @param updates limits concurrent state updates */
 export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): Route[] {
   return [
     route({

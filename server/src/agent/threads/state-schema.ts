@@ -48,7 +48,7 @@ const stateField = z
     message: `must be one of ${stateFields.join(", ")}, or values.<key>`,
   });
 
-/** In a query string: a JSON array, or the parameter several times. */
+/** In a query string: a JSON array, or a repeated parameter. */
 const querySelect = z
   .union([z.string(), z.array(z.string())])
   .transform((given, context) => {
@@ -71,7 +71,7 @@ const checkpointRef = z
     ...(checkpoint_map && { checkpoint_map: checkpoint_map as Record<string, string> }),
   }));
 
-/** `before` as the clients have sent it over time: an id, a checkpoint, a config that holds one. */
+/** `before` in the forms that clients have used over time: an id, a checkpoint, a config that contains one. */
 const before = z.union([
   uuid.transform((checkpoint_id) => ({ checkpoint_id })),
   z.object({ configurable: checkpointRef }).transform(({ configurable }) => configurable),
@@ -84,7 +84,7 @@ export const checkpointParams = threadParams.extend({ checkpoint_id: uuid });
 
 export const checkpointBody = z.object({
   checkpoint: checkpointRef.nullish(),
-  /** A boolean, or as in a query string. */
+  /** A boolean, or its query string form. */
   subgraphs: z.union([z.boolean(), queryFlag]).nullish(),
   select: z.array(stateField).nullish(),
 });

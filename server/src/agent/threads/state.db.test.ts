@@ -19,7 +19,7 @@ test("a thread that no graph has run on has the empty state and no history", asy
   expect((await call("GET", `/threads/${id}/state/${UNKNOWN}`)).status).toBe(404);
   const refused = await update(id, { values: { topic: "t" } });
   expect([refused.status, refused.text]).toEqual([400, `Thread ${id} has no graph ID`]);
-  // the same before the first run of a graph that is known
+  // the same before the first run, if the graph is known
   expect(await state(await create({ graph_id: "trail" }))).toMatchObject(empty);
 });
 

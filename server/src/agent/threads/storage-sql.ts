@@ -1,8 +1,8 @@
 import type { Sql } from "../../base/db/connect.ts";
 
 /**
- * What a thread occupies, as JSON text; undefined when there is none. All of it goes by indexes that begin with the
- * thread. pg_column_size tells the size as it is kept and reads no value that is kept apart.
+ * Measures a thread's storage, as JSON text; undefined when it does not exist. All parts use indexes that begin with
+ * the thread. pg_column_size gives the stored size without reading out-of-line values.
  */
 export async function measureStorage(sql: Sql, threadId: string): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`

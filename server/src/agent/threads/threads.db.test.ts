@@ -16,7 +16,7 @@ const rowsOf = async (threadId: string) => {
   return row!;
 };
 
-// the host is up before anything is timed or cancelled
+// waits for the host before anything is timed or cancelled
 beforeAll(async () => {
   await run((await create()).thread_id, { assistant_id: "trail", input: { topic: "warm" } });
 });

@@ -4,12 +4,12 @@ import { refreshThreadHead } from "../runs/refresh-thread.ts";
 import { lockStateRow, settleUpdatedState } from "./sql.ts";
 import type { StateUpdate } from "./state-schema.ts";
 
-/** The thread stays locked while the host works. */
+/** Limit for the host's part, during which the thread stays locked. */
 export const UPDATE_TIMEOUT_MS = 15_000;
 
 /**
- * Writes a checkpoint by hand. The thread's row is locked meanwhile: a run that is accepted at the same time
- * waits and then starts from the updated state, and of two updates the second one sees the first.
+ * Writes a checkpoint from given values. The thread's row stays locked meanwhile: a run accepted at the same time waits
+ * and then starts from the updated state, and the second of two updates sees the first.
  * @returns `{"checkpoint": …}` as JSON text
  */
 export async function updateState(
@@ -38,7 +38,7 @@ export async function updateState(
     return `{"checkpoint":${await settleUpdatedState(tx, threadId, result.toString())}}`;
   });
   return settle.catch((error: unknown) => {
-    // the host may have written, or may still; where this fails, stale-threads.ts brings the thread's row up to date
+    // the host may have written, or may still; if the refresh fails, stale-threads.ts updates the thread's row later
     if (!(error instanceof AppError) || error.status >= 500) {
       refreshThreadHead(deps.sql, deps.hosts, threadId).catch((cause: unknown) =>
         deps.log.debug({ err: cause, thread_id: threadId }, "the thread's state could not be read after an update"),

@@ -1,6 +1,6 @@
 /**
- * Bundles of generative UI (contract §12): a project's components, built by esbuild, without the packages that the
- * page has already. The page's SDK hands these out by `LGUI_REQUIRE` and takes components by `LGUI_EXT_STORE`.
+ * Bundles of generative UI (contract §12): a project's components, built by esbuild without the packages that the page
+ * already has. The page's SDK provides those through `LGUI_REQUIRE` and takes components through `LGUI_EXT_STORE`.
  */
 import { createRequire } from "node:module";
 import { dirname, extname, join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import { ConfigError } from "../../base/config/options.ts";
 
-/** What the page has, as the SDK provides it. */
+/** Packages that the SDK provides to the page. */
 const SHARED = [
   "react",
   "react-dom",
@@ -21,13 +21,13 @@ export interface BundleOrder {
   /** The project's directory. */
   dir: string;
   agent: string;
-  /** Relative to it; its default export holds components by name. */
+  /** Path relative to `dir`; its default export holds components by name. */
   entry: string;
   /** Further packages that the page provides (`ui_config.shared`). */
   shared: string[];
 }
 
-/** Of esbuild, which comes with the project or with tsx, what is needed here. */
+/** The part of esbuild's API used here. esbuild comes with the project or with tsx. */
 interface Esbuild {
   build(options: object): Promise<{ outputFiles: { path: string; contents: Uint8Array }[] }>;
 }
@@ -37,23 +37,26 @@ interface PluginBuild {
   onLoad(options: { filter: RegExp; namespace: string }, callback: (args: { path: string }) => object): void;
 }
 
-/** @throws ConfigError when there is no esbuild */
+/** @throws ConfigError when esbuild is not installed */
 export async function loadBundler(dir: string): Promise<Esbuild> {
   const places = [join(dir, "langgraph.json"), fileURLToPath(import.meta.resolve("tsx"))];
   for (const place of places) {
     try {
       return createRequire(place)("esbuild") as Esbuild;
     } catch {
-      // the next place
+      // try the next place
     }
   }
   throw new ConfigError(`ui: esbuild is needed to build it. Install it in the project:\n  npm install -D esbuild`);
 }
 
-/** Under which global the bundle is found. */
+/** Name of the global variable that holds the bundle. */
 export const globalName = (agent: string): string => `__LGUI_${agent.replaceAll(/[^a-zA-Z0-9]/g, "_")}`;
 
-/** @returns files by name: `entrypoint.js`, and `entrypoint.css` where components import styles. Rejects with esbuild's message */
+/**
+ * Builds an agent's components. Rejects with esbuild's message.
+ * @returns files by name: `entrypoint.js`, and `entrypoint.css` where components import styles
+ */
 export async function bundle(bundler: Esbuild, order: BundleOrder): Promise<Map<string, Uint8Array>> {
   const entry = resolve(order.dir, order.entry);
   const contents = `

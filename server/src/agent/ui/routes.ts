@@ -69,7 +69,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
         return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
           "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
           "Cache-Control": "no-cache",
-          // pages of other origins are who loads it
+          // loaded by pages of other origins
           "Cross-Origin-Resource-Policy": "cross-origin",
         });
       },
@@ -77,6 +77,6 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
   ];
 }
 
-/** Text within an attribute in single quotes. */
+/** Escapes text for an attribute in single quotes. */
 const attribute = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("'", "&#39;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -7,13 +7,16 @@ import { bundle, loadBundler } from "./bundle.ts";
 
 type Files = Map<string, Uint8Array>;
 
-/** The bundles of `ui` of langgraph.json, each built when it is first asked for and again when the project changed. */
+/** Bundles of `ui` in langgraph.json. Each is built on its first request, and again after the project changed. */
 export class UiBundles {
   #project: Project | undefined;
   #bundler: Awaited<ReturnType<typeof loadBundler>> | undefined;
   #built = new Map<string, Promise<Files>>();
 
-  /** @throws ConfigError when an entry is not there or there is no bundler; then all is as it was */
+  /**
+   * Switches to another project.
+   * @throws ConfigError when an entry or the bundler is missing; nothing has changed then
+   */
   async configure(project: Project): Promise<void> {
     const entries = Object.entries(project.config.ui ?? {});
     for (const [agent, entry] of entries) {
@@ -28,7 +31,7 @@ export class UiBundles {
     this.#built = new Map();
   }
 
-  /** Undefined for an agent without one. Rejects with what is wrong with the components. */
+  /** Files of an agent's bundle; undefined for an agent without one. Rejects with the components' build error. */
   of(agent: string): Promise<Files> | undefined {
     const { ui, ui_config } = this.#project?.config ?? {};
     if (!this.#project || !this.#bundler || !ui || !Object.hasOwn(ui, agent)) return undefined;
@@ -38,7 +41,7 @@ export class UiBundles {
     const built = this.#built;
     const building = bundle(this.#bundler, { dir, agent, entry: ui[agent]!, shared: ui_config?.shared ?? [] });
     built.set(agent, building);
-    // a component that could not be built may be mended by a package that arrives
+    // do not cache a failure: a package installed later may fix it
     building.catch(() => built.delete(agent));
     return building;
   }

@@ -60,7 +60,7 @@ test("the script hands the component to the page, with the page's own React", as
   expect(id).toBe("root-1");
   expect(renderToStaticMarkup(createElement(Weather, { city: "Berlin" }))).toBe(`<p class="weather">Hello, Berlin</p>`);
   expect(required.toSorted()).toEqual(["react", "react/jsx-runtime", "the-page-has-it"]);
-  // React itself is not in it
+  // React itself is not bundled
   expect(text.length).toBeLessThan(5000);
 });
 

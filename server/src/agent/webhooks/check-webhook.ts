@@ -3,12 +3,12 @@ import { hostOf, portOf } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { WebhookRules } from "./config.ts";
 
-/** A path of this server: not what a browser would take for another host. */
+/** Whether the URL is a path of this server, and not one that a browser would resolve to another host. */
 export const isRelative = (url: string): boolean => /^\/(?![/\\])/.test(url);
 
 /**
- * Judges a webhook's address by the project's rules and the operator's, when it is written down and again before each
- * attempt. Throws 422 with the rule that it breaks; its query is in no message.
+ * Checks a webhook's URL against the project's rules and the operator's, when it is stored and again before each
+ * attempt. Throws 422 with the violated rule; the URL's query is in no message.
  */
 export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "check" | "policy">, url: string): void {
   const bad = (why: string) => unprocessable(`Invalid webhook: ${why}`);
@@ -40,7 +40,7 @@ export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "chec
   const port = portOf(parsed);
   const ports = rules.allowedPorts ?? [parsed.protocol === "https:" ? 443 : 80];
   if (ports.includes(port)) return;
-  // a developer's own receiver, on the developer's own machine
+  // a developer's own receiver on the same machine
   if (rules.allowedPorts === null && outbound.policy.openLoopback && isLoopbackName(host)) return;
   throw bad(`port ${port} is not among the allowed ones: ${ports.join(", ")} (webhooks.url.allowed_ports).`);
 }
@@ -51,5 +51,5 @@ const covers = (allowed: string, host: string): boolean =>
 const isLoopbackName = (host: string): boolean =>
   /^127(\.\d{1,3}){3}$/.test(host) || host === "::1" || host === "localhost" || host.endsWith(".localhost");
 
-/** For logs and people: the query, which may hold a secret, is not shown. */
+/** Masks the query, which may hold a secret, for logs and messages. */
 export const maskUrl = (url: string): string => url.replace(/[?#].*$/s, "?…");

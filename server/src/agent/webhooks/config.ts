@@ -1,4 +1,6 @@
-/** `webhooks` of langgraph.json (service-interface §6, contract agent-server §15, §18), and what it comes to. */
+/**
+ * `webhooks` of langgraph.json (service-interface §6, contract agent-server §15, §18) and the rules derived from it.
+ */
 import { z } from "zod";
 
 import { ConfigError } from "../../base/config/options.ts";
@@ -7,11 +9,11 @@ const DEFAULT_PREFIX = "LG_WEBHOOK_";
 /** The contract's limit of the field. */
 export const LONGEST_WEBHOOK = 65_536;
 
-/** Ours to say: the message, its signature, the connection. */
+/** Headers set by Heddle: the message, its signature, the connection. */
 const RESERVED =
   /^(host|connection|content-length|content-type|transfer-encoding|upgrade|te|trailer|expect|webhook-.*)$/i;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What may stand in a header: visible characters of Latin-1, blanks and tabs. */
+/** Characters allowed in a header value: visible Latin-1, blanks and tabs. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const headerName = z
@@ -24,19 +26,19 @@ const domain = z.string().regex(DOMAIN, 'must be host names such as "hooks.examp
 
 export const webhooksSection = z
   .object({
-    /** Variables that headers may name begin with it. */
+    /** Prefix required of variables that headers may refer to. */
     env_prefix: z.string().min(1).default(DEFAULT_PREFIX),
     /** Sent with every delivery; `${{ env.NAME }}` is replaced. */
     headers: z.record(headerName, z.string()).nullish(),
     url: z
       .object({
         require_https: z.boolean().default(false),
-        /** `*.example` stands for what is below example, not for example itself. */
+        /** `*.example` matches subdomains of example, not example itself. */
         allowed_domains: z.array(domain).nullish(),
         allowed_ports: z.array(z.int().min(1).max(65_535)).nullish(),
         /** Characters. */
         max_url_length: z.int().min(1).max(LONGEST_WEBHOOK).default(LONGEST_WEBHOOK),
-        /** No relative URLs, which go to this server itself. */
+        /** Forbids relative URLs, which go to this server itself. */
         disable_loopback: z.boolean().default(false),
       })
       .loose()
@@ -46,7 +48,7 @@ export const webhooksSection = z
 
 export type WebhooksSection = z.output<typeof webhooksSection>;
 
-/** What a project says of its webhooks, its templates filled in. */
+/** The project's webhook rules, with templates filled in. */
 export interface WebhookRules {
   disabled: boolean;
   /** Names in lower case. Values may be secrets. */
@@ -60,7 +62,7 @@ export interface WebhookRules {
   disableLoopback: boolean;
 }
 
-/** Throws ConfigError for a template that names no variable, one without the prefix, or one that is not set. */
+/** Throws ConfigError for a template without a variable, or with one that lacks the prefix or is not set. */
 export function readWebhookRules(
   section: WebhooksSection | null | undefined,
   disabled: boolean,

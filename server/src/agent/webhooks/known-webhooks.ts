@@ -3,17 +3,17 @@ import { checkWebhook } from "./check-webhook.ts";
 import type { WebhookRules } from "./config.ts";
 
 const MOST = 1000;
-/** Characters of a URL that is remembered: all of them stay below 2 MB. */
+/** Length limit of cached URLs: all of them stay below 2 MB. */
 const LONGEST = 2000;
 
 /**
- * Webhooks that the rules allow, remembered: most runs name one of a few, and judging one was a twentieth of the
- * server's own time for a trivial run. Only for what is written down; before it is called, a URL is judged anew.
+ * Caches URLs that the rules allow: most runs use one of a few, and a check took a twentieth of the server's own time
+ * for a trivial run. Only for URLs that are stored; before it is called, a URL is checked anew.
  */
 export class KnownWebhooks {
   #outbound: Pick<Outbound, "check" | "policy">;
   #rules: () => WebhookRules;
-  /** Those by which the known ones were judged: a project that is loaded again has others. */
+  /** Rules that the cached URLs were checked against; a reloaded project has others. */
   #judgedBy: WebhookRules | undefined;
   #known = new Set<string>();
 

@@ -4,7 +4,9 @@ import type { Message, Posted } from "./post-webhook.ts";
 
 type Answering = (request: Request) => Promise<Response>;
 
-/** One attempt to this server itself, past the network: to a route of the project's own HTTP app, for instance. */
+/**
+ * Makes one attempt to this server itself, without the network: to a route of the project's own HTTP app, for instance.
+ */
 export async function postHere(answering: Answering | null, message: Message): Promise<Posted> {
   const { url, headers, body, timeoutMs } = message;
   const respond = answering ?? (() => Promise.reject(new Error("nobody answers here")));

@@ -13,22 +13,22 @@ export interface Message {
 
 export interface Posted {
   statusCode: number | null;
-  /** Why nobody answered. Names no address that a host name led to. */
+  /** Reason why there was no response. Contains no address that a host name resolved to. */
   error: string | null;
-  /** The operator's network rules forbid the address. */
+  /** Whether the operator's network rules forbid the address. */
   blocked: boolean;
-  /** Milliseconds that the receiver asks to be left alone for. */
+  /** Milliseconds from the receiver's Retry-After. */
   retryAfterMs: number;
 }
 
-/** Of the answer's body, which nobody reads; a receiver that sends more is cut off. */
+/** Limits for reading a response body, which is discarded; a receiver that sends more is disconnected. */
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARD_MS = 1000;
 
 /**
- * One attempt. The status is the answer, and nothing of a body is waited for longer than a second: whoever sends one
- * without end has answered all the same. Redirects are not followed: Standard Webhooks takes them for failures, and
- * a body would go where nobody has judged.
+ * Makes one attempt. The status is the answer, and a body is waited for no longer than a second: a receiver that
+ * streams one without end has answered all the same. Redirects are not followed: Standard Webhooks treats them as
+ * failures, and they would send the body to an unchecked address.
  */
 export async function postWebhook(outbound: Outbound, message: Message): Promise<Posted> {
   const { url, headers, body, timeoutMs } = message;
@@ -52,9 +52,9 @@ export async function postWebhook(outbound: Outbound, message: Message): Promise
   }
 }
 
-/** Short answers are read, so that their connection can be used again; others are cut off. */
+/** Reads short responses, so that their connection can be reused; disconnects the others. */
 async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
-  // an error of a stream that nobody listens to ends the process
+  // an unhandled stream error would end the process
   body.on("error", () => {});
   const late = setTimeout(() => body.destroy(), DISCARD_MS);
   let received = 0;
@@ -64,7 +64,7 @@ async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
       if (received > DISCARDED_BYTES) break;
     }
   } catch {
-    // it has answered
+    // the status has been received
   } finally {
     clearTimeout(late);
     body.destroy();
@@ -79,7 +79,7 @@ function describe(thrown: unknown, overdue: boolean, timeoutMs: number): string 
   return `The receiver could not be called: ${code || "no valid answer"}.`;
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3), at most a day. */
+/** Parses seconds or a date (RFC 9110 §10.2.3), at most a day. */
 export function retryAfter(header: string | string[] | undefined, now = Date.now()): number {
   const text = [header ?? ""].flat()[0]!.trim();
   if (text === "") return 0;

@@ -1,14 +1,19 @@
-/** The receiver of relative URLs. */
+/** Receiver of relative URLs. */
 export const SELF = "self";
 
-/** Longer kwargs are not looked through: a look for messages costs less. */
+/** Longer kwargs are not parsed: a query for due messages costs less. */
 const READ_CHARS = 32 * 1024;
 
-/** What waits, fails and is paused together: scheme, host and port, as functions/webhooks.sql has it. */
+/**
+ * Receiver of a URL: scheme, host and port, as in functions/webhooks.sql. Messages wait, fail and are paused per
+ * receiver.
+ */
 export const receiverOf = (url: string): string =>
   (/^[A-Za-z]+:\/\/[^/?#\\]+/.exec(url)?.[0].toLowerCase() ?? SELF).slice(0, 300);
 
-/** Of a run's kwargs as text: the receiver of its webhook, null where it has none, undefined where nobody has read it. */
+/**
+ * Receiver of the webhook in a run's kwargs: null where the run has none, undefined where the kwargs were not parsed.
+ */
 export function receiverIn(kwargs: string): string | null | undefined {
   if (!kwargs.includes('"webhook"')) return null;
   if (kwargs.length > READ_CHARS) return undefined;

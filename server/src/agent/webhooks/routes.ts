@@ -12,11 +12,11 @@ const shared = { tag: "Webhooks" } as const;
 
 const unknownDelivery = (id: string) => notFound(`Webhook delivery ${id} not found`);
 
-/** The log of deliveries: Heddle's own, peers have none. */
+/** The delivery log. Heddle's own extension; peers have none. */
 export function webhookRoutes(deps: AgentDeps): Route[] {
   const { sql } = deps;
 
-  /** A delivery is seen by whoever sees the thread of its run. */
+  /** A delivery is visible to callers that may read the thread of its run. */
   const seen = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
 
   return [
@@ -71,7 +71,7 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
   ];
 }
 
-/** Built by name: rows hold more than the wire shows. */
+/** Built field by field: rows hold more than the wire shows. */
 function wireOf(row: DeliveryRow) {
   const { delivery_id, run_id, thread_id, run_status, status, attempts, created_at, next_attempt_at, finished_at } =
     row;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jsonObject, queryLimit, queryOffset, uuid } from "../../base/http/fields.ts";
 import { LONGEST_WEBHOOK } from "./config.ts";
 
-/** `webhook` of run and cron bodies. Which URLs are allowed the project's rules say. */
+/** `webhook` of run and cron bodies. The project's rules decide which URLs are allowed. */
 export const webhook = z
   .string()
   .min(1)
@@ -50,7 +50,7 @@ export const deliveryWithLog = delivery
         error: z.string().nullable(),
       }),
     ),
-    /** What is sent, but for the time of its sending. */
+    /** The message, except for its send time. */
     payload: jsonObject,
   })
   .meta({ id: "WebhookDeliveryWithLog" });

@@ -12,13 +12,13 @@ const signingKeys: OptionSpec<SigningKey[]> = {
     try {
       return readSigningKeys(text);
     } catch (error) {
-      // never the text itself
+      // never quotes the value
       throw new ConfigError((error as Error).message);
     }
   },
 };
 
-/** Settings of the delivery of webhooks. */
+/** Settings of webhook delivery. */
 export const webhookOptions = {
   webhookSigningKeys: signingKeys,
   webhookTimeoutMs: integer({

@@ -1,9 +1,9 @@
-/** Signatures as Standard Webhooks 1.0 defines them: HMAC-SHA256 of `id.timestamp.body`, a secret each. */
+/** Signatures by Standard Webhooks 1.0: HMAC-SHA256 of `id.timestamp.body`, one per secret. */
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
 export type SigningKey = KeyObject;
 
-/** `whsec_<base64>`, separated by commas or blanks. Throws an error that quotes nothing of it. */
+/** Parses `whsec_<base64>` entries, separated by commas or blanks. Errors do not quote the value. */
 export function readSigningKeys(text: string): SigningKey[] {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
   return entries.map((entry, index) => {
@@ -14,7 +14,10 @@ export function readSigningKeys(text: string): SigningKey[] {
   });
 }
 
-/** `timestamp`: seconds since 1970. Several signatures, one a key, so that receivers can change theirs in between. */
+/**
+ * Headers of a signed message, with one signature per key, so that receivers can rotate theirs.
+ * @param timestamp seconds since 1970
+ */
 export function signatureHeaders(
   keys: readonly SigningKey[],
   id: string,

@@ -4,7 +4,7 @@ import { permits } from "../custom-auth/conditions.ts";
 
 export interface DueReceiver {
   receiver: string;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
 }
 
@@ -17,7 +17,7 @@ export interface ClaimedDelivery {
   run_id: string;
   receiver: string;
   url: string;
-  /** Counts all attempts, `tries` those since it was queued. */
+  /** Counts all attempts; `tries` counts those since it was queued. */
   attempt: number;
   tries: number;
 }
@@ -32,7 +32,7 @@ export function claimDeliveries(
                                  ${from.map((one) => one.allowance)}::int[], ${leaseMs})`;
 }
 
-/** The message as JSON text, without the time of its sending; undefined when the delivery is gone. */
+/** The message as JSON text, without its send time; undefined when the delivery has been deleted. */
 export async function selectMessage(sql: Sql, deliveryId: string): Promise<string | undefined> {
   const [row] = await sql<{ payload: string; state: string | null }[]>`
     select webhook_message(delivery_id) as payload, state::text as state
@@ -50,9 +50,9 @@ export interface FinishedAttempt {
   error: string | null;
   outcome: "delivered" | "failed" | "retry";
   retryMs: number;
-  /** The receiver does not answer as one that works. */
+  /** Whether the failure is the receiver's. */
   blame: boolean;
-  /** The receiver asked for it. */
+  /** Pause requested by the receiver. */
   pauseMs: number;
   firstPauseMs: number;
 }
@@ -63,14 +63,17 @@ export async function finishAttempt(sql: Sql, a: FinishedAttempt): Promise<void>
       ${a.statusCode}, ${a.error}, ${a.outcome}, ${a.retryMs}, ${String(a.blame)}::text::boolean, ${a.pauseMs}, ${a.firstPauseMs})`;
 }
 
-/** Gives deliveries back whose attempt has not begun. */
+/** Hands back claimed deliveries whose attempt has not begun. */
 export async function returnDeliveries(sql: Sql, ids: string[]): Promise<void> {
   await sql`
     update webhook_deliveries set attempts = attempts - 1, tries = tries - 1, available_at = now()
     where delivery_id = any(${ids}::uuid[]) and status = 'pending'`;
 }
 
-/** What waits for a receiver that never came back. @returns how many were given up */
+/**
+ * Fails the deliveries of receivers that have not recovered in time.
+ * @returns the number of failed deliveries
+ */
 export async function giveUpOld(sql: Sql, maxAgeHours: number): Promise<number> {
   const rows = await sql`
     update webhook_deliveries set status = 'failed', finished_at = now()
@@ -81,7 +84,7 @@ export async function giveUpOld(sql: Sql, maxAgeHours: number): Promise<number> 
   return rows.length;
 }
 
-/** @returns how many went */
+/** @returns the number of deleted deliveries */
 export async function deleteOld(sql: Sql, retentionHours: number): Promise<number> {
   const rows = await sql`
     delete from webhook_deliveries
@@ -109,13 +112,13 @@ export interface DeliveryRow {
 export interface DeliveryFilter {
   runId?: string | undefined;
   status?: DeliveryRow["status"] | undefined;
-  /** Borne by the metadata of the run's thread. */
+  /** Conditions on the metadata of the run's thread. */
   sees: readonly AccessCondition[];
   limit: number;
   offset: number;
 }
 
-/** A delivery bears the id of its run, unless it was queued before that rule: index webhook_deliveries_by_run. */
+/** A delivery has the id of its run, unless it was queued before that rule: index webhook_deliveries_by_run. */
 const ofRun = (sql: Sql, id: string) => sql`(delivery_id = ${id} or (run_id = ${id} and delivery_id <> run_id))`;
 
 /** Newest first. Index webhook_deliveries_by_creation. */
@@ -154,7 +157,10 @@ export async function selectDelivery(
   return { ...row, log };
 }
 
-/** Queues it again, with all its attempts before it. @returns false when there is no such delivery */
+/**
+ * Queues the delivery again, with a new set of attempts.
+ * @returns false when it does not exist
+ */
 export async function requeueDelivery(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql`
     update webhook_deliveries

@@ -1,4 +1,4 @@
-/** What a delivery says of its run: kept as it was at the run's end, whatever becomes of run and thread. */
+/** A delivery's message about its run: kept as of the run's end, whatever happens to run and thread later. */
 import { randomUUID } from "node:crypto";
 
 import { beforeAll, expect, test } from "vitest";
@@ -30,7 +30,7 @@ async function startRun({ temporary = false, zone = "UTC" } = {}) {
   return { runId, threadId };
 }
 
-/** Ends it as a host or a server with this time zone would. */
+/** Ends the run as a host or server with this time zone would. */
 async function finish({ runId, threadId }: { runId: string; threadId: string }, outcome: string, zone = "UTC") {
   const error = outcome === "error" ? '{"error": "Broken", "message": "it broke", "stack": "…"}' : null;
   const state = outcome === "success" ? '{"values": {"log": ["end"]}, "next": [], "interrupts": {}}' : null;
@@ -81,7 +81,7 @@ test("who asked for the run is not written down with what they are", async () =>
   expect(row!.text).not.toContain("t0p");
   const { kwargs, ...rest } = await messageOf(run.runId);
   expect(kwargs).toEqual({ input: { topic: "x" }, config: { configurable: { a: 1 } } });
-  // it goes with its run
+  // deleted with its run
   expect(rest).not.toHaveProperty("values");
 });
 

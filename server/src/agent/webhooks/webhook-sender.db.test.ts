@@ -1,4 +1,4 @@
-/** Receivers that are dead, slow or hostile delay no run and no other receiver; nothing is lost with a server. */
+/** Dead, slow or hostile receivers delay no run and no other receiver; no message is lost with a server. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,7 +27,7 @@ afterEach(async () => {
   await Promise.all(senders.splice(0).map((sender) => sender.stop()));
 });
 
-/** Names lead where `names` says, 127.0.0.1 otherwise; that stands for the internet here. */
+/** Sender that resolves names by `names`, else to 127.0.0.1; this simulates the internet. */
 function sender(env: Record<string, string> = {}, names: Record<string, string> = {}, sql = db.sql): WebhookSender {
   const settings = readOptions(agentOptions, {
     HEDDLE_WEBHOOK_RETRY_MS: "100",
@@ -84,13 +84,13 @@ test("a look costs no more when ten thousand messages wait, also with a plan mad
   const one = await db.sql.reserve();
   try {
     const look = () => one<{ receiver: string }[]>`select receiver from due_webhook_receivers(128)`;
-    // plans are kept after some
+    // the plan is cached after a few executions
     for (let n = 0; n < 10; n++) expect([...(await look())]).toEqual([]);
     await enqueue(`${name}/a`, 10_000);
     await enqueue("http://paused.example/a", 10);
     await db.sql`insert into webhook_receivers (receiver, failures, paused_until)
                  values ('http://paused.example', 5, now() + interval '1 hour')`;
-    // what this transaction has read
+    // counts the rows that this transaction has read
     await one`begin`;
     const read = async () => {
       const [row] = await one<{ n: number }[]>`
@@ -125,10 +125,10 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay th
   const began = Date.now();
   await enqueue(`${good.url}/good`, 40);
   await waitFor(() => expect(good.received.length).toBe(40));
-  // a look or two; the hostile ones would take a second each, of which there are 400
+  // one or two polls; the 400 hostile messages would take a second each
   expect(Date.now() - began).toBeLessThan(15_000);
 
-  // what they cost is bounded: after five failures one attempt a pause
+  // their cost is bounded: one attempt per pause after five failures
   await new Promise((resolve) => setTimeout(resolve, 2500));
   const attempts = await db.sql<{ receiver: string; n: number }[]>`
     select receiver, sum(attempts)::int as n from webhook_deliveries where url like '%/x' group by 1`;
@@ -159,7 +159,7 @@ test("messages for a paused receiver are no reason to look; those for another st
     one.wake(dead.url);
     await new Promise((resolve) => setTimeout(resolve, 55));
   }
-  // by the poll, and once a second because somebody called; with a look for each it would be 18 a second
+  // by the regular poll, and once a second for calls of `wake`; a poll per call would be 18 a second
   expect(looks - before).toBeLessThan(((Date.now() - began) / 1000) * 6 + 5);
   await enqueue(`${good.url}/beside`);
   one.wake(good.url);
@@ -235,14 +235,14 @@ test("attempts come to an end", async () => {
     expect((await rowsOf(`${never.url}/never`))[0]).toMatchObject({ status: "failed", attempts: 3 }),
   );
   expect(never.received).toHaveLength(3);
-  // a 404 says that it lives
+  // a 404 shows that the receiver works
   expect(await db.sql`select 1 from webhook_receivers where receiver = ${never.url}`).toHaveLength(0);
 });
 
 test("three senders on one database send each message once", async () => {
   const good = await receiver();
   await enqueue(`${good.url}/once`, 150);
-  // an answer that is late would have to be asked for again
+  // a late answer would cause a retry
   for (let n = 0; n < 3; n++) sender({ HEDDLE_WEBHOOK_TIMEOUT_MS: "20000" }).start();
   await waitFor(
     async () => expect((await rowsOf(`${good.url}/once`)).every((row) => row.status === "delivered")).toBe(true),

@@ -1,15 +1,15 @@
 /**
- * Sends what `webhook_deliveries` holds. The rows are the truth: a claim moves `available_at` on by a lease, so that
- * what a killed server had in its hands is sent by the next one. A receiver may therefore get a message twice, with
+ * Sends the messages in `webhook_deliveries`. The rows are the source of truth: a claim moves `available_at` by a
+ * lease, so that another server sends what a killed one had claimed. A receiver may therefore get a message twice, with
  * the same `webhook-id`.
  *
- * Receivers (scheme, host and port) are kept apart:
+ * Receivers (scheme, host and port) are isolated from each other:
+ * - one that has not answered this server yet, or whose last attempt failed, gets one message at a time;
+ * - failing receivers share at most half of the slots, so that working ones always find one;
+ * - after five consecutive failures a receiver is paused, then probed with one message (functions/webhooks.sql).
  *
- * - one that has not answered this server yet, or has failed last, gets one message at a time;
- * - those that fail share half of the slots at most, so that the others always find one;
- * - after five failures in a row one is paused, and one message then tries whether it is back (functions/webhooks.sql).
- *   What a dead receiver costs does not depend on how many messages wait for it, nor on how many come: the end of a
- *   run is no reason to look while its receiver is paused or has all that it may get. The poll finds what is due.
+ * The cost of a dead receiver depends neither on how many messages wait for it nor on how many are added: the end of a
+ * run triggers no poll while its receiver is paused or at its limit. The regular poll finds what is due.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -45,19 +45,19 @@ export interface WebhookSenderOptions {
   outbound: Outbound;
   fault: FaultPoint;
   rules(): WebhookRules;
-  /** Answers requests of this server's own paths; null where nobody does: at the start, and in a worker. */
+  /** Handler for requests to this server's own paths; null at the start and in a worker. */
   answer(): ((request: Request) => Promise<Response>) | null;
 }
 
 const IDLE_POLL_MS = 1000;
-/** While something has been sent lately: it may have to be sent again soon. */
+/** Polling interval after recent sends, which may have to be retried soon. */
 const BUSY_POLL_MS = 250;
 const BUSY_FOR_MS = 30_000;
 const SWEEP_MS = 600_000;
-/** A receiver that did not come back for so long: what waits for it is given up. */
+/** Hours after which the messages for a receiver that has not recovered fail for good. */
 const GIVE_UP_HOURS = 96;
 const MAX_PROVEN = 10_000;
-/** So long nobody looks for messages of a receiver because one more has come, after a look that could take none. */
+/** Time for which further messages of a receiver trigger no poll, after a poll that could claim none of them. */
 const HOLD_MS = 1000;
 const MAX_HELD = 10_000;
 
@@ -72,15 +72,17 @@ export class WebhookSender {
   #lastClaim = -Infinity;
   #lastLook = -Infinity;
   #lastSweep = -Infinity;
-  /** Messages under way, by receiver. */
+  /** Number of messages being sent, by receiver. */
   #underWay = new Map<string, number>();
   #suspects = new Map<string, number>();
   #sending = new Set<Promise<void>>();
-  /** Receivers whose last attempt from here was answered. */
+  /** Receivers that answered this server's last attempt. */
   #proven = new Set<string>();
-  /** Those for which messages have come since the last look. */
+  /** Receivers with new messages since the last poll. */
   #called = new Set<string>();
-  /** Those that the last look found nothing to do for, though there was something, and until when that is believed. */
+  /**
+   * Receivers whose new messages the last poll could not claim, each with the time until which they trigger no poll.
+   */
   #held = new Map<string, number>();
   readonly counts = { delivered: 0, failed: 0, retried: 0 };
 
@@ -94,15 +96,15 @@ export class WebhookSender {
     this.#plan(0);
   }
 
-  /** Of a run or cron that is about to be accepted. Throws 422 with the rule that it breaks. */
+  /** Checks the webhook of a run or cron before it is accepted. Throws 422 with the violated rule. */
   check(url: string): void {
     this.#known.check(url);
   }
 
-  /** There is a message more, for this receiver where it is known. Looks soon, unless that is of no use. */
+  /** Notes a new message, with its receiver if known. Polls soon, unless that would be useless. */
   wake(receiver?: string): void {
     if (receiver !== undefined) {
-      // the end of what is under way looks again
+      // the next poll follows when a current attempt ends
       if (this.#isHeld(receiver) || this.#mayGet(receiver) <= 0) return;
       if (this.#called.size < MAX_HELD) this.#called.add(receiver);
     }
@@ -113,7 +115,7 @@ export class WebhookSender {
     return (this.#held.get(receiver) ?? 0) > performance.now();
   }
 
-  /** How many more messages it may get at once. */
+  /** Number of further messages that the receiver may be sent at once. */
   #mayGet(receiver: string): number {
     const most = this.#proven.has(receiver) ? this.#o.settings.webhooksPerReceiver : 1;
     return most - (this.#underWay.get(receiver) ?? 0);
@@ -123,7 +125,7 @@ export class WebhookSender {
     return this.#sending.size;
   }
 
-  /** Takes no more, and waits for what is under way as long as an attempt may take. */
+  /** Stops claiming and waits up to 2 s for current attempts. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
@@ -171,7 +173,7 @@ export class WebhookSender {
     this.#called = new Set();
     const limit = settings.webhookConcurrency * 2;
     const due = await selectDueReceivers(sql, limit);
-    // paused, or another server's already
+    // paused, or claimed by another server
     if (due.length < limit) this.#hold(called, due);
     if (due.length === 0 || this.#stopping) return;
     const claims = this.#allot(due);
@@ -194,13 +196,13 @@ export class WebhookSender {
     for (const { receiver } of due) this.#held.delete(receiver);
   }
 
-  /** How many messages each receiver may get now. */
+  /** Allocates free slots to receivers. */
   #allot(due: { receiver: string; failures: number }[]): { receiver: string; allowance: number }[] {
     const { webhookConcurrency: slots } = this.#o.settings;
     let free = slots - this.#sending.size;
     let suspectFree = Math.floor(slots / 2) - [...this.#suspects.values()].reduce((sum, n) => sum + n, 0);
     const claims: { receiver: string; allowance: number }[] = [];
-    // those that work come first
+    // working receivers come first
     for (const { receiver, failures } of due.sort((a, b) => a.failures - b.failures)) {
       if (receiver === SELF && this.#o.answer() === null) continue;
       if (failures > 0) this.#proven.delete(receiver);
@@ -232,7 +234,7 @@ export class WebhookSender {
           if (left === 0) map.delete(receiver);
           else map.set(receiver, left);
         }
-        // its slot is free, and there may be more for it
+        // its slot is free, and its receiver may have more messages
         this.#plan(Math.max(0, this.#lastLook + 20 - performance.now()));
       });
     this.#sending.add(sending);
@@ -255,7 +257,7 @@ export class WebhookSender {
     const ok = statusCode !== null && statusCode >= 200 && statusCode < 300;
     const last = delivery.tries >= settings.webhookMaxAttempts || posted.blocked || statusCode === 410;
     const outcome = ok ? "delivered" : last ? "failed" : "retry";
-    // an answer that refuses this message says nothing against the receiver
+    // a response that rejects this message is no failure of the receiver
     const blame = statusCode === null ? !posted.blocked : statusCode === 429 || statusCode >= 500;
     this.#remember(delivery.receiver, statusCode !== null && !blame);
     this.counts[outcome === "retry" ? "retried" : outcome] += 1;
@@ -289,7 +291,7 @@ export class WebhookSender {
     const { settings, outbound } = this.#o;
     const rules = this.#o.rules();
     try {
-      // the rules may have changed since it was written down
+      // the rules may have changed since it was stored
       checkWebhook(rules, outbound, delivery.url);
     } catch (error) {
       return { statusCode: null, error: (error as Error).message, blocked: true, retryAfterMs: 0 };
@@ -321,7 +323,7 @@ export class WebhookSender {
     this.#lastSweep = performance.now();
     const { sql, settings } = this.#o;
     for (const sweep of [() => giveUpOld(sql, GIVE_UP_HOURS), () => deleteOld(sql, settings.webhookRetentionHours)]) {
-      // a full batch: there is more
+      // a full batch: there may be more
       while (!this.#stopping && (await sweep()) === 1000) await sleep(50);
     }
   }

@@ -1,4 +1,4 @@
-/** What is sent, to whom, and when: a whole server with real runs, and receivers on loopback. */
+/** Webhooks of a whole server with real runs: messages, receivers and times. Receivers listen on loopback. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -223,7 +223,7 @@ test("what was given up is sent again by hand", async () => {
 
 test("a path goes to this server itself", async () => {
   const run = await server.call("POST", "/runs", { assistant_id: "trail", input: { topic: "x" }, webhook: "/ok" });
-  // the path is there, but not for POST
+  // the path exists, but not for POST
   const { log, url } = await waitFor(async () => {
     const { json } = await server.call("GET", `/webhooks/deliveries?run_id=${run.json.run_id}`);
     expect(json[0].attempts).toBeGreaterThan(0);
@@ -315,7 +315,7 @@ test("the message of a run that was lost with its graph host waits for the next 
   const dir = mkdtempSync(join(tmpdir(), "heddle-webhook-"));
   symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(dir, "node_modules"));
   writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: { dies: "./graph.mjs:graph" } }));
-  // the first host is there at once; for each further one more than a delivery is held back for once
+  // the first host is ready at once; each further one takes longer than the longest single hold of a delivery
   writeFileSync(
     join(dir, "graph.mjs"),
     `import { writeFileSync } from "node:fs";

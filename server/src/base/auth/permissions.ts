@@ -1,8 +1,8 @@
 /**
- * What a caller may be allowed to do, as `resource:verb` (contract trace-platform §6). One list for all address
- * spaces, because a role speaks of all of them. A key that may only read keeps what ends in `:read`.
+ * Permissions of callers, as `resource:verb` (contract trace-platform §6). A single list for all address spaces,
+ * because roles span them. A read-only key keeps the permissions that end in `:read`.
  *
- * `scope`: whose right it is, a workspace's or the whole organisation's.
+ * `scope`: whether the permission applies to a workspace or to the whole organisation.
  */
 export const PERMISSIONS = {
   "assistants:read": { scope: "workspace", description: "See assistants, their versions, schemas and graphs" },
@@ -47,5 +47,5 @@ export type Permission = keyof typeof PERMISSIONS;
 
 export const ALL_PERMISSIONS = Object.keys(PERMISSIONS) as Permission[];
 
-/** Whether a caller who may only read keeps this permission. */
+/** Whether a read-only caller keeps this permission. */
 export const isReading = (permission: Permission): boolean => permission.endsWith(":read");

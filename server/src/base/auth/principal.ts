@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 import type { Permission } from "./permissions.ts";
 
 /** Exports need one of the last two. */
@@ -38,12 +40,14 @@ export interface AccessCondition {
   operand: unknown;
 }
 
-/** What is known of a request before anybody is. */
+/** What is known of a request before its caller is. */
 export interface Credentials {
   headers: Headers;
   method: string;
   /** The client's address, from trusted proxies only. */
   ip: string;
+  /** The connection that it came by; absent for requests of this process itself. */
+  socket?: Socket | undefined;
   /** All of it, for those who decide by more than headers. */
   request?: Request;
   /** False for routes that are about the organisation as a whole. */

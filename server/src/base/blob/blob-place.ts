@@ -1,8 +1,8 @@
 /**
- * Which directory or bucket holds the blobs of a database. The first process records it; one that is configured with
- * another is refused, because files that it stored would be missing elsewhere. A recorded place gives way only while
- * no file was ever stored there and no process uses it: so a data directory that is lost at each restart is no
- * obstacle to an installation without attachments.
+ * The directory or bucket that holds the blobs of a database. The first process records it; a process configured with
+ * another one is refused, because the files it stores would be missing for the others. A recorded place is replaced
+ * only while no file was ever stored in it and no process uses it. A data directory lost at each restart is therefore
+ * no obstacle for an installation without attachments.
  */
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
@@ -13,18 +13,18 @@ import type { Sql, Transaction } from "../db/connect.ts";
 export interface BlobPlace {
   kind: "directory" | "bucket";
   id: string;
-  /** For messages. */
+  /** Description for messages. */
   shown: string;
-  /** Whether it is known to hold blobs already. */
+  /** Whether it is known to hold blobs. */
   in_use: boolean;
 }
 
-/** Not a blob's name, because of the dot. */
+/** File that holds the place's id. The dot keeps it from being a blob's name. */
 export const ID_FILE = "place.id";
-/** A process that was seen longer ago is taken for gone. */
+/** A process not seen for this long is considered dead. */
 export const USER_SECONDS = 20;
 
-/** The id in a directory, which goes along when it is moved or restored. Undefined where there is none. */
+/** Reads the id of a directory, which survives a move or a restore. Undefined when there is none. */
 export async function readPlaceId(directory: string): Promise<string | undefined> {
   try {
     return (await readFile(join(directory, ID_FILE), "utf8")).trim() || undefined;
@@ -34,7 +34,7 @@ export async function readPlaceId(directory: string): Promise<string | undefined
   }
 }
 
-/** Describes a directory, which gets an id when it has none. */
+/** Describes a directory, and gives it an id when it has none. */
 export async function directoryPlace(directory: string, shown: string): Promise<BlobPlace> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   let id = await readPlaceId(directory);
@@ -48,7 +48,7 @@ export async function directoryPlace(directory: string, shown: string): Promise<
     } finally {
       await file.close();
     }
-    // unlike a rename it leaves the id of another process's first start, which was a moment earlier
+    // unlike a rename, this keeps the id written a moment earlier by another process's first start
     await link(aside, join(directory, ID_FILE)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
@@ -72,7 +72,7 @@ export async function selectPlace(sql: Sql | Transaction): Promise<BlobPlace | u
   return row;
 }
 
-/** Seconds since the last heartbeat of another process; undefined when none is alive. */
+/** Returns the seconds since the last heartbeat of another process; undefined when none is alive. */
 export async function selectUser(sql: Sql | Transaction, but: string | null = null): Promise<number | undefined> {
   const [row] = await sql<{ seconds: number }[]>`
     select extract(epoch from now() - max(seen_at))::float8 as seconds from blob_place_users
@@ -82,9 +82,9 @@ export async function selectUser(sql: Sql | Transaction, but: string | null = nu
 }
 
 /**
- * Records the place and this process as its user.
+ * Records the place, and this process as its user.
  *
- * @returns the place that is recorded instead, with whether a process uses it; null when it is ours now
+ * @returns the place recorded instead, and whether a process uses it; null when the claim succeeded
  */
 export function claimPlace(
   sql: Sql,
@@ -106,7 +106,7 @@ export function claimPlace(
   });
 }
 
-/** Makes it the place, whatever was recorded. */
+/** Records the place, replacing any other. */
 export const updatePlace = (tx: Transaction, { kind, id, shown, in_use }: BlobPlace) => tx`
   insert into blob_place (kind, id, shown, in_use) values (${kind}, ${id}, ${shown}, ${in_use})
   on conflict (only_row) do update set
@@ -115,7 +115,7 @@ export const updatePlace = (tx: Transaction, { kind, id, shown, in_use }: BlobPl
     recorded_at = case when blob_place.id = excluded.id then blob_place.recorded_at else now() end,
     kind = excluded.kind, id = excluded.id, shown = excluded.shown`;
 
-/** Renews a process's use. @returns false when the place is another one by now */
+/** Renews a process's use. @returns false when another place has been recorded */
 export async function beat(sql: Sql | Transaction, { kind, id }: BlobPlace, processId: string): Promise<boolean> {
   const rows = await sql`
     with gone as (
@@ -129,7 +129,7 @@ export async function beat(sql: Sql | Transaction, { kind, id }: BlobPlace, proc
   return rows.length > 0;
 }
 
-/** Notes that blobs are stored there. @returns false when the place is another one by now */
+/** Records that blobs are stored there. @returns false when another place has been recorded */
 export async function noteUse(sql: Sql, { kind, id }: BlobPlace): Promise<boolean> {
   const { count } = await sql`update blob_place set in_use = true where kind = ${kind} and id = ${id}`;
   return count > 0;

@@ -4,19 +4,19 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 
-/** Where contents lie that are too large for a row. Names are ours: `folder/name`, letters, digits and dashes. */
+/** Store of contents too large for a row. Names are ours: `folder/name`, letters, digits and dashes. */
 export interface BlobStore {
   /** Resolves when the content is durable. */
   put(name: string, content: Buffer): Promise<void>;
-  /** Undefined when there is none of that name. */
+  /** Undefined when the name does not exist. */
   read(name: string): Promise<{ size: number; content: Readable } | undefined>;
-  /** Without complaint about names that there are not. */
+  /** Ignores unknown names. */
   delete(names: readonly string[]): Promise<void>;
 }
 
 export const BLOB_NAME = /^[0-9a-z-]+(\/[0-9a-z-]+)*$/i;
 
-/** Files below a directory. A content is there whole or not at all, also after the power went. */
+/** Stores blobs as files below a directory. Writes are atomic, also across a power failure. */
 export class FileBlobStore implements BlobStore {
   readonly #directory: string;
 
@@ -38,7 +38,7 @@ export class FileBlobStore implements BlobStore {
       }
       await rename(aside, path);
     } catch (error) {
-      // on a full disk what was left of it would keep it full
+      // on a full disk, a partial file would keep it full
       await rm(aside, { force: true });
       throw error;
     }

@@ -1,31 +1,32 @@
 import type { Readable } from "node:stream";
 
 /**
- * Somebody else's bucket. Keys are whole, without the bucket's name. Every call throws StorageError (s3-error.ts),
- * which says whether trying again can help; what an aborted signal was aborted with is thrown as it is.
+ * A bucket of an S3-compatible store. Keys are complete, without the bucket's name. Every call throws StorageError
+ * (s3-error.ts), whose `canHeal` indicates whether a retry can succeed; an aborted call rejects with the signal's
+ * reason, unchanged.
  */
 export interface Bucket {
-  /** Writes, or overwrites, one object in one request. */
+  /** Writes or overwrites one object in one request. */
   put(key: string, content: Uint8Array, options?: PutOptions): Promise<StoredObject>;
   /**
-   * Writes a stream of any length: in one request when it fits in a part, else as a multipart upload, of which
-   * nothing is left when it fails and abort is permitted. The object is there whole, or as it was before. A chunk is
-   * not touched any more when the next one is asked for.
+   * Writes a stream of any length: in one request when it fits in a part, else as a multipart upload, which is aborted
+   * without residue on failure, if the store permits that. The write is atomic. A chunk is no longer used once the next
+   * one is requested.
    */
   upload(key: string, content: AsyncIterable<Uint8Array>, options?: UploadOptions): Promise<StoredObject>;
-  /** Undefined where there is none. */
+  /** Undefined when the object does not exist. */
   head(key: string, signal?: AbortSignal): Promise<{ size: number; etag: string | null } | undefined>;
   get(key: string, signal?: AbortSignal): Promise<{ size: number; content: Readable } | undefined>;
-  /** Without complaint about what there is not. */
+  /** Ignores a missing object. */
   delete(key: string, signal?: AbortSignal): Promise<void>;
-  /** In the order of keys, `limit` (at most 1000) a page; `after` is the last key of the page before. */
+  /** Lists keys in order, `limit` (at most 1000) per page; `after` is the last key of the previous page. */
   list(prefix: string, page?: { after?: string; limit?: number; signal?: AbortSignal }): Promise<ListedObject[]>;
-  /** Ends a multipart upload whose process did not; without complaint about one that is over. */
+  /** Aborts a multipart upload that its process left behind; ignores one that is over. */
   abortUpload(key: string, uploadId: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Ends every multipart upload of this key, also those whose id was never learned.
+   * Aborts every multipart upload of this key, including those with an unknown id.
    *
-   * @returns how many; null where the store does not let us look (s3:ListBucketMultipartUploads)
+   * @returns the number aborted; null when the store does not permit listing (s3:ListBucketMultipartUploads)
    */
   abortUploads(key: string, signal?: AbortSignal): Promise<number | null>;
   close(): void;
@@ -37,24 +38,24 @@ export interface PutOptions {
 }
 
 export interface UploadOptions extends PutOptions {
-  /** Bytes to come. Chooses the parts' size, and an upload with more or fewer is aborted instead of completed. */
+  /** Expected bytes. Determines the part size; an upload with more or fewer is aborted instead of completed. */
   size?: number;
   /**
-   * As a multipart upload, however short: somebody else can end one by its id, and then it never becomes an object. A
-   * request of a process that was frozen arrives when it wakes. What fits in a part goes in one request all the same
-   * where the store permits no multipart uploads.
+   * Uses a multipart upload, however short the content: another process can abort it by its id, so that it never
+   * becomes an object, whereas a plain request of a frozen process arrives when the process resumes. Content that fits
+   * in a part is still sent in one request when the store permits no multipart uploads.
    */
   alwaysInParts?: boolean;
-  /** Awaited before the first part is sent, so that the upload can be ended after this process was killed. */
+  /** Awaited before the first part is sent, so that the upload can be aborted after this process was killed. */
   onStart?: (uploadId: string) => void | Promise<void>;
-  /** Bytes that the store has acknowledged so far. */
+  /** Reports the bytes that the store has acknowledged so far. */
   onProgress?: (bytes: number) => void;
 }
 
 export interface StoredObject {
   bytes: number;
   etag: string;
-  /** Of what was sent, in hexadecimal. */
+  /** Hash of the content, in hexadecimal. */
   sha256: string;
 }
 

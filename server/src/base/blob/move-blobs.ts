@@ -10,7 +10,7 @@ import type { S3BlobStore } from "./s3-blob-store.ts";
 
 export interface Moved {
   copied: number;
-  /** Of a move that was broken off before. */
+  /** Blobs copied already by an interrupted move. */
   there: number;
   bytes: number;
 }
@@ -24,10 +24,10 @@ interface MoveOrder {
 }
 
 /**
- * Copies the blobs of a directory into a bucket and records the bucket as their place. May be repeated: what is there
- * with the same size is not copied again. The directory stays as it is.
+ * Copies the blobs of a directory into a bucket and records the bucket as their place. Repeatable: a blob that exists
+ * with the same size is not copied again. The directory is left unchanged.
  *
- * @throws Error while a trace process uses the place; what was copied stays copied
+ * @throws Error while a trace process uses the place; files copied so far are kept
  */
 export async function moveBlobs({ sql, directory, store, onProgress, faultPoint }: MoveOrder): Promise<Moved> {
   const target = bucketPlace(store.address);
@@ -63,7 +63,7 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
   };
   await copy();
   await sql.begin(async (tx) => {
-    // a process that starts now waits for this lock, and is refused behind it
+    // a process that starts now waits for this lock, and is then refused
     const [row] = await tx<BlobPlace[]>`select * from blob_place for update`;
     if (row && row.id !== known?.id) throw new Error("Another place was recorded meanwhile. Run this again.");
     const seen = await selectUser(tx);
@@ -79,7 +79,7 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
   return moved;
 }
 
-/** Names of the blobs below a directory, without what a crash left half-written. */
+/** Lists the names of the blobs below a directory, without partial files left by a crash. */
 async function* listBlobs(directory: string, folder = ""): AsyncGenerator<string> {
   const entries = await readdir(join(directory, folder), { withFileTypes: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

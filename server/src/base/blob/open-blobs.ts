@@ -26,7 +26,7 @@ export interface OpenedBlobs {
 export const blobDirectory = (settings: BlobSettings, dataDir: string): string =>
   resolve(settings.blobDirectory ?? join(dataDir, "blobs"));
 
-/** Opens where the settings say that blobs are. @throws ConfigError where the database says something else */
+/** Opens the configured store of blobs. @throws ConfigError when the database has another place recorded */
 export async function openBlobs({ sql, log, dataDir, settings }: OpenBlobsOptions): Promise<OpenedBlobs> {
   const bucket = readBucket(settings);
   const store = bucket ? await S3BlobStore.open(bucket) : new FileBlobStore(blobDirectory(settings, dataDir));
@@ -35,7 +35,7 @@ export async function openBlobs({ sql, log, dataDir, settings }: OpenBlobsOption
   try {
     const place = await describe(store, settings, dataDir);
     const directory = blobDirectory(settings, dataDir);
-    // of a version that recorded no place
+    // blobs of a version that recorded no place
     if (bucket && !(await selectPlace(sql)) && (await holdsBlobs(directory))) {
       throw new ConfigError(
         `There are attachments in ${directory}. Bring them to ${place.shown} first: heddle blobs move.`,
@@ -71,7 +71,7 @@ async function describe(store: FileBlobStore | S3BlobStore, settings: BlobSettin
   return directoryPlace(directory, `${directory} on ${hostname()}`);
 }
 
-/** A bucket may be away at the start, so what is in it is not asked. */
+/** Describes a bucket without calling it, as it may be unavailable at startup. */
 export const bucketPlace = (address: string): BlobPlace => ({
   kind: "bucket",
   id: address,

@@ -9,7 +9,7 @@ import { beat, type BlobPlace, deleteUser, noteUse } from "./blob-place.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 const BEAT_MS = 5_000;
-/** A bucket that works is asked again after so long. */
+/** Interval between probes of a bucket that works. */
 const PROBE_MS = 10_000;
 
 export interface PlacedBlobsOptions {
@@ -22,7 +22,7 @@ export interface PlacedBlobsOptions {
   probe: () => Promise<void>;
 }
 
-/** A store of blobs that this process holds as the recorded place. Writes nothing when another one was recorded. */
+/** Blob store that this process uses as the recorded place. Writes nothing once another place is recorded. */
 export class PlacedBlobs implements BlobStore {
   readonly #options: PlacedBlobsOptions;
   readonly #failure: RepeatedFailure;
@@ -57,7 +57,7 @@ export class PlacedBlobs implements BlobStore {
     }
     if (this.#isLost) throw unavailable(this.#lost, 5);
     await store.put(name, content).catch((error: unknown) => {
-      // readiness asks at once
+      // force a probe at the next readiness check
       this.#probedAt = -Infinity;
       throw error;
     });
@@ -72,7 +72,7 @@ export class PlacedBlobs implements BlobStore {
     await this.#options.store.delete(names);
   }
 
-  /** For readiness; liveness does without, because traces without attachments are taken all the same. */
+  /** Readiness check. Partial, because traces without attachments are still accepted. */
   async check(): Promise<CheckResult> {
     if (this.#isLost) return { ok: false, partial: true, reason: this.#lost };
     if (performance.now() - this.#probedAt < PROBE_MS) return { ok: true };

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 
 /**
- * A file's content, chunk by chunk in one and the same buffer: each is valid until the next is asked for. A stream
- * would make a buffer a chunk, which is garbage outside of V8's heap and is collected late.
+ * Reads a file in chunks, reusing one buffer: each chunk is valid until the next is requested. A stream would allocate
+ * a buffer per chunk, garbage outside V8's heap that is collected late.
  */
 export async function* readChunks(path: string, size = 1024 * 1024): AsyncGenerator<Uint8Array, undefined> {
   const file = await open(path, "r");

@@ -12,17 +12,17 @@ import { StorageError } from "./s3-error.ts";
 
 export type BlobBucket = S3Place & { bucket: string; prefix: string };
 
-/** An attempt that gets no answer is repeated on another connection. */
+/** Limits of a request. An attempt without an answer is retried on another connection. */
 const LIMITS = { connectMs: 5_000, silenceMs: 20_000, requestMs: 60_000, attempts: 4 };
-/** Of a probe's request: health checks wait for 3 s. */
+/** Limits of a probe's request: health checks wait 3 s. */
 const PROBE_LIMITS = { connectMs: 2_000, silenceMs: 2_500, requestMs: 2_500, attempts: 1 };
 const DELETIONS_AT_ONCE = 16;
-/** An object that says what the others are, and that the bucket works. */
+/** Object that describes the bucket's use, and proves that the bucket works. */
 const MARKER = "place.id";
 
 /**
- * Blobs as objects of a bucket. The operator names the bucket, not a tenant, so its address is not judged by the
- * outbound guard. Failures are 503 with the bucket's name and the store's own code.
+ * Stores blobs as objects of a bucket. The operator names the bucket, not a tenant, so the outbound guard does not
+ * check its address. Failures are 503 with the bucket's name and the store's own code.
  */
 export class S3BlobStore implements BlobStore {
   readonly #place: BlobBucket;
@@ -55,7 +55,7 @@ export class S3BlobStore implements BlobStore {
     });
   }
 
-  /** `s3://bucket/prefix`. */
+  /** Address as `s3://bucket/prefix`. */
   get address(): string {
     return `s3://${[this.#place.bucket, this.#place.prefix].filter((part) => part !== "").join("/")}`;
   }
@@ -76,12 +76,12 @@ export class S3BlobStore implements BlobStore {
     if (failed) await this.#named(Promise.reject(failed.reason as Error));
   }
 
-  /** Size of a blob; undefined where there is none. */
+  /** Returns a blob's size; undefined when it does not exist. */
   async size(name: string): Promise<number | undefined> {
     return (await this.#named(this.#bucket.head(this.#key(name))))?.size;
   }
 
-  /** Proves that the bucket is there and can be written to and read. @throws AppError 503 */
+  /** Verifies that the bucket exists and can be written and read. @throws AppError 503 */
   async probe(): Promise<void> {
     const key = this.#key(MARKER, false);
     if (this.#isMarked && (await this.#named(this.#prober.head(key)))) return;
@@ -99,7 +99,7 @@ export class S3BlobStore implements BlobStore {
     return this.#place.prefix === "" ? name : `${this.#place.prefix}/${name}`;
   }
 
-  /** The store's failure as ours. */
+  /** Translates the store's failure into ours. */
   async #named<T>(call: Promise<T>): Promise<T> {
     try {
       return await call;

@@ -23,7 +23,7 @@ import { partSize } from "./s3-upload.ts";
 
 const MIB = 1024 * 1024;
 
-// names of buckets lead to the test's own store, as a wildcard of a real name server would
+// bucket names resolve to the test's own store, as with a wildcard DNS record
 const outbound = createOutbound(readPolicy("", true), {
   resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
 });
@@ -43,7 +43,7 @@ const open = (place: Partial<S3Place> = {}, silenceMs = 10_000, requestMs = 20_0
     silenceMs,
     requestMs,
   });
-/** Waits for longer than a test may take, so that what ends was ended. */
+/** Opens a bucket with timeouts longer than a test, so that any end was caused explicitly. */
 const openPatient = (): Promise<Bucket> => open({}, 600_000, 600_000);
 
 async function* chunksOf(content: Buffer, size = 100_000): AsyncGenerator<Buffer> {
@@ -213,7 +213,7 @@ test("an upload that is aborted while it begins leaves nothing either", async ()
   await expect(upload).rejects.toThrow("cancelled early");
   s3.takeRequests();
   expect(s3.openUploads()).toEqual([]);
-  // and when the answer comes late, it is ended then
+  // and when the answer arrives late, the upload is aborted then
   const late = new AbortController();
   proxy.setRule(({ url }) => {
     if (!url.includes("uploads=")) return undefined;

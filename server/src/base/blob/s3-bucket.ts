@@ -8,7 +8,7 @@ import { bucketParameter, createS3Client, loadS3, type S3Agents, type S3Limits, 
 import { StorageError, toStorageError } from "./s3-error.ts";
 import { type UploadCalls, uploadStream } from "./s3-upload.ts";
 
-/** A bucket of any S3-compatible store. Nothing is called yet: whether it is there, the first call says. */
+/** Opens a bucket of any S3-compatible store. Makes no call: the first call shows whether the bucket exists. */
 export async function openS3Bucket(place: S3Place, agents: S3Agents, limits: S3Limits = {}): Promise<Bucket> {
   const client = await createS3Client(place, agents, limits);
   const s3 = await loadS3();
@@ -97,7 +97,7 @@ export async function openS3Bucket(place: S3Place, agents: S3Agents, limits: S3L
           return Uploads.flatMap((one) => (one.Key === key && one.UploadId ? [one.UploadId] : []));
         });
       } catch (error) {
-        // a permission that nobody is asked to give, and a call that not every store has
+        // an optional permission, and a call that not every store supports
         if (error instanceof StorageError && (!error.canHeal || [405, 501].includes(error.status))) return null;
         throw error;
       }
@@ -105,7 +105,7 @@ export async function openS3Bucket(place: S3Place, agents: S3Agents, limits: S3L
       return found.length;
     },
     close: () => {
-      // the agents are everybody's and stay; destroying the client would end them
+      // the agents are shared; destroying the client would destroy them
     },
   };
 }
@@ -114,7 +114,7 @@ interface CallOptions {
   abortSignal?: AbortSignal;
 }
 
-/** One call, its failure told in our words; the caller's own abort is passed on as it is. */
+/** Makes one call and converts its failure to a StorageError; the caller's own abort is rethrown unchanged. */
 async function attempt<T>(
   client: S3Client,
   call: string,
@@ -130,7 +130,7 @@ async function attempt<T>(
   }
 }
 
-/** What must not be told, should a store repeat it: also those from the environment. */
+/** Returns the credentials to redact if a store repeats them, including those from the environment. */
 async function secretsOf(client: S3Client): Promise<string[]> {
   try {
     const { accessKeyId, secretAccessKey, sessionToken } = await client.config.credentials();
@@ -140,7 +140,7 @@ async function secretsOf(client: S3Client): Promise<string[]> {
   }
 }
 
-/** A body that ends early is an error and not a short body. */
+/** Yields a body, and treats an early end as an error. */
 async function* wholeBody(
   client: S3Client,
   key: string,
@@ -171,7 +171,7 @@ const unless =
 
 const md5 = (content: Uint8Array): string => createHash("md5").update(content).digest("base64");
 
-/** Any web server may answer 200 to a PUT; S3 also says what it stored. */
+/** Requires an ETag: any web server may answer 200 to a PUT, but S3 also identifies what it stored. */
 function requireTag(tag: string | undefined, call: string): string {
   if (tag) return tag;
   const message = `${call}: the answer is not S3's (it names no ETag)`;

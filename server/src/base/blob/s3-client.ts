@@ -10,40 +10,40 @@ export interface S3Credentials {
 }
 
 export interface S3Place {
-  /** Null only where the endpoint is the bucket's own. */
+  /** Null only when the endpoint is the bucket's own. */
   bucket: string | null;
-  /** Where AWS is not meant. */
+  /** Endpoint of a store other than AWS. */
   endpoint?: string | null | undefined;
-  /** The endpoint's address is the bucket's root already: nothing is put before or behind it. */
+  /** The endpoint's address is already the bucket's root: the bucket's name is neither prepended nor appended. */
   endpointIsBucket?: boolean;
   region?: string | null | undefined;
-  /** `auto`: virtual-hosted at AWS, path style at any other endpoint, as the common clients do. */
+  /** `auto`: virtual-hosted at AWS, path style at any other endpoint, as common clients do. */
   addressing?: "auto" | "path" | "virtual";
   accelerate?: boolean;
-  /** Headers of each object, by the names of the S3 API: ServerSideEncryption, StorageClass, … */
+  /** Headers of each object, by their names in the S3 API: ServerSideEncryption, StorageClass, … */
   objectOptions?: Record<string, unknown>;
-  /** Null: the places where the client looks by itself: environment, profile, web identity, instance role. */
+  /** Null for the client's default sources: environment, profile, web identity, instance role. */
   credentials: S3Credentials | null;
 }
 
-/** Who connects: agents that judge the address they connect to (base/outbound). */
+/** Agents that check the address they connect to (base/outbound). */
 export interface S3Agents {
   httpAgent: HttpAgent;
   httpsAgent: HttpsAgent;
 }
 
 export interface S3Limits {
-  /** Until the connection stands. */
+  /** Time until the connection is established. */
   connectMs?: number;
   /** Longest silence on a connection. */
   silenceMs?: number;
-  /** From the request to the answer's headers, the sending of a part included. */
+  /** Time from the request to the response headers, including the upload of a part. */
   requestMs?: number;
-  /** Of one request; between them some hundred milliseconds, growing. */
+  /** Attempts per request, with a growing delay of some hundred milliseconds. */
   attempts?: number;
 }
 
-/** The SDK takes 100 ms to load, which a server that exports nothing need not spend. */
+/** Loads the SDK on demand: it takes 100 ms, which a server that exports nothing need not spend. */
 export const loadS3 = () => import("@aws-sdk/client-s3");
 
 export async function createS3Client(place: S3Place, agents: S3Agents, limits: S3Limits = {}): Promise<S3Client> {
@@ -57,9 +57,9 @@ export async function createS3Client(place: S3Place, agents: S3Agents, limits: S
     retryMode: "standard",
     forcePathStyle: addressing === "path" || (addressing === "auto" && Boolean(endpoint)),
     useAccelerateEndpoint: place.accelerate ?? false,
-    // an operator's AWS_ENDPOINT_URL is for the operator's own credentials
+    // an operator's AWS_ENDPOINT_URL applies to the operator's own credentials only
     ignoreConfiguredEndpointUrls: credentials !== null,
-    // many compatible stores know nothing of the newer checksums; Content-MD5 is known to all
+    // many compatible stores do not support the newer checksums; all support Content-MD5
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -82,6 +82,6 @@ export async function createS3Client(place: S3Place, agents: S3Agents, limits: S
   return new S3Client(config);
 }
 
-/** What goes into `Bucket` of each call. */
+/** Returns the value of `Bucket` for each call. */
 export const bucketParameter = ({ bucket, endpoint, endpointIsBucket }: S3Place): string =>
   endpointIsBucket ? endpoint! : bucket!;

@@ -1,4 +1,4 @@
-/** Where the client looks when no credentials are given: the places that the SDK's standard chain names, in order. */
+/** Default sources of credentials, in the order of the SDK's standard chain. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ s3.createBucket("exports");
 let services: Server;
 let endpoint: string;
 let asked: string[] = [];
-/** What the token service and the instance's metadata give out. */
+/** Credentials issued by the token service and the instance's metadata service. */
 let lent: TestCredentials;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Stands in for the outside world: AWS's token service and an instance's metadata service. */
+/** Simulates AWS's token service and an instance's metadata service. */
 async function answer(request: IncomingMessage): Promise<string | null> {
   const { method, url = "/" } = request;
   const body = await readText(request);

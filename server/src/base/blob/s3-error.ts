@@ -1,14 +1,14 @@
-/** What a call of an S3-compatible store failed for. The first four are the causes that the contract (§7) names. */
+/** Causes of a failed call to an S3-compatible store. The first four are those of the contract (§7). */
 export type StorageReason =
   | "access_denied"
   | "bucket_not_valid"
   | "key_not_known"
   | "invalid_endpoint"
-  /** No credentials were given, and none are in the places where the client looks. */
+  /** No credentials were given, and the client's default sources have none. */
   | "no_credentials"
-  /** The store, or the way to it, does not work at the moment. */
+  /** The store, or the connection to it, does not work at the moment. */
   | "unavailable"
-  /** What we sent or got was refused for another cause. */
+  /** The request or its answer was rejected for another cause. */
   | "refused";
 
 /** Whether a later attempt, with nothing changed, can succeed. */
@@ -16,7 +16,7 @@ const CAN_HEAL: Record<StorageReason, boolean> = {
   access_denied: false,
   bucket_not_valid: false,
   key_not_known: false,
-  // found out at the first write: later the same symptoms are an outage
+  // detected at the first write; later, the same symptoms are an outage
   invalid_endpoint: false,
   no_credentials: false,
   unavailable: true,
@@ -24,18 +24,18 @@ const CAN_HEAL: Record<StorageReason, boolean> = {
 };
 
 /**
- * A store's refusal or failure. The message may be shown to whoever owns the destination: it holds the store's own
- * code, the call and the key, and never a credential.
+ * A store's refusal or failure. The message is safe to show to the destination's owner: it holds the store's code, the
+ * call and the key, and never a credential.
  */
 export class StorageError extends Error {
   override name = "StorageError";
   readonly reason: StorageReason;
   readonly canHeal: boolean;
-  /** The store's own word, such as NoSuchBucket; or the system's, such as ECONNREFUSED. */
+  /** The store's error code, such as NoSuchBucket, or the system's, such as ECONNREFUSED. */
   readonly code: string;
-  /** The HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number;
-  /** Nobody reached, or no answer that is S3's: at the first write of a destination its endpoint is to blame. */
+  /** No connection, or an answer that is not S3's: at the first write of a destination, its endpoint is at fault. */
   readonly isForeign: boolean;
 
   constructor(reason: StorageReason, message: string, about: { code: string; status?: number; isForeign?: boolean }) {
@@ -48,7 +48,7 @@ export class StorageError extends Error {
   }
 }
 
-/** As the SDK throws: a service's exception, a parser's SyntaxError, or node's error with a code. */
+/** Shapes the SDK throws: a service's exception, a parser's SyntaxError, or a Node.js error with a code. */
 interface Thrown {
   name?: string;
   message?: string;
@@ -93,13 +93,13 @@ const REASONS: Record<string, StorageReason> = {
   ThrottlingException: "unavailable",
   RequestLimitExceeded: "unavailable",
   TimeoutError: "unavailable",
-  // what was uploaded is gone from the store: the next attempt uploads anew
+  // the store has lost the uploaded parts: the next attempt uploads them again
   NoSuchUpload: "unavailable",
   BadDigest: "unavailable",
   IncompleteBody: "unavailable",
 };
 
-/** What more is to be said of a code, for who has to repair it. */
+/** Hints on an error code, for the operator who has to fix it. */
 const HINTS: Record<string, string> = {
   SignatureDoesNotMatch: "the secret access key is not the one of this access key ID",
   ExpiredToken: "the session token has expired",
@@ -108,7 +108,7 @@ const HINTS: Record<string, string> = {
     "there are no credentials in the environment, the profile, a web identity or an instance role",
 };
 
-/** Turns whatever a call threw into a StorageError. `secrets` are cut out of everything that comes from the store. */
+/** Converts any thrown value to a StorageError. `secrets` are redacted from all text that comes from the store. */
 export function toStorageError(thrown: unknown, call: string, secrets: readonly string[]): StorageError {
   if (thrown instanceof StorageError) return thrown;
   const error = thrown as Thrown;
@@ -129,14 +129,14 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
 function codeOf(error: Thrown, status: number): string {
   const named =
     error.name && !/^(Error|UnknownError|Unknown|SyntaxError|TypeError|AggregateError|\d+)$/.test(error.name);
-  // a HEAD has no body to tell a code
+  // a HEAD response has no body with a code
   const byStatus: Record<number, string> = { 301: "PermanentRedirect", 403: "AccessDenied", 503: "SlowDown" };
   const code = error.Code ?? (named ? error.name : undefined) ?? error.code;
   if (code === "NotFound" || (code === undefined && status === 404)) return "NotFound";
   return code ?? byStatus[status] ?? (status === 0 ? "NoAnswer" : "NoCode");
 }
 
-/** Our own refusal to connect there (base/outbound), which lies below what the client throws. */
+/** Returns our own refusal to connect (base/outbound), which is nested below the client's error. */
 function refusalOf(error: Thrown): string | undefined {
   for (let one: Thrown | undefined = error, depth = 0; one && depth < 5; one = one.cause as Thrown, depth++) {
     if (one.name === "OutboundError" && one.status === 422) return one.message;
@@ -144,7 +144,7 @@ function refusalOf(error: Thrown): string | undefined {
   return undefined;
 }
 
-/** No answer at all, or one without the error code that S3 gives. */
+/** Whether there was no answer, or one without S3's error code. */
 function isNotS3({ Code, name }: Thrown, status: number): boolean {
   if (status === 0) return true;
   if (status >= 500 || status === 429 || status === 408) return false;
@@ -156,7 +156,7 @@ function isNotS3({ Code, name }: Thrown, status: number): boolean {
 
 function reasonOfStatus(status: number, isForeign: boolean): StorageReason {
   if (status === 0 || status >= 500 || status === 429 || status === 408) return "unavailable";
-  // a proxy before the store that is down may answer anything
+  // a proxy in front of an unavailable store may answer anything
   if (isForeign) return "unavailable";
   return status === 403 || status === 401 ? "access_denied" : "refused";
 }
@@ -167,7 +167,7 @@ function wordsOf({ message }: Thrown, code: string): string {
 }
 
 function clean(text: string, secrets: readonly string[]): string {
-  // control characters would forge lines of a log
+  // control characters could forge log lines
   // oxlint-disable-next-line no-control-regex
   let cleaned = text.replaceAll(/[\u0000-\u001f\u007f]+/g, " ");
   for (const secret of secrets) if (secret.length > 0) cleaned = cleaned.replaceAll(secret, "***");

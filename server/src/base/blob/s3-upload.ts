@@ -5,29 +5,29 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredObject, UploadOptions } from "./bucket.ts";
 import { StorageError } from "./s3-error.ts";
 
-/** The calls that an upload is made of; each throws StorageError. */
+/** Calls that make up an upload; each throws StorageError. */
 export interface UploadCalls {
   put(key: string, content: Uint8Array, options: UploadOptions): Promise<string>;
   start(key: string, options: UploadOptions): Promise<string>;
   part(key: string, uploadId: string, number: number, content: Uint8Array, signal: AbortSignal): Promise<string>;
   complete(key: string, uploadId: string, etags: string[], signal: AbortSignal): Promise<string>;
-  /** Nothing of the upload is left when it resolves. */
+  /** Resolves when nothing of the upload is left. */
   abort(key: string, uploadId: string): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-/** S3 takes 10,000 parts of 5 MiB to 5 GiB, all but the last of one size for some stores. */
+/** S3 accepts 10,000 parts of 5 MiB to 5 GiB; some stores require all but the last to be of one size. */
 const MOST_PARTS = 10_000;
 const SMALLEST_PART = 8 * MIB;
-/** Parts under way at once: with the one that is filled, memory is bounded by (this + 1) parts. */
+/** Concurrent parts: with the part being filled, memory is bounded by (this + 1) parts. */
 const PARTS_AT_ONCE = 3;
-/** How long a call that is not wanted any more is waited for. */
+/** Time to wait for the answer to a cancelled call. */
 const ANSWER_MS = 2_000;
 
-/** Whole MiB, and with room to spare below the greatest number of parts. */
+/** Returns a part size in whole MiB that leaves a margin below the maximum number of parts. */
 export const partSize = (size = 0): number => Math.max(SMALLEST_PART, Math.ceil(size / (MOST_PARTS - 100) / MIB) * MIB);
 
-/** See Bucket.upload. */
+/** Implements Bucket.upload. */
 export async function uploadStream(
   calls: UploadCalls,
   key: string,
@@ -50,12 +50,12 @@ export async function uploadStream(
   try {
     uploadId = await startUpload(calls, key, options);
   } catch (error) {
-    // some stores have a permission of its own for it, which nobody is asked to give (storage.multipartUploads.create)
+    // some stores need a separate, optional permission for this (storage.multipartUploads.create)
     const isRefused = error instanceof StorageError && error.reason === "access_denied";
     if (second || !isRefused) throw error;
     return putWhole();
   }
-  // one failure ends the others
+  // one failure cancels the other parts
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   const underWay = new Set<Promise<void>>();
@@ -102,18 +102,18 @@ export async function uploadStream(
     return { bytes, etag, sha256: hash.digest("hex") };
   } catch (error) {
     stop.abort();
-    // a part that arrives after the abort would keep its storage
+    // a part that arrives after the abort would continue to occupy storage
     await Promise.all(underWay);
     const ending = calls.abort(key, uploadId).catch(() => {});
-    // who calls it off does not wait for a store that hangs
+    // a caller that cancels does not wait for a store that hangs
     await Promise.race([ending, ...(options.signal?.aborted ? [sleep(ANSWER_MS, undefined, { ref: false })] : [])]);
     throw error;
   }
 }
 
 /**
- * A start that is called off may have reached the store all the same, and an upload of which nobody knows the id
- * could not be ended. So its answer is awaited for a while, and ended whenever it comes.
+ * Starts a multipart upload. A cancelled start may still have reached the store, and an upload with an unknown id could
+ * not be aborted: the answer is awaited for a while, and the upload is aborted whenever it arrives.
  */
 async function startUpload(calls: UploadCalls, key: string, { signal, ...options }: UploadOptions): Promise<string> {
   signal?.throwIfAborted();
@@ -134,8 +134,8 @@ async function startUpload(calls: UploadCalls, key: string, { signal, ...options
 }
 
 /**
- * Buffers of `size` bytes that are used again: an upload would otherwise leave as much garbage as it has bytes, outside
- * of V8's heap, where it is collected late. What is known to be smaller gets a buffer of its own size.
+ * Pools buffers of `size` bytes: an upload would otherwise leave as much garbage as it has bytes, outside V8's heap,
+ * where it is collected late. Content known to be smaller gets a buffer of its exact size.
  */
 function partBuffers(size: number, expected = size) {
   const length = Math.max(1, Math.min(size, expected));
@@ -149,8 +149,8 @@ function partBuffers(size: number, expected = size) {
 }
 
 /**
- * Cuts into pieces that fill a buffer of `take`, the last one may be shorter. Nothing for an empty stream. A chunk is
- * done with when the next is asked for.
+ * Splits a stream into pieces that fill a buffer of `take`; the last may be shorter. Yields nothing for an empty
+ * stream. A chunk is no longer used once the next one is requested.
  */
 async function* inParts(
   content: AsyncIterable<Uint8Array>,
@@ -162,7 +162,7 @@ async function* inParts(
   for await (const chunk of content) {
     hash.update(chunk);
     for (let at = 0; at < chunk.length;) {
-      // what does not fit begins the next part, and only then
+      // the part is yielded only when more bytes follow, which begin the next part
       if (filled === part.length) {
         yield part;
         part = take();
@@ -177,7 +177,7 @@ async function* inParts(
   if (filled > 0) yield part.subarray(0, filled);
 }
 
-/** What shrank or grew while it was sent must not stand for what was to be sent. */
+/** Requires the announced size, so that content that shrank or grew during the upload is not accepted. */
 function requireSize(key: string, bytes: number, expected: number | undefined): void {
   if (expected === undefined || bytes === expected) return;
   const message = `upload of ${key}: ${bytes} bytes came, ${expected} were announced`;

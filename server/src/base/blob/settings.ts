@@ -1,7 +1,7 @@
 import { choice, ConfigError, type Options, text } from "../config/options.ts";
 import type { S3Place } from "./s3-client.ts";
 
-/** Where files of traces and examples are kept. */
+/** Settings for the files of traces and examples. */
 export const blobOptions = {
   blobDirectory: text<string | undefined>({
     env: ["HEDDLE_BLOB_DIRECTORY"],
@@ -56,7 +56,7 @@ export const blobOptions = {
 
 export type BlobSettings = Options<typeof blobOptions>;
 
-/** The bucket that the settings name. Null for a directory. @throws ConfigError for settings that contradict */
+/** Resolves the configured bucket; null for a directory. @throws ConfigError for contradictory settings */
 export function readBucket(settings: BlobSettings): (S3Place & { bucket: string; prefix: string }) | null {
   const { blobBucket: bucket, blobEndpoint: endpoint, blobAccessKeyId: id, blobSecretAccessKey: secret } = settings;
   if (bucket === undefined) {

@@ -17,16 +17,15 @@ interface Statement {
 }
 
 /**
- * chDB as a connection of ClickHouse's own client, so that everything above speaks to one client.
+ * Exposes chDB as a connection of ClickHouse's own client, so that all callers use one client.
  *
- * The one that comes with chDB was tried and left: it lets settings of one statement stay for those that follow,
- * runs statements with parameters strictly one after another, and copies what is inserted through strings.
- * Parameters are set on the session here, which is why a missing one must be found before: the engine would
- * take what an earlier statement has left.
+ * chDB's own client was rejected: it leaks settings of one statement into later ones, runs statements with parameters
+ * strictly one after another, and copies inserted data through strings. Parameters are set on the session here, so a
+ * missing one must be detected first: the engine would take the value of an earlier statement.
  */
 export class ChdbConnection implements Connection {
   readonly #sessions: ChdbSessions;
-  /** Settings that a session has besides its own, to be put back by the statement that follows. */
+  /** Changed settings of a session, which its next statement restores. */
   readonly #changed = new WeakMap<Session, string[]>();
 
   constructor(sessions: ChdbSessions) {
@@ -105,7 +104,7 @@ export class ChdbConnection implements Connection {
 
 const base = () => ({ query_id: randomUUID(), response_headers: {}, http_status_code: 200 });
 
-/** Settings of the HTTP interface, which an engine in the process doesn't know. */
+/** Settings of the HTTP interface, unknown to an embedded engine. */
 const HTTP_ONLY = new Set(["wait_end_of_query", "send_progress_in_http_headers", "enable_http_compression"]);
 
 function definedSettings(settings: ClickHouseSettings = {}): Record<string, string | number | boolean> {
@@ -116,7 +115,7 @@ function definedSettings(settings: ClickHouseSettings = {}): Record<string, stri
 const settingLiteral = (value: string | number | boolean): string =>
   typeof value === "string" ? sqlLiteral(value) : String(Number(value));
 
-/** The parameters that the statement names. One that is not given is an error here, never an earlier value. */
+/** Returns the parameters named in the statement. A missing one is an error here, never an earlier value. */
 function declaredParams(query: string, given: Record<string, unknown>): [string, Param][] {
   const names = new Set(Array.from(query.matchAll(/\{(\w+):/g), (match) => match[1]!));
   return Array.from(names, (name) => {
@@ -131,7 +130,7 @@ async function collect(stream: Readable): Promise<Buffer> {
   return chunks.length === 1 && Buffer.isBuffer(chunks[0]) ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** chDB's errors as those of the client, with `code` and `type`. */
+/** Translates chDB's errors to those of the client, with `code` and `type`. */
 async function translated<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

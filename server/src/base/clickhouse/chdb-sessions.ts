@@ -6,9 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { deferred } from "../deferred.ts";
 
-/**
- * Why chDB did not start, in words for whoever started the server.
- */
+/** Reason why chDB did not start, readable for the operator. */
 export class ChdbError extends Error {
   override name = "ChdbError";
 }
@@ -16,30 +14,30 @@ export class ChdbError extends Error {
 type ChdbModule = typeof import("chdb");
 
 export interface ChdbOptions {
-  /** Where the engine keeps its files; made if missing. One process at a time. */
+  /** Directory of the engine's files, created if missing. One process at a time. */
   directory: string;
-  /** Statements at once; reads get all but one of them, so that writing never waits for a slow query. */
+  /** Concurrent statements; reads get all but one of them, so that a write never waits for a slow query. */
   connections: number;
-  /** The database of each session; made if missing. */
+  /** Database of each session, created if missing. */
   database: string;
   /** Settings of each session. */
   settings: Record<string, string | number>;
-  /** Bytes of memory that the engine may use in all. */
+  /** Memory limit of the engine, in bytes. */
   maxMemory: number;
-  /** Called when another process has the directory and is waited for. */
+  /** Called while waiting for another process that holds the directory. */
   onWait?: ((message: string) => void) | undefined;
-  /** How long a process in another container is waited for: it may be draining. 30,000 by default. */
+  /** Time to wait for a process in another container, which may be draining. 30,000 by default. */
   elsewhereWaitMs?: number | undefined;
 }
 
 const ELSEWHERE_WAIT_MS = 30_000;
 
 /**
- * Sessions on one chDB directory, each lent to one statement at a time: a session is a connection with settings
- * and parameters of its own, and the engine runs one statement on it after another.
+ * Pool of sessions on one chDB directory, each lent to one statement at a time: a session is a connection with its own
+ * settings and parameters, and runs its statements one after another.
  *
- * A statement occupies a thread of libuv's pool until it is done, for chDB can't be interrupted. So there are
- * few sessions, and a process that does more than this should start with UV_THREADPOOL_SIZE above 4.
+ * chDB cannot be interrupted, so a statement occupies a thread of libuv's pool until it is done. The pool is therefore
+ * small, and a process that does other work as well should start with UV_THREADPOOL_SIZE above 4.
  */
 export class ChdbSessions {
   readonly #options: ChdbOptions;
@@ -75,7 +73,7 @@ export class ChdbSessions {
     }
   }
 
-  /** Lends a session. Nothing else runs on it until `work` is done. */
+  /** Lends a session for exclusive use until `work` is done. */
   async use<T>(kind: "read" | "write", work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed) throw new AppError(503, "The trace store is closing.", { headers: { "Retry-After": "1" } });
     const session = await this.#acquire(kind);
@@ -88,7 +86,7 @@ export class ChdbSessions {
     }
   }
 
-  /** Resolves when what runs is done and the directory is free for another process. */
+  /** Resolves when all statements have ended and the directory is free for another process. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -130,12 +128,12 @@ function openSession(module: ChdbModule, { directory, database, settings, maxMem
   const session = new module.Session(directory, {
     connectionArgs: [
       `--max_server_memory_usage=${maxMemory}`,
-      // caches hold 5 GB each by default, which is meant for machines that do nothing else
+      // caches hold 5 GB each by default, which suits dedicated machines only
       `--mark_cache_size=${mebibytes(64)}`,
       `--index_mark_cache_size=${mebibytes(32)}`,
       `--primary_index_cache_size=${mebibytes(64)}`,
       `--query_condition_cache_size=${mebibytes(16)}`,
-      // two merges at once instead of four: each may take some hundred megabytes
+      // two concurrent merges instead of four: each may take some hundred megabytes
       "--background_merges_mutations_concurrency_ratio=1",
     ],
   });
@@ -161,7 +159,7 @@ async function loadChdb(): Promise<ChdbModule> {
   }
 }
 
-/** Two engines on one directory would destroy it, and chDB does not refuse the second. */
+/** Locks the directory: two engines on it would destroy it, and chDB does not refuse the second. */
 async function lockDirectory({ directory, onWait, elsewhereWaitMs }: ChdbOptions): Promise<FileLock> {
   const path = `${dirname(`${directory}/x`)}.lock`;
   try {

@@ -1,11 +1,11 @@
 /**
- * Migrations are written for one server. On a cluster each table becomes a replicated one on every shard, named
- * `x_local`, and a Distributed one named `x` in front of it:
+ * Adapts migrations, which are written for one server. On a cluster each table becomes a replicated one on every shard,
+ * named `x_local`, and a Distributed one named `x` in front of it:
  *
  *     -- shard by: cityHash64(trace_id)
  *     create table runs (...) engine = CoalescingMergeTree order by ... settings ...
  *
- * `alter table x ...` goes to both; what only a local table has (indexes, settings, order) is marked:
+ * `alter table x ...` applies to both; changes to local tables alone (indexes, settings, order) are marked:
  *
  *     -- local only
  *     alter table runs add index ...

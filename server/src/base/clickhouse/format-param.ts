@@ -1,9 +1,9 @@
-/** What a query parameter can be. Times go as text, exact decimals and 64-bit integers as text or bigint. */
+/** Value of a query parameter. Times are passed as text, exact decimals and 64-bit integers as text or bigint. */
 export type Param = string | number | bigint | boolean | null | readonly Param[];
 
 /**
- * A parameter's text as ClickHouse's HTTP interface reads it: the value in its TSV form, strings within an array
- * as quoted literals.
+ * Formats a parameter for ClickHouse's HTTP interface: the value in its TSV form, strings in an array as quoted
+ * literals.
  */
 export function formatParam(value: Param): string {
   if (value === null) return "\\N";
@@ -30,5 +30,5 @@ const ESCAPES: Record<string, string> = {
 // oxlint-disable-next-line no-control-regex -- the characters that a text must not hold as they are
 const escapeText = (text: string): string => text.replace(/[\t\n\r\0'\\]/g, (char) => ESCAPES[char]!);
 
-/** Any text as a literal of SQL; for what takes no parameters, such as SET. */
+/** Quotes text as an SQL literal, for statements without parameters, such as SET. */
 export const sqlLiteral = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;

@@ -1,8 +1,8 @@
 import type { Param } from "./format-param.ts";
 
 /**
- * Pieces of ClickHouse SQL that carry the values they bind, so that a statement can be put together from
- * conditions made elsewhere, and no value ever becomes part of the text:
+ * Piece of ClickHouse SQL with its bound values. Statements are composed from conditions built elsewhere, and no value
+ * ever becomes part of the text:
  *
  *     const recent = ch`start_time >= ${bind("DateTime64(6)", since)}`;
  *     await clickhouse.rows({ name: "runs.recent", ...render(ch`select id from runs where ${all([recent, mine])}`) });
@@ -13,7 +13,7 @@ export interface Fragment {
   readonly values: readonly (Fragment | Bound)[];
 }
 
-/** A value and the ClickHouse type that it is read as. */
+/** A value and its ClickHouse type. */
 export interface Bound {
   readonly kind: "bound";
   readonly type: string;
@@ -26,7 +26,7 @@ export function ch(strings: TemplateStringsArray, ...values: (Fragment | Bound)[
 
 export const bind = (type: string, value: Param): Bound => ({ kind: "bound", type, value });
 
-/** Text that is ours: names of columns and tables, never anything from a request. */
+/** Embeds trusted text: names of columns and tables, never anything from a request. */
 export const raw = (text: string): Fragment => ({ kind: "fragment", strings: [text], values: [] });
 
 export function join(items: readonly (Fragment | Bound)[], separator: string): Fragment {
@@ -34,9 +34,9 @@ export function join(items: readonly (Fragment | Bound)[], separator: string): F
   return items.length === 0 ? raw("") : { kind: "fragment", strings, values: items };
 }
 
-/** All of these; true when there are none. */
+/** Conjunction of conditions; true when there are none. */
 export const all = (conditions: readonly Fragment[]): Fragment => combine(conditions, " and ", "true");
-/** Any of these; false when there are none. */
+/** Disjunction of conditions; false when there are none. */
 export const any = (conditions: readonly Fragment[]): Fragment => combine(conditions, " or ", "false");
 
 function combine(conditions: readonly Fragment[], separator: string, none: string): Fragment {
@@ -45,7 +45,7 @@ function combine(conditions: readonly Fragment[], separator: string, none: strin
   return ch`(${join(conditions, separator)})`;
 }
 
-/** The statement's text with `{p0:Type}` for each bound value; equal ones share a name. */
+/** Renders the statement with `{p0:Type}` for each bound value; equal ones share a name. */
 export function render(fragment: Fragment): { query: string; params: Record<string, Param> } {
   const names = new Map<string, string>();
   const params: Record<string, Param> = {};

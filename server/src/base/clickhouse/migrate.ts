@@ -6,10 +6,13 @@ import type { Sql } from "../db/connect.ts";
 import type { ClickHouse } from "./clickhouse.ts";
 import { forCluster } from "./cluster-ddl.ts";
 
-/** Where the numbered migrations lie. */
+/** Directory of the numbered migrations. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/clickhouse", import.meta.url));
 
-/** Held in Postgres while migrating, so that servers that start together take turns. An arbitrary number, ours alone. */
+/**
+ * Advisory lock in Postgres that serialises the migrations of concurrent starts. An arbitrary number, reserved for
+ * this.
+ */
 const LOCK = 7_236_519;
 
 export class ClickHouseMigrationError extends Error {
@@ -17,9 +20,9 @@ export class ClickHouseMigrationError extends Error {
 }
 
 /**
- * Brings ClickHouse to this code's schema: numbered files once, in order, forward only. ClickHouse knows neither
- * transactions nor advisory locks: the lock is one of Postgres, and each statement can be repeated (`if not
- * exists`), so that a migration that was cut off is simply run again. A store that is newer than the code is refused.
+ * Migrates ClickHouse to this code's schema: numbered files once, in order, forward only. ClickHouse has neither
+ * transactions nor advisory locks: the lock is one of Postgres, and each statement is repeatable (`if not exists`), so
+ * that an interrupted migration is simply run again. A store that is newer than the code is refused.
  */
 export async function migrateClickHouse(
   clickhouse: ClickHouse,
@@ -72,7 +75,7 @@ engine = ReplacingMergeTree order by version settings fsync_after_insert = 1, fs
 
 const numberOf = (file: string): number => Number.parseInt(file, 10);
 
-/** A statement ends with a semicolon at the end of a line. */
+/** Splits at semicolons that end a line. */
 export function statementsOf(text: string): string[] {
   const parts = text.split(/;[ \t]*$/m).map((part) => part.trim());
   return parts.filter((part) => part.replace(/^--.*$/gm, "").trim() !== "");

@@ -20,7 +20,7 @@ test("so many at once, the rest in their order, and those that are too many not 
   ends[1]!.resolve(1);
   expect(await asked[1]).toBe(1);
   await expect.poll(() => begun).toEqual([0, 1, 2]);
-  // one that fails gives its place on too
+  // a failed query frees its slot too
   ends[0]!.reject(new Error("broke"));
   await expect(asked[0]).rejects.toThrow("broke");
   await expect.poll(() => begun).toEqual([0, 1, 2, 3]);

@@ -2,19 +2,19 @@ import { unavailable } from "../errors.ts";
 import { FairQueue } from "../fair-queue.ts";
 
 export interface QuestionLimits {
-  /** How long the engine works on one; then it stops. */
+  /** Time limit of a query in the engine, in seconds. */
   seconds: number;
-  /** Of a process, at once. */
+  /** Concurrent queries of a process. */
   atOnce: number;
-  /** How many may wait for their turn, and for how long. */
+  /** Most queries in the queue, and their longest wait. */
   waiting?: number;
   waitMs?: number;
 }
 
 /**
- * Bounds what callers ask of the store, so that fifty of them leave a connection for what ingest looks up, and
- * processors for what it writes. Tenants take turns, and while several are active one of them has half of the places;
- * those that are too many, or wait for too long, are sent away before anything was done for them.
+ * Limits callers' queries, so that fifty of them leave a connection for the look-ups of ingest, and processors for its
+ * writes. Tenants take turns, and while several are active, each may use half of the slots. Queries beyond the queue,
+ * or waiting too long, are refused before any work was done.
  */
 export class Questions {
   readonly seconds: number;
@@ -26,7 +26,7 @@ export class Questions {
     this.#places = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, refuse: busy });
   }
 
-  /** @throws 503 with Retry-After when its turn does not come */
+  /** @throws 503 with Retry-After when it gets no slot in time */
   ask<T>(question: () => Promise<T>, tenantId = ""): Promise<T> {
     return this.#places.run(tenantId, 1, question);
   }

@@ -1,6 +1,6 @@
 import { text } from "./options.ts";
 
-/** For the spaces that give out links into the console. */
+/** Option of the spaces that emit links to the console. */
 export const consoleUrlOptions = {
   consoleUrl: text({
     env: ["HEDDLE_CONSOLE_URL"],

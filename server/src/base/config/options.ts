@@ -1,9 +1,9 @@
 /**
- * Options are data, declared beside the code that uses them: where the value comes from, what it is, what it
- * does. Values are read once at boot, checked, frozen; nothing else reads the environment.
+ * Declaration of an option, kept beside the code that uses it: environment variables, type, effect. Values are read,
+ * validated and frozen at boot; nothing else reads the environment.
  */
 export interface OptionSpec<T> {
-  /** Environment variables, the first that is set wins. */
+  /** Environment variables; the first that is set wins. */
   env: string[];
   default: T;
   description: string;
@@ -64,7 +64,7 @@ export function choice<const T extends string>(spec: Described<NoInfer<T>> & { o
   };
 }
 
-/** Reads all declared options, reporting every bad value at once. `overrides` (flags) win over the environment. */
+/** Reads all declared options and reports every invalid value at once. `overrides` (flags) win over the environment. */
 export function readOptions<D extends Record<string, OptionSpec<never> | OptionSpec<unknown>>>(
   declared: D,
   env: Record<string, string | undefined>,

@@ -1,6 +1,6 @@
 import { choice, integer } from "./options.ts";
 
-/** Settings that a server process has once, whichever roles it plays. */
+/** Settings of a server process, independent of its roles. */
 export const processOptions = {
   logLevel: choice({
     env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],

@@ -1,7 +1,7 @@
 /**
- * The array types that our statements use, told to postgres.js in advance. Left to itself it asks every new
- * connection for all array types, by a query that nobody awaits: when Postgres dies in that moment, the
- * rejection takes the whole server down (postgres.js 3.4.9, `fetchArrayTypes`). It also saves a round trip.
+ * Array types of our statements, declared to postgres.js in advance. By default it queries every new connection for all
+ * array types and does not await the result: when Postgres dies at that moment, the unhandled rejection crashes the
+ * server (postgres.js 3.4.9, `fetchArrayTypes`). This also saves a round trip.
  */
 interface ArrayType {
   to: number;
@@ -27,7 +27,7 @@ const types = {
   uuidArray: arrayType(2951, asText),
   int2Array: arrayType(1005, Number),
   int4Array: arrayType(1007, Number),
-  // beyond what a number holds, so text, as postgres.js does with bigint itself
+  // may exceed a number, so text, as postgres.js does for bigint itself
   int8Array: arrayType(1016, asText),
   float8Array: arrayType(1022, Number),
   boolArray: arrayType(1000, (text) => text === "t"),
@@ -35,17 +35,17 @@ const types = {
   jsonbArray: arrayType(3807, JSON.parse),
 };
 
-/** As an option of `postgres()`. Typed as naming no helpers: nobody is to write `sql.typed.textArray(…)`. */
+/** Option for `postgres()`. Typed without helpers, to prevent `sql.typed.textArray(…)`. */
 export const ARRAY_TYPES = types as object as Record<never, never>;
 
-/** A literal in which every item is quoted, which Postgres takes for each type of item. One dimension. */
+/** Serializes a one-dimensional array with every item quoted, which Postgres accepts for each item type. */
 function serializeArray(items: Item[]): string {
   return `{${items.map((item) => (item === null ? "null" : `"${String(item).replaceAll(/["\\]/g, "\\$&")}"`)).join(",")}}`;
 }
 
 function parseArray(text: string, parseItem: (text: string) => unknown): unknown[] {
   const items: unknown[] = [];
-  // an item is quoted, with backslashes before what would end it, or bare
+  // an item is quoted, with backslash escapes, or bare
   for (const [, quoted, bare] of text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^",]+)/gs)) {
     if (quoted !== undefined) items.push(parseItem(quoted.replaceAll(/\\(.)/gs, "$1")));
     else items.push(bare === "NULL" ? null : parseItem(bare!));

@@ -9,8 +9,8 @@ export interface OsUser {
 const ACCOUNT = "postgres";
 
 /**
- * The operating system's user that Postgres must run as: null for the current one. Postgres refuses to run as
- * root, so root hands it to the owner of an existing cluster, else to the account `postgres`, made if need be.
+ * Returns the OS user that Postgres must run as; null for the current one. Postgres refuses to run as root, so root
+ * uses the owner of an existing cluster, else the account `postgres`, created if needed.
  */
 export function clusterOwner(clusterDir: string): OsUser | null {
   if (process.getuid?.() !== 0) return null;

@@ -1,4 +1,4 @@
-/** Connections that are cut, fall silent, or are lost within a transaction. */
+/** Connections that are cut, become silent, or are lost within a transaction. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 
@@ -65,7 +65,7 @@ test.each(["fails", "ends"])(
     await sleep(100);
     proxy.cut();
     expect(await rejected).toMatchObject({ code: "CONNECTION_CLOSED" });
-    // an error out of a timer would fail the file
+    // an error thrown by a timer would fail the file
     await sleep(400);
     expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
     expect(await marks()).not.toContain(how);

@@ -9,28 +9,28 @@ export type Transaction = postgres.TransactionSql<Record<string, never>>;
 
 export interface DatabaseAddress {
   uri: string;
-  /** Directory of the unix socket, which is faster than TCP; null where there is none. */
+  /** Directory of the Unix socket, which is faster than TCP; null when there is none. */
   socket: string | null;
 }
 
 export interface ConnectOptions {
   max?: number;
   name?: string;
-  /** For statements whose every step goes by an index: planned once a connection, for good. */
+  /** For statements whose every step uses an index: planned once per connection, for good. */
   pinned?: boolean;
-  /** A connection that gives no answer for this long is closed, and its statements fail as lost. 0: never. */
+  /** Time without an answer after which a connection is closed and its statements fail as lost. 0: never. */
   silenceMs?: number;
   onNotify?: (channel: string, payload: string) => void;
-  /** A connection was lost. */
+  /** Called when a connection was lost. */
   onClose?: () => void;
 }
 
 type Options = postgres.Options<Record<string, never>>;
 
-/** Longer than any statement of a request takes; statements that take longer have a pool of their own. */
+/** Longer than any statement of a request; statements that take longer have a separate pool. */
 const SILENCE_MS = 60_000;
 
-/** Plans are made once, for tables that may have been empty then: always by index. */
+/** Forces index plans, as plans are made once, for tables that may have been empty then. */
 const PINNED_PLANS = {
   jit: "off",
   plan_cache_mode: "force_generic_plan",
@@ -39,13 +39,10 @@ const PINNED_PLANS = {
   enable_mergejoin: "off",
 } as const;
 
-/**
- * A pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps printed by Postgres inside JSON
- * are UTC.
- */
+/** Opens a pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps in Postgres' JSON are UTC. */
 export function connect(database: DatabaseAddress, options: ConnectOptions = {}): Sql {
   const { silenceMs = SILENCE_MS, onNotify, onClose } = options;
-  // the types of postgres.js leave these options out
+  // options missing from the types of postgres.js
   const own = {
     ...watchedSocket(silenceMs),
     ...(onNotify && { onnotify: onNotify }),
@@ -64,7 +61,7 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     // several round trips, which may be slow
     connect_timeout: 10,
     keep_alive: 5,
-    // a database that restarts must be found again at once, not after a growing pause
+    // reconnect promptly to a restarted database, without a growing delay
     backoff: (attempt) => Math.min(0.05 * attempt, 0.5),
     connection: { application_name: options.name ?? "heddle", TimeZone: "UTC", ...(options.pinned && PINNED_PLANS) },
   } as Options);

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "./connect.ts";
 
 /**
- * Condition: the jsonb `column` contains `filter` (contract agent-server §1.6). An empty filter matches
+ * Builds the condition that the jsonb `column` contains `filter` (contract agent-server §1.6). An empty filter matches
  * everything, a null in it nothing.
  */
 export function contains(sql: Sql | Transaction, column: string, filter: Record<string, unknown> | null | undefined) {

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "./connect.ts";
 
-/** The database's time, which all processes share: for comparisons with what others have written. */
+/** Returns the database's time, the clock shared by all processes, for comparisons with stored times. */
 export async function databaseNow(sql: Sql | Transaction): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select now() as now`;
   return row!.now;

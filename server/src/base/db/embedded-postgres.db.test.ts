@@ -225,6 +225,22 @@ test("nobody gets in without the password, which only its owner can read", async
   expect(mode & 0o777).toBe(0o600);
 });
 
+test("other roles leave places for the servers, which connect as superuser", async () => {
+  withCluster();
+  const address = await embed({ max_connections: "45" }).start();
+  const other = new URL(address.uri);
+  Object.assign(other, { username: "greedy", password: "x" });
+  await query(address, (sql) => sql.unsafe("drop role if exists greedy; create role greedy login password 'x'"));
+  const inside: postgres.Sql[] = [];
+  const open = async () => {
+    inside.push(postgres(other.href, { max: 1, onnotice: () => {} }));
+    await inside.at(-1)!`select 1`;
+  };
+  await expect(Promise.all(Array.from({ length: 6 }, open))).rejects.toMatchObject({ code: "53300" });
+  expect(await query(address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+  await Promise.all(inside.map((sql) => sql.end({ timeout: 1 })));
+});
+
 test("when its port was taken meanwhile, Postgres moves to another one", async () => {
   withCluster();
   const embedded = embed();

@@ -13,7 +13,7 @@ import { processLives, type ProcessIdentity } from "./process-identity.ts";
 import { spawnPostmaster } from "./spawn-postmaster.ts";
 
 /**
- * The Postgres that Heddle brings along, in `<dataDir>/postgres`:
+ * Manages the embedded Postgres in `<dataDir>/postgres`:
  *
  *     data/          the cluster (PGDATA), owned by the user that Postgres runs as
  *     password       of the database user "heddle", readable by its owner alone
@@ -25,35 +25,35 @@ import { spawnPostmaster } from "./spawn-postmaster.ts";
  *     guardian.lock  held by the guardian (postgres-guardian.ts)
  *     wanted.lock    held by a process that waits for another container
  *
- * Postgres outlives a server that is killed, and the next start adopts it; without a next start its guardian ends it.
- * Several servers of one container, or of a machine without containers, may share it; the last one that stops takes
- * it down. A server of another container waits until all of that has ended, and refuses to start when that takes too
- * long. Starting goes
+ * Postgres outlives a killed server, and the next start adopts it; without a next start, its guardian ends it. Several
+ * servers of one container, or of a machine without containers, may share it; the last one to stop shuts it down. A
+ * server of another container waits until all of them have ended, and refuses to start when that takes too long.
+ * Startup proceeds through
  *
  *     nothing --initdb--> cluster --spawn--> starting --(crash recovery)--> ready
  *
- * and begins at whichever state it finds. As root, Postgres runs as another user, who often cannot reach the
- * data directory (/root, a private temporary directory). It does not have to: it is spawned with the cluster
- * as working directory and told to find it at /proc/self/cwd.
+ * and begins at the state it finds. As root, Postgres runs as another user, who often cannot reach the data directory
+ * (/root, a private temporary directory). Postgres is therefore spawned with the cluster as its working directory and
+ * finds it at /proc/self/cwd.
  */
 export interface EmbeddedPostgresOptions {
   dataDir: string;
-  /** Told what takes time or went wrong. */
+  /** Receives messages about slow steps and failures. */
   log?: (message: string) => void;
   /** Postgres settings on top of ours. */
   settings?: Record<string, string>;
-  /** How long Postgres outlives its last server, when that was killed. 300 by default. */
+  /** Time for which Postgres outlives its last server, when that was killed. 300 by default. */
   lingerSeconds?: number;
-  /** How long the servers of another container are waited for. 30,000 by default. */
+  /** Time to wait for the servers of another container. 30,000 by default. */
   elsewhereWaitMs?: number;
 }
 
 export interface PostgresAddress {
-  /** Over loopback TCP, with the password. */
+  /** URL over loopback TCP, with the password. */
   uri: string;
   /**
-   * Directory of the Unix socket, which is a fifth faster than TCP: `postgres(uri, { host: socket })`.
-   * Null where the path is longer than the system allows.
+   * Directory of the Unix socket, which is a fifth faster than TCP: `postgres(uri, { host: socket })`. Null when the
+   * path is longer than the system permits.
    */
   socket: string | null;
 }
@@ -66,10 +66,10 @@ const LINGER_SECONDS = 300;
 /** sockaddr_un holds 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100;
 
-/** What goes away by itself: the leftovers of a killed Postgres, somebody else on the port. */
+/** Transient failures: leftovers of a killed Postgres, another process on the port. */
 const TRANSIENT = /pre-existing shared memory block|lock file .* already exists|could not create any TCP\/IP sockets/;
 
-/** Trying again will not help. */
+/** A failure that a retry cannot fix. */
 class StartError extends Error {}
 
 export class EmbeddedPostgres {
@@ -93,7 +93,7 @@ export class EmbeddedPostgres {
     this.#elsewhereWaitMs = options.elsewhereWaitMs ?? ELSEWHERE_WAIT_MS;
   }
 
-  /** Starts or adopts Postgres and registers this process as one that uses it. */
+  /** Starts or adopts Postgres and registers this process as its user. */
   async start(): Promise<PostgresAddress> {
     mkdirSync(join(this.#dir, "users"), { recursive: true, mode: 0o700 });
     this.#registration ??= await registerWhenFree(this.#dir, this.#elsewhereWaitMs, this.#log, (work) =>
@@ -107,7 +107,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Costs microseconds while Postgres lives; starts it again when it died. Only between start and stop. */
+  /** Takes microseconds while Postgres is alive; restarts it after a crash. Only between start and stop. */
   async ensureRunning(): Promise<PostgresAddress> {
     if (!this.#registration) throw new Error("the embedded Postgres was not started");
     if (this.#running && processLives(this.#running.postmaster)) return this.#running.address;
@@ -120,7 +120,7 @@ export class EmbeddedPostgres {
     if (!this.#registration) return;
     await this.#starting?.catch(() => {});
     if (!existsSync(this.#registration.path)) {
-      // The data directory was removed below us: nothing to keep, but a process to end.
+      // The data directory was removed: only the process is left to end.
       this.#registration.lock.release();
       this.#registration = null;
       if (this.#running) await endPostmaster(this.#running.postmaster);
@@ -168,7 +168,7 @@ export class EmbeddedPostgres {
     );
   }
 
-  /** The running Postgres, or a new one, once it says that it is ready. Recovery may take its time. */
+  /** Returns the running Postgres, or a new one, once it reports that it is ready. Recovery may take long. */
   async #readyPostmaster(binaries: PostgresBinaries, owner: OsUser | null): Promise<Postmaster> {
     let postmaster = findPostmaster(this.#cluster);
     if (postmaster?.status === "stopping") {
@@ -207,7 +207,7 @@ export class EmbeddedPostgres {
     };
   }
 
-  /** Proves that it answers; makes the database when the cluster is new. */
+  /** Verifies that it answers; creates the database in a new cluster. */
   async #connectOnce(address: PostgresAddress, postmaster: Postmaster): Promise<void> {
     const open = (database: string) =>
       postgres(address.uri, { ...(address.socket && { host: address.socket }), database, max: 1, fetch_types: false });
@@ -234,7 +234,9 @@ export class EmbeddedPostgres {
   }
 }
 
-/** Stops the Postgres of a data directory whose servers were all killed. False when a process uses or holds it. */
+/**
+ * Stops the Postgres of a data directory whose servers were all killed. @returns false when a process uses or holds it
+ */
 export async function stopAbandonedPostgres(dataDir: string): Promise<boolean> {
   const dir = join(dataDir, "postgres");
   return withFileLock(join(dir, "lock"), { waitMs: LOCK_TIMEOUT_MS }, async () => {

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Another process that waits for the lock, says "held" when it has it, and keeps it for `holdMs`. */
+/** Starts another process that waits for the lock, prints "held" once it has it, and keeps it for `holdMs`. */
 function contend(holdMs: number, waitMs: number): { child: ChildProcess; line: Promise<string> } {
   const args = ["--import", TSX, HOLDER, path, String(waitMs), String(holdMs)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -7,19 +7,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, isElsewhere, processLives, type ProcessIdentity } from "./process-identity.ts";
 
 /**
- * Locks between processes, kept by the kernel: flock(2) on an open file. The kernel knows the holder in every
- * container that shares the file, releases the lock when the holder ends in any way, and keeps it while the holder is
- * frozen. Nothing is stale, so nothing is ever taken over. NFS and other shared file systems carry the lock between
- * machines, or refuse it, which is an error here.
+ * Holder of a lock between processes, which the kernel keeps: flock(2) on an open file. The kernel knows the holder in
+ * every container that shares the file, releases the lock when the holder ends in any way, and keeps it while the
+ * holder is frozen. No lock is ever stale, so none is taken over. NFS and other shared file systems propagate the lock
+ * between machines, or refuse it, which is an error here.
  *
- * Node has no flock. A lock belongs to the open file, not to the process that asked for it, so the program `flock`
- * (util-linux, BusyBox) locks a descriptor that it inherits, ends, and leaves the lock to us. Where it is missing, as
- * on macOS, Perl does the same. Rejected: packages with native code, which would have to be built or downloaded; a
- * listening Unix socket in the directory, which needs a protocol to replace a stale one and fails between machines; a
- * heartbeat in a file, which mistakes a frozen holder for a dead one.
+ * Node.js has no flock. A lock belongs to the open file, not to the process, so the program `flock` (util-linux,
+ * BusyBox) locks an inherited descriptor and exits, and the lock remains ours. Where it is missing, as on macOS, Perl
+ * does the same. Rejected: packages with native code, which would have to be built or downloaded; a listening Unix
+ * socket in the directory, which needs a protocol to replace a stale one and fails between machines; a heartbeat in a
+ * file, which mistakes a frozen holder for a dead one.
  *
- * The file names the holder for messages and stays when the lock is released. Version 0.6 took the file itself for the
- * lock: its live holders count, and what we leave behind counts there as the file of a dead process.
+ * The file names the holder for messages and remains after the release. Version 0.6 used the file's existence as the
+ * lock: its live holders are respected, and our leftover files look to it like those of a dead process.
  */
 export interface LockHolder extends ProcessIdentity {
   host: string;
@@ -28,18 +28,18 @@ export interface LockHolder extends ProcessIdentity {
 }
 
 export interface LockWait {
-  /** How long a holder on this machine is waited for. */
+  /** Time to wait for a holder on this machine. */
   waitMs: number;
-  /** The same for a holder in another container, which may be ending in a rolling update. `waitMs` by default. */
+  /** Time to wait for a holder in another container, which may be ending in a rolling update. `waitMs` by default. */
   elsewhereWaitMs?: number;
-  /** Called once, when the lock is held and is waited for. */
+  /** Called once, when another process holds the lock. */
   onWait?: (holder: string) => void;
 }
 
 /** Another process holds the lock and did not release it in time. */
 export class LockedError extends Error {
   override name = "LockedError";
-  /** The holder in words. */
+  /** Description of the holder. */
   holder: string;
 
   constructor(path: string, holder: string) {
@@ -49,20 +49,20 @@ export class LockedError extends Error {
 }
 
 export interface FileLock {
-  /** The open file that the lock belongs to. A process that inherits it holds the lock too. */
+  /** Open file that the lock belongs to. A process that inherits it holds the lock too. */
   readonly descriptor: number;
   release(): void;
   /** Leaves the lock to the processes that inherited the descriptor. */
   handOver(): void;
 }
 
-/** Old holders are polled: the kernel does not know them. */
+/** Interval for polling holders of old versions, which the kernel does not know. */
 const POLL_MS = 50;
 
-/** For `flock` and `perl`, wherever systems keep them. */
+/** Search path for `flock` and `perl` on common systems. */
 export const PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin";
 
-/** `flock [-n] [-s] <descriptor>` for systems without it. */
+/** Implements `flock [-n] [-s] <descriptor>` for systems without it. */
 const PERL_FLOCK =
   "my $op = 2; my $fd; for (@ARGV) { if (/n/) { $op |= 4 } elsif (/s/) { $op = ($op & 4) | 1 } else { $fd = $_ } } " +
   "open(my $file, '<&=', $fd) or die $!; " +
@@ -82,7 +82,9 @@ export async function withFileLock<T>(path: string, wait: LockWait, work: () => 
   }
 }
 
-/** Throws LockedError when another open file holds the lock for longer than we wait, also one of this process. */
+/**
+ * Acquires the lock. Throws LockedError when another open file holds it for longer than the wait, even in this process.
+ */
 export async function acquireFileLock(path: string, wait: LockWait): Promise<FileLock> {
   const began = performance.now();
   let waits = false;
@@ -112,7 +114,7 @@ export async function acquireFileLock(path: string, wait: LockWait): Promise<Fil
       closeSync(descriptor);
       throw error;
     }
-    // The holder did not release it, is of an old version, or the directory was removed and made again.
+    // The holder has not released it, is of an old version, or the directory was removed and recreated.
     closeSync(descriptor);
     await sleep(POLL_MS);
   }
@@ -128,14 +130,14 @@ export async function isLocked(path: string): Promise<boolean> {
     throw error;
   }
   try {
-    // A shared lock: two who look at the same time do not take each other for the holder.
+    // A shared lock, so that two simultaneous checks do not take each other for the holder.
     return !(await lockDescriptor(descriptor, 0, "-s"));
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** The last process that acquired the lock and did not release it; it may be dead. */
+/** Returns the last process that acquired the lock and did not release it; it may be dead. */
 export function readHolder(path: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(path, "utf8")) as LockHolder;
@@ -152,14 +154,14 @@ export function describeHolder(holder: LockHolder | null): string {
   return `process ${pid}${place}${since ? ` since ${since}` : ""}`;
 }
 
-/** Version 0.6 knew neither `host` nor `since`, and locked nothing. */
+/** Whether version 0.6 wrote the file, which had neither `host` nor `since` and locked nothing. */
 export const isFileOfOldVersion = (holder: LockHolder | null): holder is LockHolder =>
   holder !== null && holder.since === undefined;
 
 function openLockFile(path: string): number {
   const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   if (process.getuid?.() === 0) {
-    // An ordinary user's directory stays usable for that user after root has worked on it.
+    // An ordinary user's directory remains usable for that user after root has worked on it.
     const { uid, gid } = statSync(dirname(path));
     if (uid !== fstatSync(descriptor).uid) fchownSync(descriptor, uid, gid);
   }
@@ -187,7 +189,7 @@ function isStillThere(descriptor: number, path: string): boolean {
   return ours.ino === there?.ino && ours.dev === there.dev;
 }
 
-/** Resolves with false when the lock is still held after `waitMs`. */
+/** Resolves to false when the lock is still held after `waitMs`. */
 async function lockDescriptor(descriptor: number, waitMs: number, mode?: "-s"): Promise<boolean> {
   const flags = [...(waitMs > 0 ? [] : ["-n"]), ...(mode ? [mode] : []), "3"];
   for (const [program, ...first] of LOCKERS) {
@@ -206,7 +208,7 @@ function run(program: string, args: string[], descriptor: number, waitMs: number
       env: { PATH: PROGRAM_PATH, LC_ALL: "C" },
     });
     let overdue = false;
-    // A lock that it acquires while it is killed is released with the descriptor, which the caller closes.
+    // A lock that it acquires while being killed is released with the descriptor, which the caller closes.
     const timer = waitMs > 0 ? setTimeout(() => (overdue = child.kill("SIGKILL")), waitMs) : undefined;
     let output = "";
     child.stderr!.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { Transaction } from "./connect.ts";
 
 /**
- * The SQL functions of a build, and their place in the history of all builds. They are replaced without a migration,
- * so builds of one schema version run beside each other during a rolling upgrade, and each of them installs its
- * functions at its start. The file `VERSION` beside them, `<number> <hash of their text>`, tells which are newer:
- * `npm run schema` raises the number whenever the text has changed, and `npm run check` fails when that was not done.
+ * SQL functions of a build, and their position in the history of all builds. They are replaced without a migration:
+ * builds of one schema version run side by side during a rolling upgrade, and each installs its functions at startup.
+ * The file `VERSION` beside them, `<number> <hash of their text>`, orders them: `npm run schema` increments the number
+ * when the text has changed, and `npm run check` fails when that was not done.
  *
- * A lower number than the installed one leaves the database alone. An equal number with another text is work in
+ * A lower number than the installed one leaves the database unchanged. An equal number with another text is work in
  * progress, or another branch: the last start wins.
  */
 export interface SqlFunctions {
@@ -31,7 +31,7 @@ export async function readFunctions(directory: string): Promise<SqlFunctions> {
 
 export const hashFunctions = async (directory: string): Promise<string> => hashText(await readText(directory));
 
-/** One file a slice. They may call each other, so Postgres checks their bodies when they are first called. */
+/** Reads one file per slice. Functions may call each other, so Postgres checks their bodies only at the first call. */
 async function readText(directory: string): Promise<string> {
   const files = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
@@ -40,11 +40,11 @@ async function readText(directory: string): Promise<string> {
 
 const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Installs the functions unless they, or newer ones, are there. The caller's transaction is alone at it. */
+/** Installs the functions unless these, or newer ones, are installed. The caller's transaction has exclusive access. */
 export async function installFunctions(tx: Transaction, { version, text, hash }: SqlFunctions): Promise<boolean> {
   await tx`create table if not exists heddle_functions (hash text primary key,
     applied_at timestamptz not null default now(), version integer not null default 0)`;
-  // made by 0.6
+  // created by 0.6
   await tx`alter table heddle_functions add column if not exists version integer not null default 0`;
   const [installed] = await tx<{ version: number; hash: string }[]>`
     select version, hash from heddle_functions order by version desc limit 1`;
@@ -60,8 +60,8 @@ export async function installFunctions(tx: Transaction, { version, text, hash }:
 }
 
 /**
- * The text of `VERSION` for functions of this hash.
- * @param found what the file holds; of a merge conflict all versions in it count
+ * Returns the text of `VERSION` for functions of this hash.
+ * @param found the file's current text; in a merge conflict, all of its versions count
  */
 export function nextVersion(found: string, hash: string): string {
   const lines = found.trim().split("\n");

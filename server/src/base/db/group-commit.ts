@@ -2,12 +2,12 @@ import { deferred, type Deferred } from "../deferred.ts";
 import { isDatabaseAway } from "./retry.ts";
 
 /**
- * Calls that arrive while one statement is under way go together in the next, so that they share its round
- * trip and its commit. A lone call goes at once and waits for nobody.
+ * Batches calls that arrive while a statement is running into the next one, so that they share its round trip and its
+ * commit. A lone call runs at once.
  *
- * `run` gets the inputs and must answer one output each, in order. When it fails for several, they are tried
- * one by one, so that one bad input harms nobody else; not when the database is away, for then all may have
- * happened and all fail alike.
+ * `run` must return one output per input, in order. When it fails for several, they are retried one by one, so that one
+ * bad input fails alone; except when the database is unreachable, because all may have been executed, and then all
+ * fail.
  */
 export class GroupCommit<In, Out> {
   readonly #run: (inputs: In[]) => Promise<Out[]>;
@@ -25,7 +25,7 @@ export class GroupCommit<In, Out> {
     this.#queue.push({ input, done });
     if (!this.#busy) {
       this.#busy = true;
-      // what else happens in this turn of the event loop comes along
+      // collects the other calls of this turn of the event loop
       queueMicrotask(() => void this.#drain());
     }
     return done.promise;

@@ -5,16 +5,16 @@ import type postgres from "postgres";
 type Sql = postgres.Sql<Record<string, never>>;
 type Transaction = postgres.TransactionSql<Record<string, never>>;
 
-/** What postgres.js rejects with when the connection itself is lost. */
+/** Codes that postgres.js rejects with when the connection itself is lost. */
 const LOST = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED"]);
-/** How long the loss of a connection may come after the error of a statement that it took along. */
+/** Time within which a lost connection may be reported after the error of one of its statements. */
 const LOSS_MS = 1000;
 const LOSS_TICK_MS = 5;
 
 /**
- * Makes `sql.begin` safe against a connection that is lost during the transaction. postgres.js rejects it, but goes on to
- * send what the transaction's function asks for, and its ROLLBACK, on the same connection object: statements are then
- * committed alone on the connection that was opened in its place, or take part in another caller's transaction.
+ * Makes `sql.begin` safe against a connection lost during the transaction. postgres.js rejects it, but continues to
+ * send the callback's statements, and its ROLLBACK, on the same connection object: they are then committed separately
+ * on the replacement connection, or join another caller's transaction.
  */
 export function guardTransactions(sql: Sql): Sql {
   const begin = sql.begin.bind(sql) as (options: string, work: (tx: Transaction) => unknown) => Promise<unknown>;
@@ -25,7 +25,7 @@ export function guardTransactions(sql: Sql): Sql {
       return await begin(options, async (tx) => {
         try {
           const result = await work(refuseWhen(() => over, tx));
-          // no COMMIT on the connection that took the place of the lost one
+          // no COMMIT on the connection that replaced the lost one
           return over ? await new Promise(() => {}) : result;
         } catch (error) {
           // nor a ROLLBACK, for which postgres.js may have no socket and throw out of a timer
@@ -47,7 +47,7 @@ export function guardTransactions(sql: Sql): Sql {
 
 type Work = (tx: Transaction) => unknown;
 
-/** The transaction's statements; each fails once the transaction is over. */
+/** Wraps the transaction; each statement fails once it is over. */
 function refuseWhen(over: () => boolean, tx: Transaction): Transaction {
   const check = () => {
     if (over()) {

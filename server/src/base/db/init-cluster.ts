@@ -17,8 +17,8 @@ import type { OsUser } from "./cluster-owner.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
 /**
- * Makes `<dir>/data` and `<dir>/password`. The cluster is built under another name and renamed when it is
- * complete and on disk, so that a kill leaves either no cluster or a whole one.
+ * Creates `<dir>/data` and `<dir>/password`. The cluster is built under another name and renamed once it is complete
+ * and durable, so that a kill leaves either no cluster or a complete one.
  */
 export async function initCluster(
   dir: string,
@@ -38,7 +38,7 @@ export async function initCluster(
   const password = randomBytes(24).toString("base64url");
   const passwordFile = join(dir, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  // initdb opens it by path, as the cluster's owner, who may be able to reach it only as a descriptor.
+  // initdb opens it by path as the cluster's owner, who may be able to reach it only as a descriptor.
   const handed = join(dir, `new-${process.pid}-password`);
   writeFileSync(handed, `${password}\n`, { mode: 0o600 });
   if (owner) {
@@ -53,7 +53,7 @@ export async function initCluster(
       "--pwfile=/dev/stdin",
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The same order of text on every machine, whatever locales it has.
+      // The same collation on every machine, whatever its locales.
       "--locale=C",
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",

@@ -1,9 +1,9 @@
 import type { Sql, Transaction } from "./connect.ts";
 
 /**
- * `json_build_object` of the named columns, or of all. `columns` maps the wire's names to SQL expressions that
- * are ours; `names` was checked against its keys. Columns that were not asked for are not read: a thread's
- * values can be megabytes.
+ * Builds a `json_build_object` of the named columns, or of all. `columns` maps wire names to trusted SQL expressions;
+ * `names` was validated against its keys. Columns that were not requested are not read: a thread's values can be
+ * megabytes.
  */
 export function jsonObjectOf(
   sql: Sql | Transaction,

@@ -1,7 +1,7 @@
 /**
- * Hears the database's notifications over a connection of its own. An idle connection whose other end is gone looks like
- * one on which nothing is told, so it is asked every second; when it is lost, the channels are listened to again and
- * `onGap` is called, because what was told meanwhile is not told again.
+ * Receives the database's notifications over a separate connection. A dead idle connection looks like one without
+ * notifications, so it is pinged every second; after a loss, the channels are subscribed again and `onGap` is called,
+ * because missed notifications are not repeated.
  */
 import type { Log } from "../log.ts";
 import { connect, type DatabaseAddress, type Sql } from "./connect.ts";
@@ -13,7 +13,7 @@ const SILENCE_MS = 2500;
 export interface ListenerOptions {
   log: Log;
   channels: Record<string, (payload: string) => void>;
-  /** Notifications may have been missed. */
+  /** Called when notifications may have been missed. */
   onGap(): void;
 }
 
@@ -39,7 +39,7 @@ export class Listener {
     });
   }
 
-  /** Resolves when the channels are listened to; rejects when the database is away. */
+  /** Resolves when subscribed; rejects when the database is unreachable. */
   async start(): Promise<void> {
     await this.#listen();
     this.#timer = setInterval(() => void this.#tick(), PING_MS);
@@ -52,7 +52,7 @@ export class Listener {
   }
 
   async #listen(): Promise<void> {
-    // ahead of the statement: its connection may be lost with the answer on its way
+    // set before the statement: its connection may be lost while the answer is on its way
     this.#listening = true;
     const statements = Object.keys(this.#o.channels).map((channel) => `listen "${channel}"`);
     await this.#sql.unsafe(statements.join("; ")).catch((error: unknown) => {

@@ -12,7 +12,7 @@ const { sql } = await testDatabase();
 const directory = mkdtempSync(join(tmpdir(), "heddle-builds-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The migrations of a build whose function `build_name` returns `name`. */
+/** Creates the migrations of a build whose function `build_name` returns `name`. */
 async function build(name: string, version: number): Promise<string> {
   const place = mkdtempSync(join(directory, "build-"));
   cpSync(MIGRATIONS, place, { recursive: true });

@@ -6,17 +6,17 @@ import { connect, type DatabaseAddress, type Sql, type Transaction } from "./con
 import { installFunctions, readFunctions } from "./functions-version.ts";
 import { whileAway } from "./retry.ts";
 
-/** Where the numbered migrations lie, and the folder `functions`. */
+/** Directory of the numbered migrations and the folder `functions`. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", import.meta.url));
 
-/** Held while migrating, so that servers that start together take turns. An arbitrary number, ours alone. */
+/** Advisory lock that serialises the migrations of concurrent starts. An arbitrary number, reserved for this. */
 const LOCK = 7_236_518;
 
 export class MigrationError extends Error {
   override name = "MigrationError";
 }
 
-/** Migrates over a connection of its own, whose statements may take as long as they need. */
+/** Migrates over a separate connection, without a time limit for statements. */
 export const migrateDatabase = (database: DatabaseAddress): Promise<unknown> =>
   whileAway(() => withoutLimit(database, migrate));
 
@@ -27,9 +27,9 @@ export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql
 }
 
 /**
- * Brings the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
+ * Migrates the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
  * whenever one changed, unless newer ones are installed. All in one transaction under an advisory lock. A database that
- * is newer than the code is refused, because what this code would write might break what the newer code relies on.
+ * is newer than the code is refused, because this code's writes might break what the newer code relies on.
  */
 export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ applied: string[] }> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();

@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { connect, type DatabaseAddress } from "./connect.ts";
-import { isPassing, isUnsent } from "./retry.ts";
+import { isPassing, isUnreachable } from "./retry.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgresSettings } from "./settings.ts";
@@ -14,7 +14,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The Postgres of the given URL, or the embedded one, which is started again whenever it dies. */
+/** Opens the Postgres of the given URL, or the embedded one, which is restarted whenever it dies. */
 export async function openDatabase(options: {
   uri: string | undefined;
   dataDir: string;
@@ -59,12 +59,12 @@ export async function openDatabase(options: {
   };
 }
 
-/** A database that restarts or fails over is waited for. */
+/** Time to wait for a database that restarts or fails over. */
 const AWAY_MS = 30_000;
-/** An address where nothing listens is more likely wrong. */
+/** Time to wait when the connection is refused, which more likely means a wrong address. */
 const REFUSED_MS = 3000;
 
-/** Resolves when the database answers. Rejects with its last error when it does not in time. */
+/** Resolves when the database answers. Rejects with its last error on timeout. */
 async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void> {
   const sql = connect(address, { max: 1, name: "heddle start", silenceMs: 5000 });
   const began = performance.now();
@@ -74,7 +74,7 @@ async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void
         await sql`select 1`;
         return;
       } catch (error) {
-        const patience = isUnsent(error) ? REFUSED_MS : AWAY_MS;
+        const patience = isUnreachable(error) ? REFUSED_MS : AWAY_MS;
         if (!isPassing(error) || performance.now() - began > patience) throw error;
         if (tries === 1) log.warn({ err: error }, "the database does not answer yet; waiting for it");
         await sleep(250);

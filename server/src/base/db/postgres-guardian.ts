@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { PERL_LOCKER, PROGRAM_PATH } from "./file-lock.ts";
 
 /**
- * Ends a Postgres without servers. Postgres outlives a killed server, so that the next start adopts it; where no
- * start follows, it would run for ever. A shell script beside it looks every few seconds, and ends Postgres when for
+ * Ends a Postgres without servers. Postgres outlives a killed server, so that the next start adopts it; without a next
+ * start it would run for ever. A shell script beside it checks every few seconds, and ends Postgres when for
  * `lingerSeconds`, or while a server of another container waits for the directory,
  *
- *  - no file in `users/` is locked, and a frozen server's is locked, and
+ *  - no file in `users/` is locked (a frozen server's file is locked), and
  *  - Postgres has no client: instances of deployments use it by its URL, without a registration.
  *
- * Time is counted in looks, so a suspended machine does not age anything. Nothing is decided by a pid alone: the
- * guardian belongs to the Postgres whose postmaster.pid it saw first and ends with it. One that is started while
- * another one watches the same Postgres waits a little for that one's end and goes. A shell, because a second Node
- * would take 40 MB.
+ * Time is counted in checks, so a suspended machine does not age anything. No decision rests on a pid alone: the
+ * guardian belongs to the Postgres whose postmaster.pid it saw first and ends with it. A guardian that finds another
+ * one on the same Postgres waits briefly for it to end, then exits. A shell, because a second Node.js process would
+ * take 40 MB.
  */
 const SCRIPT = String.raw`
 dir=$1 linger=$2 tick=$3
@@ -55,7 +55,7 @@ done
 
 const MOST_SECONDS_BETWEEN_LOOKS = 5;
 
-/** Starts the guardian of the Postgres that runs in `<dir>/data`. It outlives this process. */
+/** Starts the guardian of the Postgres in `<dir>/data`. It outlives this process. */
 export function spawnGuardian(dir: string, lingerSeconds: number): void {
   const tick = Math.max(1, Math.min(MOST_SECONDS_BETWEEN_LOOKS, Math.floor(lingerSeconds / 3)));
   const perl = PERL_LOCKER.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
@@ -66,7 +66,7 @@ export function spawnGuardian(dir: string, lingerSeconds: number): void {
     stdio: "ignore",
     env: { PATH: PROGRAM_PATH, LC_ALL: "C" },
   });
-  // Without a shell Postgres has no guardian, and is as good as before.
+  // Without a shell, Postgres runs without a guardian.
   child.once("error", () => {});
   child.unref();
 }

@@ -16,28 +16,28 @@ import { clearOrphans, findPostmaster, postmasterAnswers } from "./postmaster.ts
 import { isElsewhere, processLives } from "./process-identity.ts";
 
 /**
- * The processes that use an embedded Postgres: one file each in `<dir>/users`, locked for as long as the process
- * lives. Callers hold `<dir>/lock`.
+ * Registration of a process that uses an embedded Postgres: one file per process in `<dir>/users`, locked for the life
+ * of the process. Callers hold `<dir>/lock`.
  */
 export interface Registration {
   path: string;
   lock: FileLock;
 }
 
-/** Locked by Postgres itself: by its postmaster and each process of it. */
+/** Lock held by Postgres itself: by the postmaster and each of its processes. */
 export const clusterLock = (dir: string): string => join(dir, "cluster.lock");
 
-/** Locked by a process that waits for Postgres to end in another container. */
+/** Lock held by a process that waits for Postgres to end in another container. */
 const wantedLock = (dir: string): string => join(dir, "wanted.lock");
 
-/** The data directory belongs to processes of another container. */
+/** The data directory is in use by processes of another container. */
 export class DataDirectoryError extends Error {
   override name = "DataDirectoryError";
 }
 
 /**
- * Registers this process, when no other container uses this Postgres. Waits `waitMs` for its end; without `<dir>/lock`,
- * which the other container's processes need for ending.
+ * Registers this process once no other container uses this Postgres. Waits `waitMs` for its end, without `<dir>/lock`,
+ * which the other container's processes need for shutdown.
  */
 export async function registerWhenFree(
   dir: string,
@@ -85,7 +85,7 @@ export function unregisterUser({ path, lock }: Registration): void {
   lock.release();
 }
 
-/** The live processes that are registered. Forgets the dead ones. */
+/** Returns the live registered processes and removes the files of dead ones. */
 export async function liveUsers(dir: string): Promise<LockHolder[]> {
   const live: LockHolder[] = [];
   for (const name of readdirSync(join(dir, "users"))) {
@@ -98,8 +98,8 @@ export async function liveUsers(dir: string): Promise<LockHolder[]> {
 }
 
 /**
- * The use of this Postgres by another container, in words; null when there is none. Its processes can be neither
- * signalled nor asked from here, and its loopback address is another one.
+ * Describes the use of this Postgres by another container; null when there is none. Its processes can be neither
+ * signalled nor queried from here, and its loopback address is a separate one.
  */
 async function findUseElsewhere(dir: string): Promise<string | null> {
   const user = (await liveUsers(dir)).find(isElsewhere);

@@ -7,11 +7,11 @@ import { identifyProcess, processLives, type ProcessIdentity } from "./process-i
 
 export interface Postmaster extends ProcessIdentity {
   port: number;
-  /** As postmaster.pid says: "starting", "ready", "stopping". */
+  /** Status in postmaster.pid: "starting", "ready", "stopping". */
   status: string;
 }
 
-/** The live Postgres of a data directory. A stale postmaster.pid, also one whose pid is in use again, is null. */
+/** Finds the live Postgres of a data directory. Null for a stale postmaster.pid, even if its pid was reused. */
 export function findPostmaster(clusterDir: string): Postmaster | null {
   let lines: string[];
   try {
@@ -26,15 +26,15 @@ export function findPostmaster(clusterDir: string): Postmaster | null {
 }
 
 /**
- * Whether the Postgres that postmaster.pid names accepts connections on its socket, which works from other containers
- * of this machine too. False for a starting one.
+ * Whether the Postgres of postmaster.pid accepts connections on its socket, which works across containers of this
+ * machine. False while it is starting.
  */
 export async function postmasterAnswers(clusterDir: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
   const directory = openSync(clusterDir, "r");
   try {
     const port = Number(readFileSync(join(clusterDir, "postmaster.pid"), "utf8").split("\n")[3]);
-    // However long the path is: a socket's address has room for 108 bytes.
+    // Via the descriptor, because a socket address holds only 108 bytes.
     const socket = connect(`/proc/self/fd/${directory}/.s.PGSQL.${port}`);
     return await new Promise<boolean>((resolve) => {
       socket.once("connect", () => resolve(true));
@@ -49,8 +49,8 @@ export async function postmasterAnswers(clusterDir: string): Promise<boolean> {
 }
 
 /**
- * Backends that outlived their postmaster. They notice within a statement, but until then a new postmaster
- * refuses to start ("pre-existing shared memory block is still in use"). Known only where /proc is.
+ * Finds backends that outlived their postmaster. They exit within a statement, but until then a new postmaster refuses
+ * to start ("pre-existing shared memory block is still in use"). Empty on systems without /proc.
  */
 export function findOrphans(clusterDir: string): ProcessIdentity[] {
   if (process.platform !== "linux") return [];
@@ -60,7 +60,7 @@ export function findOrphans(clusterDir: string): ProcessIdentity[] {
     .flatMap((pid) => identifyProcess(pid) ?? []);
 }
 
-/** Every process of Postgres has the data directory as its working directory, however the path was spelt. */
+/** Whether the process works in the cluster: every Postgres process has it as its working directory, however spelt. */
 function worksIn(pid: number, clusterDir: string): boolean {
   if (process.platform !== "linux") return commandOf(pid).includes(clusterDir);
   try {
@@ -94,7 +94,7 @@ export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
   }
 }
 
-/** Ends what is left of a cluster whose postmaster died. Its transactions died with it; killing loses nothing. */
+/** Kills the orphans of a dead postmaster. Their transactions died with it, so nothing is lost. */
 export async function clearOrphans(clusterDir: string): Promise<void> {
   const orphans = findOrphans(clusterDir);
   if (orphans.length === 0 || (await waitUntilGone(orphans, 300))) return;
@@ -102,14 +102,14 @@ export async function clearOrphans(clusterDir: string): Promise<void> {
   await waitUntilGone(orphans, 5_000);
 }
 
-/** Ends a cluster; afterwards no process of it is left. */
+/** Shuts down a cluster; afterwards no process of it is left. */
 export async function shutDown(clusterDir: string): Promise<void> {
   const postmaster = findPostmaster(clusterDir);
   if (postmaster) await endPostmaster(postmaster);
   await clearOrphans(clusterDir);
 }
 
-/** Fast shutdown, and harder when that takes too long. */
+/** Requests a fast shutdown, and escalates on timeout. */
 export async function endPostmaster(postmaster: ProcessIdentity): Promise<void> {
   const steps = [
     ["SIGINT", 30_000],

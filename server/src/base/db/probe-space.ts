@@ -1,6 +1,6 @@
 import type { Sql } from "./connect.ts";
 
-/** Has Postgres extend a temporary table by 1 MB and roll back. @throws 53100 while its disk is full */
+/** Extends a temporary table by 1 MB and rolls back. @throws 53100 while Postgres' disk is full */
 export async function probeSpace(sql: Sql): Promise<void> {
   const rollBack = new Error("roll back");
   try {

@@ -1,17 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** A process beyond its pid: pids are given to new processes, start times are not. */
+/** Identity of a process beyond its pid: pids are reused, start times are not. */
 export interface ProcessIdentity {
   pid: number;
   /**
-   * On Linux the boot id, the process namespace unless it is the machine's own, and the start time in clock ticks:
+   * On Linux the boot id, the PID namespace unless it is the machine's own, and the start time in clock ticks:
    * `<boot>/<ticks>` or `<boot>+<namespace>/<ticks>`. Elsewhere the start date.
    */
   started: string;
 }
 
-/** Who has this pid now; null when nobody has, or only a zombie that nobody has waited for yet. */
+/** Identifies the process that has this pid now; null when there is none, or only a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const started = process.platform === "linux" ? startOnLinux(pid) : startByPs(pid);
@@ -23,8 +23,8 @@ export function processLives(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Whether it has surely ended. Pids of another container of this machine mean others, if anything, here: nobody can
- * tell of such a process.
+ * Whether the process has definitely ended. A pid of another container has a different meaning here, so such a process
+ * is never reported as gone.
  */
 export function processIsGone(identity: ProcessIdentity): boolean {
   if (process.platform === "linux") {
@@ -35,16 +35,16 @@ export function processIsGone(identity: ProcessIdentity): boolean {
   return !processLives(identity);
 }
 
-/** Whether it runs, or ran, where its pid means nothing here: in another container or on another machine. */
+/** Whether it runs, or ran, where its pid is not valid here: in another container or on another machine. */
 export const isElsewhere = (identity: ProcessIdentity): boolean =>
   process.platform === "linux" && identity.started.split("/")[0] !== placeOfProcesses();
 
-/** Of the namespace that a machine begins with (Linux, include/uapi/linux/nsfs.h): it is not named. */
+/** Initial PID namespace of a machine (Linux, include/uapi/linux/nsfs.h); it is left out of the identity. */
 const INITIAL_NAMESPACE = "pid:[4026531836]";
 
 let place: string | undefined;
 
-/** Where a pid means the same process. */
+/** Returns the scope within which a pid is unique. */
 function placeOfProcesses(): string {
   if (place !== undefined) return place;
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -55,7 +55,7 @@ function placeOfProcesses(): string {
 function startOnLinux(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command's name comes second, in parentheses, and may itself hold spaces and parentheses.
+    // The command's name comes second, in parentheses, and may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
     return `${placeOfProcesses()}/${fields[19]}`;

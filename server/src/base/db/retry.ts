@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { shortageIn } from "../shortage.ts";
 
-// node's socket and resolver errors, postgres.js's own, and the SQLSTATEs of a server that stops, crashes, starts, has no
-// connection left, is a standby still, or whose disk fails
+// Node.js's socket and resolver errors, postgres.js's own, and the SQLSTATEs of a server that stops, crashes, starts,
+// has no connection left, is still a standby, or whose disk fails
 const AWAY = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -28,28 +28,34 @@ const AWAY = new Set([
   "58030",
 ]);
 
-/** True when the database could not be reached or went away in the middle: nothing is said of the statement. */
+/** Whether the database was unreachable or the connection was lost. The outcome of the statement is then unknown. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && (AWAY.has(code) || code.startsWith("08"));
 }
 
-/** Those that come before a statement is sent. */
+/** Codes raised before a statement is sent. */
 const UNSENT = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "CONNECT_TIMEOUT", "57P03", "53300"]);
 
-/** True when the database was away and the statement was not sent; else it may have been executed. */
+/** Whether the database was unreachable and the statement was not sent; otherwise it may have been executed. */
 export const isUnsent = (error: unknown): boolean => UNSENT.has(String((error as { code?: unknown } | null)?.code));
 
-/** True when the same statement may succeed later: the database is away, or has run out of something. */
+/** Nothing listens at the address, or no machine has the name. A server that starts, is full or hangs is there. */
+const UNREACHABLE = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN"]);
+
+export const isUnreachable = (error: unknown): boolean =>
+  UNREACHABLE.has(String((error as { code?: unknown } | null)?.code));
+
+/** Whether the same statement may succeed later: the database is unreachable, or a resource is exhausted. */
 export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || shortageIn(error) !== undefined;
 
-/** Runs `work` again while its failure is passing and the work is `wanted`. Only for work that may happen twice. */
+/** Retries `work` while its failure is transient and the work is `wanted`. Only for idempotent work. */
 export const untilDone = <T>(work: () => Promise<T>, wanted: () => boolean): Promise<T> =>
   retry(work, Number.POSITIVE_INFINITY, wanted, isPassing);
 
 /**
- * Runs `work` again while the database is away, for at most `forMs` and as long as it is `wanted`. Only for work that
- * may happen twice: the connection can be lost after the commit and before the answer.
+ * Retries `work` while the database is unreachable, for at most `forMs` and as long as it is `wanted`. Only for
+ * idempotent work: the connection can be lost after the commit and before the answer.
  */
 export const whileAway = <T>(work: () => Promise<T>, forMs = 15_000, wanted: () => boolean = () => true): Promise<T> =>
   retry(work, forMs, wanted, isDatabaseAway);
@@ -71,6 +77,6 @@ async function retry<T>(
   }
 }
 
-/** What a caller is told when the database stays away. */
+/** Error for the caller when the database remains unreachable. */
 export const databaseAway = (cause: unknown): AppError =>
   new AppError(503, "The database cannot be reached. Try again.", { headers: { "Retry-After": "1" }, cause });

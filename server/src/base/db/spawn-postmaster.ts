@@ -13,7 +13,9 @@ import { identifyProcess } from "./process-identity.ts";
 
 /** fsync and synchronous_commit stay on: an acknowledged commit is on disk. */
 const SETTINGS: Record<string, string> = {
-  max_connections: "200",
+  max_connections: "240",
+  // For Heddle's own servers, which connect as superuser; other roles share the rest.
+  superuser_reserved_connections: "40",
   shared_buffers: "128MB",
   effective_cache_size: "1GB",
   random_page_cost: "1.1",

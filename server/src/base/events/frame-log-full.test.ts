@@ -16,7 +16,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const MEMORY = 256 * 1024;
 const frame = (i: number): Buffer => Buffer.from(`${i}:${"x".repeat(10_000)}\n`);
 
-/** Appends until the log says that it is full, or for so many frames. */
+/** Appends until the log reports that it is full, or `most` frames. */
 async function fill(options: Partial<FrameLogOptions>, most = 300) {
   let reason: string | undefined;
   const onFull = (text: string) => (reason = text);

@@ -1,55 +1,55 @@
 /**
- * The frames of one stream, in order, for any number of readers.
+ * Frames of one stream, in order, for any number of readers.
  *
- * A log, not a queue: appending never waits, and a reader is only a position in the log, so one that stops
- * reading costs nothing and slows nobody. Frames are cut into segments; when a log holds more bytes than it
- * may, its oldest full segments move to a file and are read back from there.
+ * A log, not a queue: appending never waits, and a reader is only a position in the log, so a stalled reader costs
+ * nothing and delays no other. Frames are grouped into segments; when a log exceeds its memory, its oldest full
+ * segments are spilled to a file and read back from there.
  *
- * Frames are numbered from 0. They are kept as the bytes that go over the wire.
+ * Frames are numbered from 0 and kept as the bytes sent over the wire.
  *
- * A log may be held: then readers see frames only when `show` says so, which is when they are kept elsewhere too.
+ * A log may be held: readers then see frames only after `show`, once they are also persisted elsewhere.
  *
- * A segment that cannot be written to the file, because the disk or the server's share of it is full, is dropped
- * where its frames are kept elsewhere, and read back from there. Otherwise `onFull` is told, and the caller stops
- * appending; nothing that was appended is lost.
+ * A segment that cannot be spilled, because the disk or the server's share of it is full, is dropped if its frames are
+ * persisted elsewhere, and read back from there. Otherwise `onFull` is called, and the caller stops appending; no
+ * appended frame is lost.
  */
 import { deferred, type Deferred } from "../deferred.ts";
 import { SpillFile } from "./spill-file.ts";
 import type { SpillSpace } from "./spill-space.ts";
 
 const SEGMENT_BYTES = 128 * 1024;
-/** A log without disk whose frames are on their way elsewhere may hold so many times its memory. */
+/** Factor by which a log without disk may exceed its memory while its frames are being persisted elsewhere. */
 const GROWING_FACTOR = 8;
 
 interface Segment {
   first: number;
-  /** null once they are in the file. */
+  /** null once spilled to the file. */
   frames: Buffer[] | null;
   sizes: number[];
   names: string[];
   bytes: number;
-  /** Where they begin in the file; -1: not in it. */
+  /** Offset in the file; -1 when not spilled. */
   fileOffset: number;
 }
 
-/** Where the first frames of a log are kept besides. */
+/** Persisted copy of the first frames of a log. */
 export interface KeptElsewhere {
-  /** How many there are. */
+  /** Number of persisted frames. */
   count(): number;
-  /** Whether the others are on their way there. */
+  /** Whether the other frames are being persisted. */
   isGrowing(): boolean;
-  /** Rejects, or answers fewer, when they are gone. */
+  /** Rejects, or returns fewer, when they are gone. */
   read(from: number, count: number): Promise<Buffer[]>;
 }
 
 export interface FrameLogOptions {
-  /** Bytes that may stay in memory before segments move to the file. */
+  /** Bytes kept in memory before segments are spilled. */
   memoryBytes: number;
   file: string;
-  /** Shared with other logs; unlimited without it. */
+  /** Quota shared with other logs; unlimited when absent. */
   space?: SpillSpace;
   elsewhere?: KeptElsewhere;
-  /** Called once: no more frames fit. `reason` is a sentence. */
+  /** Called once when no more frames fit. `reason` is a sentence. */
   onFull?: (reason: string) => void;
 }
 
@@ -57,13 +57,13 @@ export class FrameLog {
   readonly #options: FrameLogOptions;
   #segments: Segment[] = [];
   #appended = 0;
-  /** How many of them readers may see; undefined: all. */
+  /** Number of frames visible to readers; undefined: all. */
   #shown: number | undefined;
   #memory = 0;
   #closed = false;
   #aborted = false;
   #full = false;
-  /** Bytes in memory that another attempt to spill is worth. */
+  /** Memory use from which another attempt to spill is made. */
   #spillFrom = 0;
   #more: Deferred<void> = deferred();
   #waiting = false;
@@ -77,45 +77,45 @@ export class FrameLog {
     this.#file = new SpillFile(options.file, options.space);
   }
 
-  /** Frames that readers may see. */
+  /** Number of frames visible to readers. */
   get count(): number {
     return this.#shown ?? this.#appended;
   }
 
-  /** All frames; also the number that the next frame gets. */
+  /** Number of all frames, which is also the number of the next frame. */
   get appended(): number {
     return this.#appended;
   }
 
-  /** True when no frame follows those that can be seen. */
+  /** Whether no frame follows the visible ones. */
   get closed(): boolean {
     return this.#closed && this.count === this.#appended;
   }
 
-  /** True when it was disposed of before it was closed: its frames may go on elsewhere. */
+  /** Whether the log was disposed of before it was closed: its frames may continue elsewhere. */
   get aborted(): boolean {
     return this.#aborted;
   }
 
-  /** From now on frames wait for `show`. */
+  /** Hides further frames until `show`. */
   hold(): void {
     this.#shown ??= this.#appended;
   }
 
-  /** Readers may see the frames before number `end`. */
+  /** Makes the frames before number `end` visible. */
   show(end: number): void {
     if (this.#shown === undefined || end <= this.#shown) return;
     this.#shown = end;
     this.#wake();
   }
 
-  /** Frames wait no longer. */
+  /** Makes all frames visible and ends the hold. */
   showAll(): void {
     this.#shown = undefined;
     this.#wake();
   }
 
-  /** Forgets the frames that nobody has seen. */
+  /** Drops the frames that were never visible. */
   dropHidden(): void {
     const end = this.count;
     for (let segment = this.#segments.at(-1); segment && segment.first + segment.sizes.length > end;) {
@@ -156,13 +156,13 @@ export class FrameLog {
     if (this.#shown === undefined) this.#wake();
   }
 
-  /** No frame will follow: readers end when they have read what is there. */
+  /** Closes the log: readers end after the last frame. */
   close(): void {
     this.#closed = true;
     this.#wake();
   }
 
-  /** Resolves when there is a frame with a number of at least `from`, or the log is closed. */
+  /** Resolves when a frame numbered `from` or higher is visible, or the log is closed. */
   async waitFor(from: number): Promise<void> {
     while (this.count <= from && !this.closed) {
       this.#waiting = true;
@@ -171,14 +171,14 @@ export class FrameLog {
   }
 
   /**
-   * Up to about a segment of frames from number `from` on, as one buffer, and the number to go on from.
-   * `keep` chooses by name; a null buffer means that none of them was chosen.
+   * Reads up to about a segment of frames from number `from` on, as one buffer, and the next position. `keep` filters
+   * by name; a null buffer means that no frame matched.
    */
   async read(from: number, keep?: (name: string) => boolean): Promise<{ bytes: Buffer | null; next: number }> {
     return this.#slice(from, this.count, keep);
   }
 
-  /** The same of frames that readers may not see yet. */
+  /** Reads frames regardless of visibility. */
   async readHidden(from: number): Promise<{ bytes: Buffer | null; next: number }> {
     return this.#slice(from, this.#appended);
   }
@@ -198,7 +198,7 @@ export class FrameLog {
     return { bytes, next: segment.first + end };
   }
 
-  /** A reader comes; `release` when it goes. Both only matter to `abandon`. */
+  /** Registers a reader; `release` when it leaves. Both only matter to `abandon`. */
   acquire(): void {
     this.#readers += 1;
   }
@@ -208,13 +208,13 @@ export class FrameLog {
     if (this.#abandoned && this.#readers === 0) void this.dispose();
   }
 
-  /** Frees everything as soon as the last reader has gone. */
+  /** Disposes of the log once the last reader has left. */
   abandon(): void {
     this.#abandoned = true;
     if (this.#readers === 0) void this.dispose();
   }
 
-  /** Frees everything now; readers that are still there are cut off. */
+  /** Disposes of the log now; remaining readers are disconnected. */
   async dispose(): Promise<void> {
     this.#aborted ||= !this.#closed;
     this.close();
@@ -233,7 +233,7 @@ export class FrameLog {
     return undefined;
   }
 
-  /** One wake-up for all frames of this turn of the event loop, so that they leave in one piece. */
+  /** Wakes readers once for all frames of this turn of the event loop, so that they are sent in one piece. */
   #wake(): void {
     if (!this.#waiting) return;
     this.#waiting = false;
@@ -255,7 +255,7 @@ export class FrameLog {
       if (!segment?.frames) return;
       const bytes = Buffer.concat(segment.frames);
       const written = await this.#file.append(bytes).catch((error: unknown) => error as Error);
-      // frames that nobody has seen may have been dropped meanwhile
+      // hidden frames may have been dropped meanwhile
       if (segment.frames === null || segment.bytes !== bytes.length) continue;
       const { elsewhere, memoryBytes, onFull } = this.#options;
       if (typeof written === "number") segment.fileOffset = written;

@@ -3,17 +3,17 @@ import type { Redis } from "ioredis";
 import type { Log } from "../log.ts";
 
 /**
- * Told of frames that another server has made: number of the first one, and all of them as they go over the wire.
- * `ended`: none will follow.
+ * Receives frames made by another server: the number of the first, and all of them as sent over the wire. `ended`: none
+ * will follow.
  */
 export type OnFrames = (streamId: string, first: number, frames: string, ended: boolean) => void;
 
 const PREFIX = "heddle:frames:";
 
 /**
- * New frames on their way between servers, through Redis' publish and subscribe. A message may be lost, come late or
- * never: whoever gets a number that is not the next one reads the database, which has all of them. While Redis is
- * away readers look there twice a second.
+ * Distributes new frames between servers through Redis' publish and subscribe. Messages may be delayed or lost: a
+ * receiver that sees a gap in the numbers reads the database, which has all frames. While Redis is unavailable, readers
+ * poll the database twice a second.
  */
 export class LiveFrames {
   readonly #publisher: Redis;
@@ -26,7 +26,7 @@ export class LiveFrames {
     this.#subscriber = subscriber;
   }
 
-  /** Does not wait for Redis. Throws for an address that is none. */
+  /** Connects without waiting for Redis. Throws for an invalid address. */
   static async connect(uri: string, log: Log): Promise<LiveFrames> {
     if (!/^rediss?:\/\//.test(uri)) throw new Error("REDIS_URI must begin with redis:// or rediss://");
     const { Redis } = await import("ioredis");
@@ -71,12 +71,12 @@ export class LiveFrames {
   }
 
   publish(streamId: string, first: number, frames: string, ended: boolean): void {
-    // who does not hear it will look
+    // receivers that miss the message poll the database
     const head = ended ? `${first} ended` : String(first);
     this.#publisher.publish(PREFIX + streamId, `${head}\n${frames}`).catch(() => {});
   }
 
-  /** Outlives the connection. */
+  /** Subscribes; the subscription survives reconnects. */
   subscribe(streamId: string): void {
     if (this.#subscribed.has(streamId)) return;
     this.#subscribed.add(streamId);

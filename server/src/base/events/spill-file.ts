@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import type { SpillSpace } from "./spill-space.ts";
 
-/** A file that grows at its end and is made with the first bytes. Its bytes count against the space that it shares. */
+/** Append-only file, created on the first write. Its bytes count against the shared space. */
 export class SpillFile {
   readonly #path: string;
   readonly #space: SpillSpace | undefined;
@@ -15,7 +15,10 @@ export class SpillFile {
     this.#space = space;
   }
 
-  /** @returns where they begin. Rejects, and leaves the file as it was, when they do not fit: with a sentence for people. */
+  /**
+   * @returns the offset of the bytes. Rejects with a readable message, and leaves the file unchanged, when they do not
+   * fit.
+   */
   async append(bytes: Buffer): Promise<number> {
     if (this.#space && !this.#space.take(bytes.length)) {
       throw new Error(
@@ -54,7 +57,7 @@ export class SpillFile {
     this.#file = undefined;
     this.#space?.give(this.#end);
     this.#end = 0;
-    // a disk that fails to close a file that goes anyway harms nothing
+    // an error on closing a file that is deleted anyway is harmless
     await file.close().catch(() => {});
     await rm(this.#path, { force: true }).catch(() => {});
   }

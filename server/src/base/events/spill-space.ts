@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Bytes of disk that the frame logs of a server may use together. */
+/** Disk quota shared by all frame logs of a server, in bytes. */
 export class SpillSpace {
   readonly limit: number;
   #used = 0;
@@ -14,7 +14,7 @@ export class SpillSpace {
     return this.#used;
   }
 
-  /** @returns false, and takes nothing, when they would exceed the limit */
+  /** @returns false, and takes nothing, when the bytes would exceed the limit */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.limit) return false;
     this.#used += bytes;
@@ -27,8 +27,8 @@ export class SpillSpace {
 }
 
 /**
- * The configured limit, or half of the directory's free space where that is less: in a container the data directory
- * may be a small tmpfs. The directory need not exist yet.
+ * Returns the configured limit, or half of the directory's free space when that is less: in a container the data
+ * directory may be a small tmpfs. The directory need not exist yet.
  */
 export async function spillLimit(directory: string, configured: number): Promise<number> {
   for (let at = directory; ; at = dirname(at)) {

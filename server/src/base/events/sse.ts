@@ -1,8 +1,8 @@
 import type { FrameLog } from "./frame-log.ts";
 
-/** A server-sent event as bytes: contract §1.5. `data` is JSON text on one line. */
+/** Encodes a server-sent event: contract §1.5. `data` is JSON text on one line. */
 export function sseFrame(id: number, event: string, data: string | Buffer): Buffer {
-  // a name is what the user called a node: it must not end the line
+  // the name may be a user's node name: it must not end the line
   const head = `event: ${event.replaceAll(/[\r\n]/g, " ")}\ndata: `;
   const tail = `\nid: ${id}\n\n`;
   const dataLength = typeof data === "string" ? Buffer.byteLength(data) : data.length;
@@ -13,7 +13,7 @@ export function sseFrame(id: number, event: string, data: string | Buffer): Buff
   return frame;
 }
 
-/** Frames that were written one after the other, apart again. Views of `bytes`, not copies. */
+/** Splits concatenated frames. Returns views of `bytes`, not copies. */
 export function splitFrames(bytes: Buffer): { name: string; frame: Buffer }[] {
   const frames: { name: string; frame: Buffer }[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -26,7 +26,7 @@ export function splitFrames(bytes: Buffer): { name: string; frame: Buffer }[] {
   return frames;
 }
 
-/** The data of a frame that `sseFrame` made. */
+/** Returns the data of a frame made by `sseFrame`. */
 export function frameData(frame: Buffer): Buffer {
   const start = frame.indexOf("\ndata: ") + "\ndata: ".length;
   return frame.subarray(start, frame.lastIndexOf("\nid: "));
@@ -34,7 +34,7 @@ export function frameData(frame: Buffer): Buffer {
 
 const HEARTBEAT = Buffer.from(": heartbeat\n\n");
 
-/** Proxies buffer and compress what does not forbid it (pains T4). */
+/** Prevents proxies from buffering and compressing (pains T4). */
 export const SSE_HEADERS: Record<string, string> = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-cache, no-transform",
@@ -42,8 +42,8 @@ export const SSE_HEADERS: Record<string, string> = {
 };
 
 /**
- * What an iterable yields as a response body: one piece when the socket has taken the last, a comment after
- * `heartbeatMs` of silence. `onLeave` is called once, when the client leaves or the iterable ends or fails.
+ * Streams an iterable as a response body: the next piece when the socket has taken the last, a comment after
+ * `heartbeatMs` of silence. `onLeave` is called once, when the client disconnects or the iterable ends or fails.
  */
 export function textBody(
   pieces: AsyncIterator<Uint8Array>,
@@ -54,7 +54,7 @@ export function textBody(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // one wait outlives any number of heartbeats
+        // one pending next() spans any number of heartbeats
         next ??= pieces.next();
         const silence = new Promise<"silence">((resolve) => {
           timer = setTimeout(resolve, heartbeatMs, "silence");
@@ -85,17 +85,17 @@ export interface SseOptions {
   from: number;
   keep?: ((name: string) => boolean) | undefined;
   heartbeatMs?: number;
-  /** A reader that takes nothing for this long, although there is something, is cut off. */
+  /** Time after which a reader that takes nothing, although there is data, is disconnected. */
   stallMs?: number;
   onDisconnect?: (() => void) | undefined;
 }
 
 /**
- * A log as a response body. Pulled: the next bytes are fetched when the socket has taken the last ones, so a
- * reader that stalls holds one chunk and a position. A comment is sent after `heartbeatMs` of silence.
+ * Streams a log as a response body. Pull-based: the next bytes are fetched when the socket has taken the last ones, so
+ * a stalled reader holds one chunk and a position. A comment is sent after `heartbeatMs` of silence.
  *
- * The body ends cleanly only behind the last frame of a closed log. A reader that is let go before, because it stalls
- * or the log is disposed of, has its connection broken, so that it cannot take what it has for the whole.
+ * The body ends cleanly only after the last frame of a closed log. When a reader is dropped before that, because it
+ * stalls or the log is disposed of, its connection is broken, so that it cannot mistake the stream for complete.
  */
 export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint8Array> {
   const heartbeatMs = options.heartbeatMs ?? 5000;
@@ -126,7 +126,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
     try {
       controller.close();
     } catch {
-      // the other side has closed it
+      // closed by the client already
     }
   }
 
@@ -136,7 +136,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
     controller.error(new Error(reason));
   }
 
-  /** True when nothing came for one interval. One wait on the log outlives any number of heartbeats. */
+  /** Resolves to true when no frame came for one interval. One wait on the log spans any number of heartbeats. */
   function silence(): Promise<boolean> {
     return new Promise<boolean>((resolve) => {
       wakeUp = resolve;

@@ -5,7 +5,7 @@ import type { AnnouncedChange, AuditSink, Principal } from "../auth/principal.ts
 import { AppError } from "../errors.ts";
 import { clientIp } from "./client-ip.ts";
 
-/** What a route declares that matters here. */
+/** Parts of a route's declaration that the audit depends on. */
 interface Declared {
   method: string;
   path: string;
@@ -15,23 +15,26 @@ interface Declared {
   auditHides?: readonly string[];
 }
 
-/** Query and body of a request, as they were parsed. */
+/** Parsed query and body of a request. */
 export interface Asked {
   query: unknown;
   body: unknown;
 }
 
-/** What becomes of one request in the audit log. */
+/** Audit of one request. */
 export interface RequestAudit {
-  /** It will be handled, and may change something once this has resolved. Rejects when nothing can be written. */
+  /**
+   * Called before the request is handled; it may change something once this has resolved. Rejects when nothing can be
+   * written.
+   */
   begins(asked: Asked): Promise<void>;
-  /** It was answered. Resolves when the line is durable; rejects when it could not be written. */
+  /** Called with the response. Resolves when the line is durable; rejects when it could not be written. */
   answered(response: Response): Promise<void>;
-  /** It was refused, or broke: a handler that broke may have changed something before. */
+  /** Called when the request was refused or failed. A handler that failed may already have changed something. */
   failed(error: unknown): void;
 }
 
-/** @returns what to do for each request, whose caller may be known later. */
+/** @returns a factory of each request's audit; the caller may be identified later. */
 export function auditOf(
   spec: Declared,
   guard: { audit: AuditSink; auditsData: boolean },
@@ -70,7 +73,7 @@ export function auditOf(
         if (!broke) announced?.withdraw();
         if (!refused && !broke) return;
         const sink = broke && announced ? announced : guard.audit;
-        // nobody waits for it: the sink logs what it cannot write, and the answer is an error already
+        // not awaited: the sink logs write failures, and the response is an error already
         sink.record({ ...entryOf(c.req.param()), status }).catch(() => {});
       },
     };
@@ -78,20 +81,20 @@ export function auditOf(
 }
 
 /**
- * What is changed: the path's parameters, and what the query and the body name. Of a body these are its ids and what
- * the route declares, for it may hold secrets.
+ * Names the target of a change: the path's parameters, and fields of the query and the body. Of a body, only ids and
+ * the fields that the route declares, as it may hold secrets.
  */
 function targetOf(spec: Declared, c: Context, { query, body }: Asked): Record<string, string> {
   const isNamed = (name: string) => ID_FIELD.test(name) || spec.auditFields?.includes(name) === true;
   return { ...textsOf(body, isNamed), ...textsOf(query, () => true), ...c.req.param() };
 }
 
-/** The id of what is new, where the answer tells it. */
+/** Returns the id of a created resource, when the response has one. */
 async function madeBy(spec: Declared, response: Response): Promise<Record<string, string>> {
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!isJson || spec.method !== "POST") return {};
   const body = (await response.clone().json()) as Record<string, unknown> | null;
-  // `id`, or the collection's: `assistant_id` in the answer of POST /assistants
+  // `id`, or the collection's: `assistant_id` in the response of POST /assistants
   const collection = spec.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? "";
   const made: Record<string, string> = {};
   for (const name of ["id", `${collection.replace(/s$/, "").replaceAll("-", "_")}_id`]) {
@@ -106,12 +109,12 @@ function hidden(target: Record<string, string>, names: readonly string[]): Recor
   return Object.fromEntries(Object.entries(target).map(hide)) as Record<string, string>;
 }
 
-/** `session_id`, `trace_ids`. */
+/** Matches `session_id`, `trace_ids`. */
 const ID_FIELD = /(^|_)ids?$/;
-/** Of a list, so that a line of the log stays one. */
+/** Most elements of a list, to bound the length of a log line. */
 const MOST_NAMED = 250;
 
-/** Its fields of that name, lists with commas between; what is neither text nor a list of texts is left out. */
+/** Returns the named fields, with lists joined by commas. Other than text and lists of text is omitted. */
 function textsOf(fields: unknown, isNamed: (name: string) => boolean): Record<string, string> {
   const texts: Record<string, string> = {};
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return texts;

@@ -1,13 +1,13 @@
 /**
- * Bounds the memory that the bodies of requests under way take in a server process, over all of its spaces, from the
- * first byte to the end of the handler.
+ * Bounds the memory of request bodies in a server process, over all of its spaces, from the first byte to the end of
+ * the handler.
  *
- * Bodies of authenticated callers count as they arrive. One that doesn't fit waits, unread, so that its sender is held
- * up by the socket; after some seconds it is refused with 503. While others wait, bodies that arrive too slowly are
- * cut off, so that a few senders who dawdle cannot hold the budget.
+ * Bodies of authenticated callers count as they arrive. One that doesn't fit waits unread, so that back-pressure stops
+ * its sender; after some seconds it gets 503. While others wait, bodies that arrive too slowly are refused, so that a
+ * few slow senders cannot occupy the budget.
  *
- * Bodies of public routes have a small budget of their own, in which nothing waits: a newcomer takes the place of the
- * body that has been arriving for longest. So half-sent bodies keep nobody out, however many there are.
+ * Bodies of public routes have a separate small budget without a queue: a new body evicts the one that has been
+ * arriving for the longest time, so that partial bodies cannot block others, however many there are.
  */
 import { integer, type Options } from "../config/options.ts";
 import { AppError, unavailable } from "../errors.ts";
@@ -28,26 +28,26 @@ export const bodyOptions = {
 
 export type BodySettings = Options<typeof bodyOptions> & { maxBodyBytes: number };
 
-/** Of all bodies of public routes. */
+/** Budget of all bodies of public routes. */
 const PUBLIC_BYTES = 4 * MIB;
-/** A public body must have arrived within this time. */
+/** Time within which a public body must have arrived. */
 const PUBLIC_MS = 15_000;
 const WAIT_MS = 5_000;
-/** A body that has been arriving for so long with fewer bytes a second makes way for those that wait. */
+/** Age after which a body that arrives more slowly than SLOW_BYTES_PER_SECOND is evicted in favour of waiting ones. */
 const SLOW_AFTER_MS = 5_000;
 const SLOW_BYTES_PER_SECOND = 16 * 1024;
 
-/** What one body holds. */
+/** Memory held by one body. */
 export interface HeldBody {
-  /** Counts bytes that are to be kept. Rejects when there is no room for them. */
+  /** Reserves bytes. Rejects when there is no room for them. */
   use(bytes: number): Promise<void>;
-  /** All of it is there. */
+  /** Marks the body as complete. */
   arrived(): void;
-  /** Gives back what it holds. */
+  /** Releases the reserved bytes. */
   end(): void;
 }
 
-/** Told why a body that has not arrived yet will not be read to its end. */
+/** Called with the reason when a body that has not fully arrived is refused. */
 export type OnRefused = (error: AppError) => void;
 
 interface Arriving {
@@ -67,12 +67,12 @@ export class BodyGate {
     this.budget = new ByteBudget(Math.max(bodyMemoryMb * MIB, maxBodyBytes));
   }
 
-  /** Bytes that are held. */
+  /** Bytes currently held. */
   get used(): number {
     return this.budget.used + this.#publicBytes;
   }
 
-  /** Room for `bytes` more of an authenticated caller; rejects with 503 when there is none for some seconds. */
+  /** Reserves room for an authenticated caller; rejects with 503 when there is none for some seconds. */
   async reserve(bytes: number): Promise<void> {
     if (this.budget.take(bytes)) return;
     this.#cutSlow();
@@ -85,7 +85,7 @@ export class BodyGate {
     }
   }
 
-  /** A body of an authenticated caller. */
+  /** Holds a body of an authenticated caller. */
   hold(refuse: OnRefused): HeldBody {
     const body: Arriving = { bytes: 0, since: performance.now(), refuse };
     let ended = false;
@@ -106,7 +106,7 @@ export class BodyGate {
     };
   }
 
-  /** A body of a caller who has not shown who they are. */
+  /** Holds a body of an unauthenticated caller. */
   holdPublic(refuse: OnRefused): HeldBody {
     const body: Arriving = { bytes: 0, since: performance.now(), refuse };
     this.#public.add(body);

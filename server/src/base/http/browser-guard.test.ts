@@ -15,7 +15,7 @@ const sent = (headers: Record<string, string | undefined>, policy = keyless, met
 
 test("programs pass: they send neither an origin nor fetch metadata of another site", () => {
   expect(sent({})).toBeUndefined();
-  // Node's fetch says how, never from where
+  // Node.js' fetch sends the mode, but no site
   expect(sent({ "sec-fetch-mode": "cors" })).toBeUndefined();
   expect(sent({ "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }, keyless, "GET")).toBeUndefined();
 });
@@ -64,7 +64,7 @@ test("a keyless server answers only by names of this machine", () => {
   ]) {
     expect([host, sent({ host })]).toEqual([host, undefined]);
   }
-  // a forwarder (a tunnel, a published port) has brought it, unless others are meant to reach the server
+  // through a forwarder (a tunnel, a published port), unless other machines may reach the server
   for (const host of ["203.0.113.9", "10.0.0.7:2024", "[2001:4860::8888]"]) {
     expect([host, sent({ host })]).toEqual([host, expect.stringContaining("HEDDLE_ALLOWED_HOSTS")]);
     expect([host, sent({ host }, { ...keyless, anyAddress: true })]).toEqual([host, undefined]);

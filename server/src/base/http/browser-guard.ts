@@ -1,11 +1,11 @@
 /**
- * Decides which web pages may reach a server. A browser attaches what a page cannot forge: `Origin`, `Sec-Fetch-Site`
- * (Fetch standard, W3C Fetch Metadata) and, for requests without either, `Referer`. Programs send none of them and
- * pass. The guard runs before routing, on every port, for requests and WebSocket upgrades alike.
+ * Decides which web pages may call a server. A browser sends headers that a page cannot forge: `Origin`,
+ * `Sec-Fetch-Site` (Fetch standard, W3C Fetch Metadata) and, for requests without either, `Referer`. Other programs
+ * send none of them and pass. The guard runs before routing, on every port, for requests and WebSocket upgrades alike.
  *
- * On a server that needs no key two more things are refused, because there the address alone is the credential: a
- * `Host` that is a foreign name (DNS rebinding makes another site's page look like ours), and forwarding headers that
- * name a client on another machine (a proxy has made the server reachable).
+ * A keyless server refuses two more things, because there the address alone is the credential: a `Host` that is a
+ * foreign name (DNS rebinding makes another site's page look like ours), and forwarding headers that name a client on
+ * another machine (a proxy has made the server reachable).
  */
 import { isIP } from "node:net";
 
@@ -14,26 +14,28 @@ import { normalizeAddress } from "./client-ip.ts";
 export interface BrowserPolicy {
   /** Whether requests without a key are served. */
   keyless: boolean;
-  /** Names beside loopback by which a keyless server may be reached, in lower case. */
+  /** Names besides loopback under which a keyless server may be reached, in lower case. */
   hosts: ReadonlySet<string>;
-  /** Whether every address counts as its name: of a server that other machines reach on purpose. */
+  /** Whether any IP address is accepted as the server's name: for a server that other machines reach on purpose. */
   anyAddress?: boolean;
-  /** Origins whose pages may call, besides the server's own. Read at each request: a project may be reloaded. */
+  /** Origins whose pages may call, besides the server's own. Evaluated at each request: a project may be reloaded. */
   allows: (origin: string) => boolean;
   /** Paths that are their own credential and open to every page. */
   isOpen?: (path: string) => boolean;
-  /** Requests that another server judges, which gets them with their headers. Their `Host` is judged here. */
+  /**
+   * Requests proxied, with their headers, to a server that applies its own policy. Only their `Host` is checked here.
+   */
   isPassedOn?: (request: BrowserFacts) => boolean;
 }
 
-/** The parts of a request that the decision depends on; header names in lower case. */
+/** Parts of a request that the decision depends on; header names in lower case. */
 export interface BrowserFacts {
   method?: string | undefined;
   url?: string | undefined;
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** Returns why the request is refused, as a message for its sender; undefined where it may pass. */
+/** Returns the reason to refuse the request, as a message for its sender; undefined when it may pass. */
 export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
   const host = header(request, "host") ?? "";
   if (policy.keyless) {
@@ -62,13 +64,13 @@ export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string
 
 const UNNAMED = "null";
 
-/** Returns the origin of the page that sent the request; undefined for programs, pages of ours, and opening a page. */
+/** Returns the origin of the sending page; undefined for programs, our own pages, and top-level navigation. */
 function foreignPage(request: BrowserFacts, host: string): string | undefined {
   const origin = header(request, "origin");
   if (origin !== undefined) return isSameOrigin(origin, host) ? undefined : origin;
   const site = header(request, "sec-fetch-site");
   if (site !== "cross-site" && site !== "same-site") return undefined;
-  // following a link shows the answer to its reader, and to no script of the page that held the link
+  // navigation shows the response to the user, not to a script of the linking page
   const opensPage =
     header(request, "sec-fetch-mode") === "navigate" && header(request, "sec-fetch-dest") === "document";
   if (opensPage && (request.method === "GET" || request.method === "HEAD")) return undefined;
@@ -81,8 +83,8 @@ function isSameOrigin(origin: string, host: string): boolean {
 }
 
 /**
- * Whether a `Host` header names this machine. DNS cannot make localhost or an address lead elsewhere. An address of a
- * network is no name of a server on loopback: a forwarder (a tunnel, a published port) has brought the request.
+ * Whether a `Host` header names this machine. DNS cannot point localhost or an IP address elsewhere. A network address
+ * is not a name of a server on loopback: such a request came through a forwarder (a tunnel, a published port).
  */
 function isOwnName(host: string, { hosts, anyAddress }: Pick<BrowserPolicy, "hosts" | "anyAddress">): boolean {
   const name = host
@@ -95,7 +97,7 @@ function isOwnName(host: string, { hosts, anyAddress }: Pick<BrowserPolicy, "hos
 
 const isLoopbackName = (name: string): boolean => name === "localhost" || name.endsWith(".localhost");
 
-/** Whether an origin is a page that this machine serves to its own user. */
+/** Whether an origin is a page served by this machine. */
 export function isLoopbackOrigin(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);
@@ -125,7 +127,10 @@ const CLIENT_HEADERS = [
   "x-vercel-forwarded-for",
 ];
 
-/** Returns the header that names a client, or a name, of another machine. Proxies on this one (a dev server) name loopback. */
+/**
+ * Returns the header that names a client, or a host, on another machine. Proxies on this one (a dev server) name
+ * loopback.
+ */
 function forwardedFromElsewhere(request: BrowserFacts, policy: BrowserPolicy): string | undefined {
   const shown = header(request, "x-forwarded-host");
   if (shown !== undefined && !shown.split(",").every((name) => isOwnName(name.trim(), policy))) {

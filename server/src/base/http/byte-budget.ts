@@ -1,9 +1,9 @@
 import { deferred } from "../deferred.ts";
 
-/** Beyond so many, waiting would only fill memory too. */
+/** Most waiters; more would only fill memory themselves. */
 const MAX_WAITING = 1000;
 
-/** Bytes of memory that several holders share. What does not fit waits in its turn, for a limited time. */
+/** Memory budget in bytes, shared by several holders. Requests that don't fit wait in turn, for a limited time. */
 export class ByteBudget {
   readonly limit: number;
   #used = 0;
@@ -17,12 +17,12 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Whether somebody waits. */
+  /** Whether a request waits. */
   get isShort(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** @returns false, and takes nothing, when they don't fit or others wait for room. */
+  /** @returns false, and takes nothing, when the bytes don't fit or others wait. */
   take(bytes: number): boolean {
     if (this.#waiting.length > 0 || !this.#fits(bytes)) return false;
     this.#used += bytes;
@@ -40,7 +40,7 @@ export class ByteBudget {
     clearTimeout(timer);
     if (entered) return true;
     const at = this.#waiting.indexOf(entry);
-    // it may have been let in at the very moment that it gave up
+    // admitted at the very moment of the timeout
     if (at < 0) return true;
     this.#waiting.splice(at, 1);
     this.#serve();
@@ -52,7 +52,7 @@ export class ByteBudget {
     this.#serve();
   }
 
-  /** One holder alone may have more than the limit. */
+  /** Whether the bytes fit. A single holder may exceed the limit. */
   #fits(bytes: number): boolean {
     return this.#used === 0 || this.#used + bytes <= this.limit;
   }

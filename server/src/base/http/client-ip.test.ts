@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ConfigError, readOptions } from "../config/options.ts";
 import { clientIp, clientIpOptions, findClientIp, networkOf, normalizeAddress } from "./client-ip.ts";
 
-/** What a server takes for the client of a request from `peer`. */
+/** Returns the client address that a server determines for a request from `peer`. */
 async function seen(peer: string, headers: Record<string, string>, env: Record<string, string> = {}): Promise<string> {
   const app = new Hono();
   app.use(

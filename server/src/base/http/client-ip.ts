@@ -1,10 +1,10 @@
 /**
- * Who sent a request, as an address. The other end of the socket is the client, unless it is a proxy that the
- * operator trusts: then the header that this proxy writes is read from the right, past every trusted address, and
- * the first that is not trusted is the client. What stands further left was written by the client itself and is
- * never looked at. Without trusted proxies no header is.
+ * Client address of a request. The peer of the socket is the client, unless it is a proxy that the operator trusts:
+ * then the header of that proxy is read from the right, past every trusted address, and the first untrusted one is the
+ * client. Entries further left may be forged by the client and are never read. Without trusted proxies, no header is.
  *
- * One header, chosen by a setting: a proxy that writes `X-Forwarded-For` passes a forged `Forwarded` on untouched.
+ * A setting selects the one header to read: a proxy that writes `X-Forwarded-For` passes a forged `Forwarded` on
+ * unchanged.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -33,7 +33,7 @@ export const clientIpOptions = {
 
 export type ClientIpSettings = Options<typeof clientIpOptions>;
 
-/** Sets `clientIp` for everything that follows. */
+/** Sets `clientIp` for later handlers. */
 export function findClientIp({ trustedProxies, forwardedHeader }: ClientIpSettings): MiddlewareHandler {
   const isTrusted = trustedProxies.length > 0 ? trustOf(trustedProxies) : undefined;
   return async (c, next) => {
@@ -44,13 +44,13 @@ export function findClientIp({ trustedProxies, forwardedHeader }: ClientIpSettin
   };
 }
 
-/** The address of whoever sent the request. Forwarded addresses count only from trusted proxies. */
+/** Returns the client's address. Forwarded addresses count only from trusted proxies. */
 export function clientIp(c: Context): string {
   const known: unknown = c.get("clientIp");
   return typeof known === "string" ? known : remoteAddress(c);
 }
 
-/** The other end of the socket; a request that came without one (a test) is from loopback. */
+/** Returns the peer of the socket; loopback for a request without a socket (a test). */
 export function remoteAddress(c: Context): string {
   try {
     return normalizeAddress(getConnInfo(c).remote.address ?? "") ?? "127.0.0.1";
@@ -59,7 +59,10 @@ export function remoteAddress(c: Context): string {
   }
 }
 
-/** `::ffff:192.0.2.1` is 192.0.2.1; IPv6 in its shortest form, without a zone; undefined for what is no address. */
+/**
+ * Normalizes an address: `::ffff:192.0.2.1` becomes 192.0.2.1, IPv6 its shortest form without a zone. Undefined when
+ * invalid.
+ */
 export function normalizeAddress(text: string): string | undefined {
   const version = isIP(text);
   if (version === 4) return text;
@@ -69,8 +72,8 @@ export function normalizeAddress(text: string): string | undefined {
 }
 
 /**
- * Whom an address stands for where addresses are counted: itself, or its /64 when it is IPv6, since one customer
- * gets at least that many. Takes what `clientIp` tells.
+ * Returns the unit by which addresses are counted: the address itself, or the /64 of an IPv6 address, as one customer
+ * gets at least that many. Takes a result of `clientIp`.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -81,7 +84,7 @@ export function networkOf(address: string): string {
     .join(":")}::/64`;
 }
 
-/** The network of which one customer may hold the whole: /24 of IPv4, /48 of IPv6. Takes what `clientIp` tells. */
+/** Returns the network that one customer may hold entirely: /24 of IPv4, /48 of IPv6. Takes a result of `clientIp`. */
 export function wideNetworkOf(address: string): string {
   if (!address.includes(":")) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const { parts } = ipaddr.IPv6.parse(address);
@@ -91,7 +94,7 @@ export function wideNetworkOf(address: string): string {
     .join(":")}::/48`;
 }
 
-/** Further hops than any real chain has; the rest of a header is not worth the time. */
+/** More hops than any real chain has; the rest of a header is not worth the time. */
 const MAX_HOPS = 32;
 
 function walk(peer: string, header: string, kind: string, isTrusted: (address: string) => boolean): string {
@@ -101,20 +104,20 @@ function walk(peer: string, header: string, kind: string, isTrusted: (address: s
   for (let index = hops.length - 1, left = MAX_HOPS; index >= 0 && left > 0 && isTrusted(client); index--, left--) {
     const hop = kind === "forwarded" ? forwardedFor(hops[index]!) : hops[index]!.trim();
     const address = hop === undefined ? undefined : normalizeAddress(withoutPort(hop));
-    // "unknown", an obfuscated name, rubbish: the last address that is known is as near as we get
+    // "unknown", an obfuscated name, garbage: fall back to the last known address
     if (address === undefined) break;
     client = address;
   }
   return client;
 }
 
-/** RFC 7239: `for="[2001:db8::1]:4711";proto=https`. */
+/** Parses RFC 7239: `for="[2001:db8::1]:4711";proto=https`. */
 function forwardedFor(element: string): string | undefined {
   const found = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i.exec(element);
   return found?.[1] ?? found?.[2];
 }
 
-/** `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write. */
+/** Strips the port of `192.0.2.1:80` and `[2001:db8::1]:80`, as some proxies write. */
 function withoutPort(hop: string): string {
   if (hop.startsWith("[")) return hop.slice(1, Math.max(hop.indexOf("]"), 1));
   return /^[^:]+:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(":")) : hop;
@@ -129,7 +132,7 @@ export function trustOf(blocks: readonly string[]): (address: string) => boolean
   return (address) => list.check(address, address.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** Returns blocks that all have their number of bits. */
+/** Parses CIDR blocks; a plain address gets its full prefix length. */
 function parseBlocks(text: string): string[] {
   return text
     .split(",")

@@ -8,7 +8,7 @@ import { ConnectionGuard, markKnown } from "./connection-guard.ts";
 
 const ASK = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 let server: Server;
-/** Requests that the server has read. */
+/** Number of requests that the server has parsed. */
 let parsed = 0;
 const sockets: Socket[] = [];
 
@@ -108,7 +108,7 @@ test("readers that leave too much unread are cut off, the largest first", async 
   const mib = Buffer.alloc(1024 * 1024, "x");
   await listen({ maxUnreadMb: 20 }, (request, response) => {
     markKnown(request.socket);
-    // beyond what the kernel takes
+    // more than the kernel buffers
     response.write(Buffer.alloc(12 * mib.length, "x"));
     for (let n = 0; n < (request.url === "/more" ? 12 : 0); n++) response.write(mib);
   });
@@ -121,7 +121,7 @@ test("readers that leave too much unread are cut off, the largest first", async 
   const open = () =>
     new Promise<number>((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
   await expect.poll(open, { timeout: 5_000 }).toBe(1);
-  // what the other one was sent is all there
+  // the other connection receives its complete response
   let bytes = 0;
   less.on("data", (data) => (bytes += data.length));
   less.resume();

@@ -1,11 +1,11 @@
 /**
- * Bounds what connections may hold of a server's memory while nobody has shown a key on them, and what waits in
- * sockets for readers that don't read.
+ * Bounds the memory held by unauthenticated connections, and the bytes buffered in sockets for readers that don't read.
  *
- * A connection is unknown until a request on it was authenticated. When there are too many unknown ones, the oldest
- * that are idle or have sent half of a request are closed; one whose request is complete is being answered and stays.
- * Many clients may come at once, so a new connection has a second to show who it is, up to a higher limit.
- * A sender that pipelines requests gets a few answered at once: each may cost an answer's memory while none is read.
+ * A connection is unknown until one of its requests was authenticated. When there are too many unknown ones, the oldest
+ * that are idle or have sent only part of a request are closed; one with a complete request is being answered and
+ * stays. As many clients may connect at once, a new connection has a second to authenticate, up to a higher limit. A
+ * sender that pipelines requests gets only a few answered at once: each may cost a response's memory while none is
+ * read.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -13,28 +13,28 @@ import type { Duplex } from "node:stream";
 import type { ConnectionSettings } from "./connection-limits.ts";
 
 const MIB = 1024 * 1024;
-/** Requests on one connection that have no answer yet. HTTP clients of today send the next one after the answer. */
+/** Unanswered requests on one connection. Current HTTP clients send the next request after the response. */
 const MAX_PIPELINED = 16;
-/** A younger connection is closed only beyond so many times the limit. */
+/** Connections younger than this are closed only beyond BURST_FACTOR times the limit. */
 const GRACE_MS = 1000;
 const BURST_FACTOR = 4;
-/** Of connections that are looked at for one to close. */
+/** Most connections examined in search of one to close. */
 const LOOKED_AT = 200;
 const CHECK_EVERY_MS = 500;
-/** Bytes that wait for readers on unknown connections, together. */
+/** Unread bytes on all unknown connections together. */
 const UNKNOWN_UNREAD_BYTES = 16 * MIB;
 
 interface Connection {
   socket: Duplex;
   since: number;
-  /** Requests that have no answer yet, oldest first. */
+  /** Unanswered requests, oldest first. */
   open: Set<IncomingMessage>;
   leave: () => void;
 }
 
 const connections = new WeakMap<object, Connection>();
 
-/** Notes that a request on this connection was authenticated, so that it counts as unknown no longer. */
+/** Marks a connection as authenticated, so that it no longer counts as unknown. */
 export function markKnown(socket: object | undefined): void {
   if (socket) connections.get(socket)?.leave();
 }
@@ -42,7 +42,7 @@ export function markKnown(socket: object | undefined): void {
 export class ConnectionGuard {
   readonly #settings: Pick<ConnectionSettings, "maxUnknownConnections" | "maxUnreadMb">;
   readonly #all = new Set<Duplex>();
-  /** Oldest first. */
+  /** Unknown connections, oldest first. */
   readonly #unknown = new Set<Connection>();
   readonly #timer: NodeJS.Timeout;
 
@@ -56,7 +56,7 @@ export class ConnectionGuard {
     server.once("close", () => clearInterval(this.#timer));
   }
 
-  /** @returns false when the connection was closed, so that there is nothing to answer */
+  /** @returns false when the connection was closed and needs no response */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     if (socket.destroyed) return false;
@@ -73,7 +73,7 @@ export class ConnectionGuard {
   }
 
   #connected(socket: Duplex): void {
-    // one that was upgraded and given back is there already
+    // a connection that was upgraded and returned to the server is known already
     if (connections.has(socket)) return;
     const most = BURST_FACTOR * this.#settings.maxUnknownConnections;
     if (this.#unknown.size >= most && !this.#closeOldest(0)) {
@@ -95,7 +95,7 @@ export class ConnectionGuard {
     });
   }
 
-  /** Of those that are at least so old. @returns false when there is none */
+  /** Closes the oldest unknown connection that has at least this age. @returns false when there is none */
   #closeOldest(ageMs: number): boolean {
     const before = performance.now() - ageMs;
     let looked = 0;
@@ -110,7 +110,7 @@ export class ConnectionGuard {
     return false;
   }
 
-  /** Cuts off readers that have left the most unread, until the rest is within the limits. */
+  /** Closes the connections with the most unread bytes, until the rest is within the limits. */
   #cutUnread(): void {
     cutLargest(
       [...this.#unknown].map(({ socket }) => socket),
@@ -121,8 +121,8 @@ export class ConnectionGuard {
 }
 
 /**
- * Node goes on to make a request and a response of each of the thousand requests that one read may bring, whatever
- * becomes of the connection. Its parser is set up anew for the next connection. Without it they are only garbage.
+ * Stops the parser. A single read may contain a thousand requests, and Node.js creates a request and a response for
+ * each, whatever happens to the connection. The parser is set up again for its next connection.
  */
 function ignoreRest(socket: Duplex): void {
   const { parser } = socket as { parser?: { onIncoming?: unknown } | null };

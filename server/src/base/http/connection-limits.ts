@@ -1,7 +1,7 @@
 /**
- * What one client, slow or hostile, may take of a server: node's own limits for requests that never end, and a
- * bound on connections, of all and of each address, so that whoever opens thousands and says nothing leaves room
- * for the others. Idle connections make way when all places are taken.
+ * Limits per client, slow or hostile: Node.js's own timeouts for requests that never end, and bounds on connections in
+ * total and per address, so that a client that opens thousands and sends nothing leaves room for others. Idle
+ * connections are closed when all slots are taken.
  */
 import type { Server, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
@@ -69,21 +69,24 @@ export function serverOptions(settings: ConnectionSettings): ServerOptions {
   return {
     headersTimeout: Math.min(headersTimeout, requestTimeout),
     requestTimeout,
-    // how late a limit may be noticed
+    // delay with which an exceeded timeout may be noticed
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeout / 4),
     keepAliveTimeout: 75_000,
     maxHeaderSize: settings.maxHeaderBytes,
   };
 }
 
-/** Counts connections by address, and turns away what is too much; not from those who may speak for many others. */
+/**
+ * Counts connections by address and closes those beyond the limit, except those from addresses that may speak for many
+ * clients, such as proxies.
+ */
 export function limitConnections(
   server: Server,
   settings: Pick<ConnectionSettings, "maxConnections" | "maxConnectionsPerAddress">,
   speaksForMany: (address: string) => boolean,
 ): void {
   const counts = new Map<string, number>();
-  // node turns away what is beyond this without a word
+  // Node.js closes connections beyond this silently
   server.maxConnections = settings.maxConnections;
   server.on("drop", () => server.closeIdleConnections());
   server.on("connection", (socket: Socket) => {
@@ -101,7 +104,7 @@ export function limitConnections(
   });
 }
 
-/** Trusted proxies, and loopback, where proxies stand that nobody named. */
+/** Matches trusted proxies, and loopback, where unconfigured proxies may run. */
 export function proxies({ trustedProxies }: Pick<ClientIpSettings, "trustedProxies">): (address: string) => boolean {
   const isTrusted = trustOf(trustedProxies);
   return (address) => address === "::1" || address.startsWith("127.") || isTrusted(address);

@@ -4,7 +4,7 @@ import { cors } from "hono/cors";
 import { ConfigError, type Options, type OptionSpec } from "../config/options.ts";
 import { isLoopbackOrigin } from "./browser-guard.ts";
 
-/** What scripts of other origins may read of an answer, besides what they always may. */
+/** Response headers that scripts of other origins may read, besides the safelisted ones. */
 const EXPOSED_HEADERS = [
   "content-location",
   "idempotent-replayed",
@@ -45,13 +45,13 @@ export type CrossOriginSettings = Options<typeof crossOriginOptions>;
 
 export interface OriginRuleOptions extends Pick<CrossOriginSettings, "corsOrigins"> {
   corsRules?: CrossOriginRules | undefined;
-  /** Whether requests without a key are served: there `*` counts as loopback only. */
+  /** Whether requests without a key are served: there `*` covers loopback only. */
   keyless: boolean;
-  /** Whether pages that this machine serves may call without being named. */
+  /** Whether pages served by this machine may call without being listed. */
   allowLoopback: boolean;
 }
 
-/** Decides whether pages of an origin may call: the one rule behind the CORS headers and the browser guard. */
+/** Decides whether pages of an origin may call: the shared rule of the CORS headers and the browser guard. */
 export function originRule({ corsOrigins, corsRules, keyless, allowLoopback }: OriginRuleOptions) {
   const pattern = corsRules?.pattern;
   const origins = corsRules?.origins ?? corsOrigins;
@@ -63,15 +63,15 @@ export function originRule({ corsOrigins, corsRules, keyless, allowLoopback }: O
 }
 
 /**
- * Answers preflights and lets scripts of allowed origins read answers. Cookies are never allowed together with an
- * origin that is not named, which keeps the CSRF header a proof.
+ * Answers preflights and lets scripts of allowed origins read responses. Cookies are never allowed together with a
+ * wildcard origin, so that the CSRF header remains a proof.
  */
 export function allowOrigins(
   allows: (origin: string) => boolean,
   corsRules: CrossOriginRules = {},
-  /** Paths that pages of any origin may call whatever the rule says, because the path is the credential. */
+  /** Paths open to pages of any origin, because the path is the credential. */
   isOpen: (path: string) => boolean = () => false,
-  /** Whether headers that middleware sets before there is an answer are put on it, whoever makes it. */
+  /** Whether to keep headers that middleware sets before the response exists. */
   keepsEarlyHeaders = false,
 ): MiddlewareHandler {
   const { methods, headers, expose = [], credentials, maxAge } = corsRules;
@@ -90,8 +90,9 @@ export function allowOrigins(
     ...(maxAge !== undefined && { maxAge }),
   });
   if (keepsEarlyHeaders) return official;
-  // The official one makes an answer ahead of the handler, so that Hono copies each real one onto it and the body goes
-  // through a stream: 0.3 ms and, where its end is not there at once, a timer. Here the headers come afterwards.
+  // The official middleware creates a response ahead of the handler, so that Hono copies each real one onto it and
+  // streams the body: 0.3 ms and, when the end is not available at once, a timer. Here the headers are added
+  // afterwards.
   const exposed = exposeHeaders.join(",");
   return async (c, next) => {
     if (c.req.method === "OPTIONS") return official(c, next);
@@ -105,7 +106,7 @@ export function allowOrigins(
   };
 }
 
-/** Those of an answer that `fetch` has made cannot be changed. */
+/** Returns mutable headers; those of a response from `fetch` are immutable. */
 function changeableHeaders(c: Context): Headers {
   try {
     c.res.headers.delete("access-control-allow-origin");
@@ -117,18 +118,18 @@ function changeableHeaders(c: Context): Headers {
   return c.res.headers;
 }
 
-/** What a project says beyond the setting. */
+/** CORS rules of a project, beyond the setting. */
 export interface CrossOriginRules {
   origins?: readonly string[] | undefined;
-  /** Wins over `origins`. */
+  /** Takes precedence over `origins`. */
   pattern?: RegExp | undefined;
   methods?: string[] | undefined;
-  /** What pages may send; what they ask for when absent. */
+  /** Headers that pages may send; when absent, any that they request. */
   headers?: string[] | undefined;
   expose?: string[] | undefined;
-  /** Cookies; never together with every origin. */
+  /** Whether cookies are allowed; never together with every origin. */
   credentials?: boolean | undefined;
-  /** Seconds. */
+  /** Seconds a preflight may be cached. */
   maxAge?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `/docs`: a page that renders `/openapi.json` and sends requests. It is one file without any outside resource,
- * because servers stand in networks that reach none. Text of the document is only ever set as text.
+ * Page at `/docs` that renders `/openapi.json` and sends requests. It is one file without external resources, because
+ * servers may run in isolated networks. Text of the document is only ever inserted as text.
  */
 export const docsPage = `<!doctype html>
 <html lang="en">

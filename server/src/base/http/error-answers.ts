@@ -5,8 +5,8 @@ import type { Route } from "./route.ts";
 type Json = Record<string, unknown>;
 
 /**
- * What can go wrong on a route: what follows from its shape, and what it declares itself in `errors`. A path with
- * parameters may lead to nothing, a body may be unreadable, too large or wrong, and everything needs the database.
+ * Lists a route's error statuses: those implied by its shape, and those declared in `errors`. A path with parameters
+ * may not exist, a body may be unreadable, too large or invalid, and everything needs the database.
  */
 export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
   const statuses = new Set<ErrorStatus>(route.errors);
@@ -16,17 +16,17 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
   if (route.reads) statuses.add(413);
   if (route.params || route.query || route.body) statuses.add(422);
   if (limited) statuses.add(429);
-  // headers are bounded before anybody looks at them
+  // headers are limited before routing
   return [...statuses.add(431).add(503)].toSorted((a, b) => a - b);
 }
 
-/** In whose words a route's errors are. */
+/** Returns the error format of a route. */
 const modeOf = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
 
 const nameOf = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
   `Error${status}${{ error: "Platform", problem: "Problem", validation: "Validation", text: "", detail: "" }[mode]}`;
 
-/** `#/components/responses/Error404` and, in `components`, what it refers to. */
+/** Returns a reference such as `#/components/responses/Error404`, and adds its target to `components`. */
 export function errorReference(
   status: ErrorStatus,
   route: Route,
@@ -35,7 +35,7 @@ export function errorReference(
 ): Json {
   const own = modeOf(route, mode);
   const name = nameOf(status, own);
-  // the HTTP parser itself answers 431, without a body
+  // the HTTP parser itself responds 431, without a body
   const content = status === 431 ? {} : { content: errorContent(own, status) };
   components[name] ??= { description: ERROR_STATUSES[status], ...content };
   return { $ref: `#/components/responses/${name}` };

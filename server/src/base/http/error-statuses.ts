@@ -1,4 +1,4 @@
-/** Every error status that a route can answer with; the OpenAPI document and the fuzzer know no other. */
+/** Every error status that a route can respond with; the OpenAPI document and the fuzzer know no other. */
 export const ERROR_STATUSES = {
   400: "The request cannot be read, or lacks what it needs",
   401: "No valid key or session",

@@ -13,12 +13,14 @@ import { type Shortage, shortageIn } from "../shortage.ts";
 export type ErrorMode = "text" | "detail";
 
 /**
- * `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. `validation`: `detail`, where 422
- * is a list of what is wrong (service-interface §2.1, HTTPValidationError).
+ * `error`: `{"error": message}`. `problem`: RFC 9457. Contract trace-platform §0.3. `validation`: `detail`, which for
+ * 422 is a list of issues (service-interface §2.1, HTTPValidationError).
  */
 export type ErrorFamily = "error" | "problem" | "validation";
 
-/** The one place where a thrown error becomes a response. `onShortage`: hears of a full disk and its like. */
+/**
+ * Converts thrown errors to responses; nothing else does. `onShortage` is called for a full disk and similar shortages.
+ */
 export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: Shortage) => void): ErrorHandler {
   return (thrown, c) => {
     const shortage = shortageIn(thrown);
@@ -30,7 +32,7 @@ export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: 
         path: loggedPath(c),
         requestId: c.get("requestId") as string | undefined,
       };
-      // said on purpose, to whoever comes when there is too much to do; when it is much, so would be its stacks
+      // deliberate load shedding: no stack trace
       const isSaid = thrown instanceof AppError && thrown.status === 503 && thrown.cause === undefined;
       if (isSaid || shortage) log.warn({ reason: error.message, ...request }, "request put off");
       else log.error({ err: thrown, ...request }, "request failed");
@@ -39,7 +41,7 @@ export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: 
   };
 }
 
-/** Without what is a credential by itself, such as the token of a feedback link. */
+/** Returns the path without credentials, such as the token of a feedback link. */
 function loggedPath(c: Context): string {
   const params = Object.entries(c.req.param() as Record<string, string>);
   const secrets = params.filter(([name]) => /token|secret/.test(name)).map(([, value]) => value);
@@ -57,7 +59,7 @@ export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, pa
     });
   }
   if (mode === "validation") {
-    // a body that is no JSON is one of the things that are wrong with a request
+    // a body that is not JSON is reported as a validation issue
     if (error.status !== 422 && !error.issues) return Response.json({ detail: error.message }, init);
     const detail = error.issues ?? [{ type: "value_error", loc: ["body"], msg: `Value error, ${error.message}` }];
     return Response.json({ detail }, { ...init, status: 422 });
@@ -76,7 +78,7 @@ export function errorResponse(mode: ErrorMode | ErrorFamily, error: AppError, pa
   });
 }
 
-/** What `errorResponse` writes, for the OpenAPI document. */
+/** Describes the bodies of `errorResponse` for the OpenAPI document. */
 export function errorContent(mode: ErrorMode | ErrorFamily, status?: number): Record<string, unknown> {
   if (mode === "validation") {
     const text = { type: "string" };
@@ -96,10 +98,10 @@ export function errorContent(mode: ErrorMode | ErrorFamily, status?: number): Re
   return { "application/json": { schema: { type: "object", properties, required: [mode] } } };
 }
 
-/** In seconds: what has run out takes people, or the end of other requests. */
+/** Seconds. A shortage ends when an operator acts, or when other requests end. */
 const SHORTAGE_RETRY = "5";
 
-/** What a thrown error means to the caller. */
+/** Translates any thrown value to the error that the caller sees. */
 export function translate(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof z.ZodError) return new AppError(422, describeIssues(thrown));
@@ -117,7 +119,7 @@ export function translate(thrown: unknown): AppError {
   return new AppError(500, "Internal Server Error", { cause: thrown });
 }
 
-/** `limit: expected number, received string; metadata.x: …` */
+/** Formats issues as `limit: expected number, received string; metadata.x: …`. */
 export function describeIssues(error: z.ZodError): string {
   return error.issues
     .flatMap((issue) => meantBy(issue))
@@ -127,10 +129,7 @@ export function describeIssues(error: z.ZodError): string {
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * Of a value that may have one of several shapes: what keeps it from being the one that it comes nearest to. zod
- * itself says "Invalid input".
- */
+/** Explains a failed union by the issues of the closest alternative; zod itself reports only "Invalid input". */
 function meantBy(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const shapes = issue.errors.map((errors) => errors.flatMap((one) => meantBy(one)));
@@ -141,6 +140,6 @@ function meantBy(issue: Issue): Issue[] {
   return [{ ...issue, message: `Invalid input: expected ${[...new Set(types)].join(" or ")}` }];
 }
 
-/** The value as a whole is of another type. */
+/** Whether the value as a whole has another type. */
 const isOtherType = (issue: Issue): issue is z.core.$ZodIssueInvalidType =>
   issue.code === "invalid_type" && issue.path.length === 0;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/** Fields that occur in many requests. Bounds are part of the contract: what is outside gets 422, never 500. */
+/** Fields that occur in many requests. Bounds are part of the contract: a value outside them gets 422, never 500. */
 
-/** Lower case, because ids are also compared as text. Any version of UUID, also the nil one. */
+/** Any version of UUID, including nil. In lower case, because ids are also compared as text. */
 export const uuid = z.guid("must be a UUID").toLowerCase();
 
 export const jsonObject = z.record(z.string(), z.unknown());
@@ -15,7 +15,7 @@ export const limit = (byDefault: number, max = 1000) =>
     .nullish()
     .transform((n) => n ?? byDefault);
 
-/** A time to live, or a pause, in minutes: up to a hundred years, which dates in Postgres bear. */
+/** Time to live, or a pause, in minutes: up to a hundred years, within the range of dates in Postgres. */
 export const minutes = z.number().positive().max(52_560_000);
 
 export const offset = z
@@ -49,29 +49,29 @@ export const queryFlag = z
   .transform((text) => /^(true|1|yes)$/i.test(text ?? ""));
 
 /**
- * A documented field that is not built yet. It is refused by name rather than dropped: a caller who asks for
- * something must not believe to have got it.
+ * A documented field that is not implemented yet. It is rejected by name rather than ignored, so that no caller relies
+ * on it.
  */
 export const notBuilt = (name: string) => z.null(`"${name}" is not supported yet; leave it out`).optional();
 
-/** The same of a query parameter. */
+/** Unsupported query parameter. */
 export const queryNotBuilt = (name: string) => z.undefined(`"${name}" is not supported yet; leave it out`).optional();
 
-/** The same of one that is true or false, where false is what happens anyway. */
+/** Unsupported boolean query parameter, whose false is the existing behaviour. */
 export const queryFalse = (name: string) =>
   z.enum(["false", "False", "0"], `"${name}" is not supported yet; leave it out`).optional();
 
-/** Text that Postgres can hold. */
+/** Text that Postgres can store. */
 export const storableText = z.string().refine((text) => !text.includes("\0"), "must not contain null characters");
 
-/** Query parameters come as text; several of one name are a list. This is a list always. */
+/** Query parameters are text, and a repeated one is a list. Always yields a list. */
 export const queryMany = <T extends z.ZodType<string, string>>(item: T, max = 1000) =>
   z
     .union([item, z.array(item).max(max)])
     .optional()
     .transform((given) => (given === undefined ? undefined : ([given].flat() as string[])));
 
-/** `true` or `false` in a query string, where leaving it out means neither. */
+/** `true` or `false` in a query string; undefined when absent. */
 export const queryBoolean = z
   .enum(["true", "false", "True", "False", "1", "0"], "must be true or false")
   .optional()
@@ -84,12 +84,12 @@ const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 /** Postgres knows no zones further away. */
 const FARTHEST_ZONE_HOURS = 15;
 
-/** In the one spelling that Date, Postgres and ClickHouse all read; undefined where there is no such time. */
+/** Returns the one spelling that Date, Postgres and ClickHouse all parse; undefined for an invalid time. */
 function isoTimeOf(text: string): string | undefined {
   const match = ISO_TIME.exec(text);
   if (!match) return undefined;
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone, zoneMinutes = "00"] = match;
-  // Date carries the 30th of February over into March, and 24:00 into the next day; leap seconds it knows none
+  // Date rolls the 30th of February over into March, and 24:00 into the next day; it has no leap seconds
   const lastDay = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
   if (Number(day) > lastDay || Number(hour) > 23) return undefined;
   if (zone !== undefined && Math.abs(Number(zone)) > FARTHEST_ZONE_HOURS) return undefined;
@@ -99,13 +99,13 @@ function isoTimeOf(text: string): string | undefined {
   return ms >= FIRST_MS && ms <= LAST_MS ? canonical : undefined;
 }
 
-/** A time as ISO 8601; without a zone it is UTC. It stays text, because a Date would lose the microseconds. */
+/** ISO 8601 time; UTC without a zone. Remains text, because a Date would lose the microseconds. */
 export const isoTime = z
   .string()
   .refine((text) => isoTimeOf(text) !== undefined, "must be an ISO 8601 time")
   .transform((text) => isoTimeOf(text)!);
 
-/** A time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
+/** Time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
 export const timestamp = z.union([
   isoTime,
   z

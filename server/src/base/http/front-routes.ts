@@ -6,26 +6,26 @@ import { htmlPage, inlineBlocks } from "./html-page.ts";
 import { rawJson, route, type Route } from "./route.ts";
 
 export interface Front {
-  /** Of the product, for the signpost. */
+  /** Product version. */
   version: string;
   registry: Registry;
-  /** The OpenAPI document; asked for once. */
+  /** Builds the OpenAPI document; called once. */
   document(): object;
-  /** Where the document is, besides `/openapi.json`. */
+  /** Paths of the document, besides `/openapi.json`. */
   aliases?: string[];
-  /** What stands before every path of this space, for links. */
+  /** Prefix of this space's paths, for links. */
   prefix?: string;
 }
 
 const shared = { tag: "System", permission: "public", method: "GET" } as const;
 
-/** What every space says of itself to anybody: its document, as JSON and as a page, its figures, where to look. */
+/** Public routes of every space: its OpenAPI document as JSON and as a page, its metrics, and a signpost. */
 export function frontRoutes({ version, registry, document, aliases = [], prefix = "" }: Front): Route[] {
   const blocks = inlineBlocks(docsPage);
-  // one buffer for all answers: readers that don't read hold no copies
+  // one buffer for all responses, so that slow readers hold no copies
   let text: Buffer | undefined;
   let figures: Promise<string> | undefined;
-  /** Requests that come while figures are collected share them. */
+  /** Collects metrics; concurrent requests share one collection. */
   const collect = () => (figures ??= registry.metrics().finally(() => (figures = undefined)));
   return [
     route({

@@ -6,7 +6,7 @@ import { route, type Route } from "./route.ts";
 
 const check = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
 
-/** Of a server that cannot do its work: `detail` names each failed part. */
+/** Body of an unhealthy server; `detail` names each failed part. */
 export const unhealthy = z.object({
   ok: z.literal(false),
   detail: z.string(),
@@ -17,11 +17,11 @@ const readiness = z.object({ ok: z.literal(true), checks: z.record(z.string(), c
 
 export const RETRY_HEALTH = { "Retry-After": "2" };
 
-/** 503 with the failed parts. */
+/** Responds 503 with the failed parts. */
 export const answerUnhealthy = (c: Context, { detail = "", checks }: HealthReport): Response =>
   c.json({ ok: false, detail, checks }, 503, RETRY_HEALTH);
 
-/** Whether requests are to be sent here: for load balancers, and for whoever starts a server and waits for it. */
+/** Readiness, for load balancers and for launchers that wait for the server. */
 export const readyRoute = (health: Health, at: { path: string; aliases?: string[] }): Route =>
   route({
     ...at,

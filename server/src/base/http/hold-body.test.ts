@@ -18,7 +18,7 @@ const app = new Hono();
 app.onError(errorHandler("text", createLog("silent")));
 const shared = { method: "POST", summary: "", tag: "", out: {}, audit: "none" } as const;
 const publicBecause = "a test";
-/** Bytes of the budget that are held while the last handler runs. */
+/** Bytes of the budget held while the last handler runs. */
 let heldInside = 0;
 const handler = async ({ c }: { c: { req: { text(): Promise<string> }; text(text: string): Response } }) => {
   const { length } = await c.req.text();
@@ -99,7 +99,7 @@ test("a body of a caller who is refused is not read", async () => {
   try {
     let answer = "";
     socket.on("data", (data) => (answer += data.toString()));
-    // it promises a body and sends none
+    // announces a body and sends none
     socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n");
     await vi.waitUntil(() => answer !== "", { timeout: 5_000 });
     expect(answer).toMatch(/^HTTP\/1.1 401 /);

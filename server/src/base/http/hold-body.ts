@@ -3,15 +3,17 @@ import type { Context, MiddlewareHandler } from "hono";
 import { AppError } from "../errors.ts";
 import type { BodyGate, HeldBody } from "./body-gate.ts";
 
-/** Largest body of a route that asks nobody who they are. */
+/** Largest body of a route without authentication. */
 export const PUBLIC_BODY_BYTES = 64 * 1024;
 
-/** A body that tells that it is no longer is counted at once, and read the fast way. Connections bound how many. */
+/**
+ * A body with a declared length up to this is counted at once and read the fast way. Connections bound their number.
+ */
 const SMALL_BYTES = 16 * 1024;
 
-/** What bodies of a space may take. */
+/** Body limits of a space. */
 export interface BodyLimits {
-  /** Of one body; a larger one gets 413. */
+  /** Largest body; a larger one gets 413. */
   maxBytes: number;
   gate: BodyGate;
 }
@@ -24,9 +26,9 @@ interface Limit {
 const HELD = "heddle.bodyHeld";
 
 /**
- * Counts a request's body, from here until the returned function is called, and limits it: one that tells its length
- * is judged by that, others while they are read. Nothing is read here.
- * @returns undefined when there is no body. @throws 413 for one that is too large, 503 when there is no room
+ * Counts a request's body until the returned function is called, and limits it: by its declared length, or else while
+ * it is read. Reads nothing itself.
+ * @returns undefined when there is no body. @throws 413 when it is too large, 503 when there is no room
  */
 export function holdBody(
   c: Context,
@@ -52,7 +54,7 @@ export function holdBody(
   return () => held.end();
 }
 
-/** The same for everything behind it. */
+/** Middleware that holds the bodies of all requests behind it. */
 export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
   return async (c, next) => {
     const release = await holdBody(c, gate, { maxBytes, isPublic: false });
@@ -64,7 +66,7 @@ export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
   };
 }
 
-/** A request that came over no socket may have a body and not tell of it. */
+/** Whether there is a body. A request that did not arrive over a socket may have an undeclared one. */
 function hasBody(c: Context, told: string | undefined): boolean {
   if (told !== undefined) return Number(told) > 0;
   if (c.req.header("transfer-encoding") !== undefined) return true;
@@ -74,7 +76,7 @@ function hasBody(c: Context, told: string | undefined): boolean {
 
 const tooLarge = (maxBytes: number) => new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
 
-/** `fail`: ends it with an error, whatever has arrived. */
+/** `fail` ends the body with an error, whatever has arrived. */
 function counted(
   open: () => ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -112,7 +114,7 @@ function counted(
       },
       cancel: (reason) => reader?.cancel(reason),
     },
-    // nothing is read before it is wanted
+    // read nothing ahead of the consumer
     { highWaterMark: 0 },
   );
   return { body, fail };

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 
-/** Scripts and styles of a page, by their text between the tags. */
+/** Inline scripts and styles of a page, as the text between the tags. */
 export interface InlineBlocks {
   scripts: string[];
   styles: string[];
 }
 
 /**
- * A page of ours. `ours` is what it may run and look like: the policy names these blocks by their hashes, so that
- * whatever else gets into the page does not run, and calls go to this server only.
+ * Responds with a page of ours. The policy lists the hashes of the blocks in `ours`, so that injected scripts and
+ * styles do not run, and calls go to this server only.
  */
 export function htmlPage(
   html: string,
@@ -18,7 +18,7 @@ export function htmlPage(
   return new Response(html, { status, headers: { ...headersOf(ours), ...headers } });
 }
 
-/** All blocks of a page. Only for text that is whole before anybody's input is in it. */
+/** Extracts all inline blocks of a page. Only for text that holds no user input yet. */
 export function inlineBlocks(html: string): InlineBlocks {
   const contents = (element: string): string[] =>
     [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))].map(([, content]) => content!);

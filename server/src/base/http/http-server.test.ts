@@ -36,12 +36,12 @@ async function listen(env: Record<string, string> = {}): Promise<URL> {
 
 interface Dialled {
   socket: Socket;
-  /** It said something or hung up. */
+  /** Resolves when the server has responded or closed the connection. */
   answered: Promise<void>;
   closed: Promise<{ said: string; ms: number }>;
 }
 
-/** A raw connection; `closed` tells what the server said, and after how many milliseconds it hung up. */
+/** Opens a raw connection. `closed` resolves with the server's response, and the milliseconds until it closed. */
 function dial(url: URL, from = "127.0.0.1"): Dialled {
   const started = performance.now();
   const socket = connect({ port: Number(url.port), host: "127.0.0.1", localAddress: from });
@@ -113,7 +113,7 @@ test("one address gets so many connections and no more, others still get theirs"
   expect(await open("127.0.0.2", 1)).toHaveLength(0);
   expect(await open("127.0.0.3", 8)).toHaveLength(8);
   expect(await answers(url)).toBe(true);
-  // places that become free are given again
+  // freed slots are available again
   const before = await connections();
   for (const socket of greedy.slice(0, 2)) socket.destroy();
   await expect.poll(connections).toBe(before - 2);
@@ -149,7 +149,7 @@ test("headers that are too large get 431, malformed and ambiguous requests 400",
   expect(await ask(`GET /${"a".repeat(5000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/ 431 /);
   expect(await ask("GET / HTTP/1.1\r\n\r\n")).toMatch(/ 400 /);
   expect(await ask("rubbish\r\n\r\n")).toMatch(/ 400 /);
-  // two lengths are how one request is smuggled behind another
+  // two lengths allow request smuggling
   expect(
     await ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
   ).toMatch(/ 400 /);

@@ -12,7 +12,7 @@ import { type ConnectionSettings, limitConnections, proxies, serverOptions } fro
 import { setSecurityHeaders } from "./security-headers.ts";
 import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
-/** Looks at requests before anybody reads them, to pass them on as they are. Each says whether it has taken one. */
+/** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
 export interface Ahead {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
@@ -20,11 +20,11 @@ export interface Ahead {
 
 export interface HttpServer {
   url: string;
-  /** Answers requests by `fetch` from now on, those of web pages as `pages` says; before that they get 503. */
+  /** Starts to serve requests with `fetch`, and those of web pages as `pages` permits; before that they get 503. */
   serve(fetch: Parameters<typeof getRequestListener>[0], pages: BrowserPolicy, ahead?: Ahead): void;
-  /** Takes no more connections; resolves when those that there are have ended by themselves. */
+  /** Accepts no more connections; resolves when the existing ones have ended. */
   stopListening(): Promise<unknown>;
-  /** Ends what connections are left. */
+  /** Ends the remaining connections. */
   close(): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ export type ListenSettings = ConnectionSettings & Pick<ClientIpSettings, "truste
 const MAX_MESSAGES_MB = 256;
 
 /**
- * Takes the port, so that nothing else was touched when it is in use. `port`: 0 for any free one. `bodies`: bounds
- * messages of WebSockets too.
+ * Binds the port first, so that nothing else was touched when it is in use. Port 0 selects any free one. `bodies`
+ * bounds WebSocket messages too.
  */
 export async function listenHttp(
   host: string,
@@ -59,7 +59,7 @@ export async function listenHttp(
     if (listener) void listener(request, response);
     else {
       const headers = { "Retry-After": "1", "Content-Type": "application/json" };
-      // clients take what is no JSON for a proxy's answer (contract trace-platform §0.3)
+      // clients take a response that is not JSON for a proxy's (contract trace-platform §0.3)
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });
@@ -100,7 +100,7 @@ export async function listenHttp(
 const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>
   settings.maxWebSockets !== undefined;
 
-/** An address that listens everywhere is reached on loopback; IPv6 wants brackets. */
+/** Returns a reachable URL: a wildcard address becomes loopback, an IPv6 address gets brackets. */
 function urlOf(http: Server, host: string): string {
   const { address, port } = http.address() as AddressInfo;
   const name = host || address;

@@ -3,14 +3,14 @@ import type { Context } from "hono";
 import { AppError } from "../errors.ts";
 
 /**
- * The request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as the
- * reference server has it (contract §1.1); `text/plain` is read as JSON for clients that avoid a preflight.
+ * Parses the request's JSON. No body, or one that does not claim to be JSON or text, counts as `{}`, as on the
+ * reference server (contract §1.1); `text/plain` is parsed as JSON for clients that avoid a preflight.
  */
 export async function readJson(c: Context): Promise<unknown> {
   const type = c.req.header("content-type") ?? "";
   if (type !== "" && !/json|^text\/plain/i.test(type)) return {};
   const text = await c.req.text().catch((error: unknown) => {
-    // who hung up, or was too slow, is not told any more; it is none of our errors either
+    // the client disconnected or was too slow: not an internal error
     if (c.req.raw.signal.aborted || (error as { code?: unknown }).code === "ECONNRESET") throw incomplete();
     throw error;
   });
@@ -30,7 +30,9 @@ export async function readJson(c: Context): Promise<unknown> {
 
 const incomplete = () => new AppError(400, "The request's body did not arrive completely.");
 
-/** JSON is parsed to any depth, but printed, walked and stored on a stack: beyond some thousand levels that fails. */
+/**
+ * JSON is parsed to any depth, but serialised, walked and stored recursively, which fails beyond some thousand levels.
+ */
 const MAX_DEPTH = 1000;
 
 function isDeeperThan(root: unknown, max: number): boolean {
@@ -42,7 +44,7 @@ function isDeeperThan(root: unknown, max: number): boolean {
   return false;
 }
 
-/** JSON text that may hold what Postgres refuses in jsonb: a null character or half of a surrogate pair. */
+/** Matches JSON text that may hold what Postgres rejects in jsonb: a null character or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]|[\uD800-\uDFFF]/;
 
 /** Replaces both by U+FFFD in every string and key (contract T-corpus: "null bytes in JSON"). */

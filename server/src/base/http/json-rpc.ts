@@ -16,7 +16,7 @@ export const INTERNAL_ERROR = -32603;
 
 export type RpcId = string | number | null;
 
-/** For the document: what is answered, with either a result or an error. */
+/** Response schema for the OpenAPI document: either a result or an error. */
 export const rpcAnswer = z
   .object({
     jsonrpc: z.literal("2.0"),
@@ -26,7 +26,7 @@ export const rpcAnswer = z
   })
   .meta({ id: "JsonRpcAnswer" });
 
-/** What a method fails with; `code` as JSON-RPC and the protocol above it number them. */
+/** Failure of a method; `code` as numbered by JSON-RPC and the protocol above it. */
 export class RpcError extends Error {
   override name = "RpcError";
   readonly code: number;
@@ -38,14 +38,14 @@ export class RpcError extends Error {
 }
 
 interface RpcMessage {
-  /** Undefined: a notification, which nobody answers. */
+  /** Undefined for a notification, which gets no response. */
   id: RpcId | undefined;
-  /** Undefined: an answer of the other side. */
+  /** Undefined for a response of the client. */
   method: string | undefined;
   params: unknown;
 }
 
-/** One message. Throws RpcError for what is none. */
+/** Reads one message. Throws RpcError when it is malformed. */
 async function readRpc(c: Context): Promise<RpcMessage> {
   let given: unknown;
   try {
@@ -67,7 +67,7 @@ async function readRpc(c: Context): Promise<RpcMessage> {
 
 export const rpcResult = (id: RpcId, result: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result });
 
-/** What the caller did wrong is told; anything else is not theirs to know. */
+/** Serialises a failure. Caller errors keep their message; other details are not disclosed. */
 export function rpcFailure(id: RpcId, thrown: unknown): string {
   const error =
     thrown instanceof RpcError
@@ -78,18 +78,18 @@ export function rpcFailure(id: RpcId, thrown: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error });
 }
 
-/** A failure that passes tells its reason; a bug does not. */
+/** Returns the reason of a transient failure; hides the details of a bug. */
 function internalMessage(thrown: unknown): string {
   if (thrown instanceof AppError) return thrown.message;
   const { status, message } = translate(thrown);
   return status === 503 ? message : "Internal error";
 }
 
-/** Whether it is a bug or a failure of the server's, to be logged. */
+/** Whether to log the error: a bug, or a failure of the server. */
 const isInternal = (thrown: unknown): boolean =>
   !(thrown instanceof RpcError) && !(thrown instanceof AppError && thrown.status < 500);
 
-/** A message that wants an answer. */
+/** A message that expects a response. */
 export interface RpcRequest {
   id: RpcId;
   method: string;
@@ -98,17 +98,17 @@ export interface RpcRequest {
 
 export interface RpcProtocol {
   log: Log;
-  /** For the log: `MCP`. */
+  /** Name for the log, such as `MCP`. */
   name: string;
-  /** Whether the request's headers are such as the protocol wants; throws RpcError. */
+  /** Checks the request's headers; throws RpcError. */
   check?: (c: Context) => void;
-  /** Answers messages that want no answer; without it, a message without an id is malformed. */
+  /** Responds to notifications; without it, a message without an id is malformed. */
   notified?: (c: Context) => Response;
 }
 
 /**
- * Answers one message. What is no JSON-RPC, or has no place in the protocol, is 400; a method that fails tells so in
- * an answer of status 200, under the request's id.
+ * Responds to one message. Anything that is not JSON-RPC or not part of the protocol gets 400; a failed method is
+ * reported in a response of status 200, under the request's id.
  */
 export async function answerRpc(
   c: Context,
@@ -132,7 +132,7 @@ export async function answerRpc(
   }
 }
 
-/** A method's parameters. @throws RpcError -32602 */
+/** Validates a method's parameters. @throws RpcError -32602 */
 export function rpcParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
   const parsed = schema.safeParse(params ?? {});
   if (!parsed.success) throw new RpcError(INVALID_PARAMS, describeIssues(parsed.error));

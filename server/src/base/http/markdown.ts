@@ -1,6 +1,6 @@
 /**
- * The Markdown that our own documents use, as HTML: headings, paragraphs, lists, tables, code, emphasis and links.
- * Every text is escaped first, so that nothing in a document can become markup but what is written here.
+ * Renders the subset of Markdown that our own documents use: headings, paragraphs, lists, tables, code, emphasis and
+ * links. All text is escaped first, so that a document cannot inject markup.
  */
 export function markdownToHtml(text: string): string {
   const lines = text.split("\n");
@@ -37,12 +37,12 @@ export function markdownToHtml(text: string): string {
 }
 
 const ITEM = /^\s*(?:[-*]|\d+\.) /;
-/** An item, or the rest of one. */
+/** An item, or a continuation line of an item. */
 const LIST = /^\s*(?:[-*]|\d+\.) |^\s{2,}\S/;
-/** The rest of a paragraph: no other block begins. */
+/** A continuation line of a paragraph: no other block begins. */
 const TEXT = /^(?!\s*$|#{1,4} |```|\||\s*(?:[-*]|\d+\.) )/;
 
-/** Items deeper in are shown behind each other, as the documents have few. */
+/** Renders a list. Nested items are flattened, as the documents have few. */
 function list(lines: string[]): string {
   const items: string[] = [];
   for (const line of lines) {
@@ -53,7 +53,7 @@ function list(lines: string[]): string {
   return `<${name}>${items.map((item) => `<li>${inline(item)}</li>`).join("")}</${name}>`;
 }
 
-/** The second line parts the head from the rest. */
+/** Renders a table. The second line separates the head from the body. */
 function table(lines: string[]): string {
   const [head, , ...rows] = lines.map((line) =>
     line
@@ -66,7 +66,7 @@ function table(lines: string[]): string {
   return `<table><thead>${row(head!, "th")}</thead><tbody>${rows.map((cells) => row(cells, "td")).join("")}</tbody></table>`;
 }
 
-/** Code is parted from the rest first: what stands in it is no emphasis and no link. */
+/** Renders inline markup. Code is split off first, as it contains no emphasis or links. */
 const inline = (text: string): string =>
   text
     .split(/(`[^`]+`)/)
@@ -82,7 +82,7 @@ const emphasised = (text: string): string =>
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
     .replace(/(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])/g, "<em>$1</em>");
 
-/** Documents name each other as files; only these and the web are linked to. */
+/** Resolves a link target. Documents name each other as files; only these and the web are linked. */
 function linkTo(target: string): string {
   if (/^(https?:\/\/|#)/.test(target)) return target;
   return /^[\w-]+\.md(#[\w-]*)?$/.test(target) ? target.replace(".md", "") : "#";

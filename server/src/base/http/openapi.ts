@@ -10,20 +10,20 @@ export interface ApiInfo {
   title: string;
   version: string;
   description: string;
-  /** Pages that explain more than endpoints. */
+  /** Guides to link to. */
   guides?: { title: string; url: string }[];
-  /** Tags that are read first; the others follow as their routes do. */
+  /** Tags that come first; the others follow in the order of their routes. */
   first?: string[];
 }
 
-/** How a space answers, which is the same for all of its routes. */
+/** Properties of all responses of a space. */
 export interface ApiManners {
   errors: ErrorMode;
-  /** Whether there are rate limits, so that every route may answer 429. */
+  /** Whether there are rate limits, so that every route may respond 429. */
   limited: boolean;
 }
 
-/** The three schemes of contract control-plane §1; a tenant id selects a workspace, but never authenticates. */
+/** Three schemes of contract control-plane §1; a tenant id selects a workspace, but never authenticates. */
 const SECURITY_SCHEMES = {
   ApiKey: { type: "apiKey", in: "header", name: "X-Api-Key" },
   TenantId: { type: "apiKey", in: "header", name: "X-Tenant-Id" },
@@ -32,8 +32,8 @@ const SECURITY_SCHEMES = {
 const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [scheme]: [], TenantId: [] }]);
 
 /**
- * The OpenAPI 3.1 document of the declared endpoints. Its schemas are the ones that requests are checked with;
- * those that bear an id become components.
+ * Generates the OpenAPI 3.1 document of the declared endpoints. Its schemas are those that validate requests; schemas
+ * with an id become components.
  */
 export function openApiDocument(routes: Route[], { guides, first = [], ...info }: ApiInfo, manners: ApiManners): Json {
   const schemas: Record<string, Json> = {};
@@ -76,7 +76,7 @@ function operation(route: Route, errors: Json, schemas: Record<string, Json>): J
   };
 }
 
-/** `post_threads_thread_id_runs` */
+/** Returns an id such as `post_threads_thread_id_runs`. */
 const operationId = (route: Route): string =>
   `${route.method.toLowerCase()}_${route.path.replace(/[^\w]+/g, "_").replace(/^_|_$/g, "")}`;
 
@@ -106,11 +106,11 @@ function response(out: Answer | Answer[] | null, schemas: Record<string, Json>):
 
 function mediaType(out: Answer, schemas: Record<string, Json>): [string, Json] {
   if (typeof out !== "string") return ["application/json", { schema: toSchema(out, "output", schemas) }];
-  // an event stream is neither text nor JSON, and OpenAPI 3.1 has no word for what an event is
+  // an event stream is neither text nor JSON, and OpenAPI 3.1 cannot describe events
   return [out, out === "text/event-stream" ? {} : { schema: { type: "string" } }];
 }
 
-/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks; named parts move to `schemas`. */
+/** Converts to JSON Schema 2020-12, the dialect of OpenAPI 3.1; named parts move to `schemas`. */
 function toSchema(type: z.ZodType, io: "input" | "output", schemas: Record<string, Json>): Json {
   const text = JSON.stringify(z.toJSONSchema(type, { io, unrepresentable: "any" }));
   const schema = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json & {

@@ -1,10 +1,10 @@
-/** A page of a list, its items as JSON text, and the number of all matches. */
+/** One page of a list: its items as JSON text, and the total number of matches. */
 export interface Page {
   items: string;
   total: number;
 }
 
-/** Contract §5.3: Total counts the matches, Next is the next offset while there is more. */
+/** Contract §5.3: Total counts the matches; Next is the next offset, if any. */
 export function paginationHeaders(total: number, offset: number, limit: number): Record<string, string> {
   const headers: Record<string, string> = { "X-Pagination-Total": String(total) };
   if (offset + limit < total) headers["X-Pagination-Next"] = String(offset + limit);

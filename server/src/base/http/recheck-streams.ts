@@ -1,7 +1,7 @@
 /**
- * A stream may stay open for days, and a key may be revoked meanwhile. So the key of an open event stream or WebSocket
- * is looked at again every 30 s, and a connection whose request would be refused now is cut; a client that comes back
- * is told why. Only keys of our own: what a project's own authentication says of a token may change with its age alone.
+ * Rechecks the key of an open event stream or WebSocket every 30 s, because it may stay open for days and the key may
+ * be revoked meanwhile. A connection whose request would be refused now is closed; on reconnecting, the client gets the
+ * error. Applies to our own keys only: a project's own authentication may reject a token merely for its age.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
@@ -15,11 +15,11 @@ const RECHECK_MS = 30_000;
 interface Connection {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
-  /** Of a WebSocket that was accepted. */
+  /** Set for a WebSocket that was accepted. */
   upgrade?: { onOpen?: unknown };
 }
 
-/** @param ask throws 401 or 403 when the caller is refused by now */
+/** @param ask throws 401 or 403 when the caller would be refused now */
 export function endWhenRefused(
   c: Context,
   response: Response,
@@ -34,7 +34,7 @@ export function endWhenRefused(
   if (!incoming || !ending || ending.destroyed) return;
   const timer = setInterval(() => {
     ask().catch((error: unknown) => {
-      // without a database nothing is known, and so nothing is cut
+      // without a database, keys cannot be checked and connections stay open
       if (error instanceof AppError && (error.status === 401 || error.status === 403)) incoming.socket.destroy();
     });
   }, everyMs);

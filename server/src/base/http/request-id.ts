@@ -5,8 +5,8 @@ import { uuid7 } from "../ids.ts";
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
 /**
- * What a request is called in the audit log and in error lines: the caller's `X-Request-Id` where it has a decent
- * form, else a new one. The answer tells it.
+ * Assigns each request an id for the audit log and error lines: the caller's `X-Request-Id` if well-formed, else a new
+ * one. The response carries it.
  */
 export const nameRequests: MiddlewareHandler = async (c, next) => {
   const given = c.req.header("x-request-id");

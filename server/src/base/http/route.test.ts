@@ -18,8 +18,8 @@ test("who may ask is part of a route's type; `npm run check` fails when one of t
   route({ ...base });
   // @ts-expect-error -- public without a reason
   route({ ...base, permission: "public" });
-  // @ts-expect-error -- a reason for what is not public
+  // @ts-expect-error -- a reason for a route that is not public
   route({ ...base, permission: "threads:read", publicBecause: "it is not" });
-  // @ts-expect-error -- a permission that nobody can have
+  // @ts-expect-error -- an unknown permission
   route({ ...base, permission: "threads:rede" });
 });

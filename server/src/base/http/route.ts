@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
 
@@ -125,7 +127,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
           if (spec.permission !== "public") {
             principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
-            markKnown((c.env as { incoming?: { socket?: object } } | undefined)?.incoming?.socket);
+            markKnown(socketOf(c));
           }
           if (!spec.streamsBody) {
             const held = holdBody(c, gate, limit);
@@ -154,7 +156,14 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
 /** The same caller, as if the request came now. @throws 401 or 403 when it would be refused */
 async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
   const { method, raw } = c.req;
-  const credentials = { headers: raw.headers, method, ip: clientIp(c), needsWorkspace: scope !== "organization" };
+  const socket = socketOf(c);
+  const credentials = {
+    headers: raw.headers,
+    method,
+    ip: clientIp(c),
+    socket,
+    needsWorkspace: scope !== "organization",
+  };
   const principal = await guard.authenticator.authenticate(credentials);
   if (permission !== "public" && !principal.permissions.has(permission)) throw lacks(permission);
 }
@@ -167,11 +176,16 @@ export async function recognise(authenticator: Authenticator, c: Context, needsW
   if (known) return known;
   const { method, raw } = c.req;
   const ip = clientIp(c);
-  const asked = authenticator.authenticate({ headers: raw.headers, method, ip, request: raw, needsWorkspace });
+  const socket = socketOf(c);
+  const asked = authenticator.authenticate({ headers: raw.headers, method, ip, socket, request: raw, needsWorkspace });
   const principal = await asked;
   c.set(PRINCIPAL, principal);
   return principal;
 }
+
+/** The connection of a request that came by one. */
+const socketOf = (c: Context): Socket | undefined =>
+  (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
 
 const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);
 

@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 
 /**
- * What every answer tells browsers, whoever wrote it: not to guess content types, not to show it inside of other
- * pages, not to tell other sites where it was, and to run nothing in it. A page of ours brings a policy of its own,
- * which replaces this one.
+ * Headers of every response, whatever its origin: no content sniffing, no framing, no referrer to other sites, and no
+ * scripts. A page of ours sets its own policy, which replaces this one.
  */
 const SECURITY_HEADERS: [name: string, value: string][] = [
   ["X-Content-Type-Options", "nosniff"],

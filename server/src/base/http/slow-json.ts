@@ -4,8 +4,8 @@ const SOON_MS = 900;
 const NEWLINE = new Uint8Array([10]);
 
 /**
- * JSON that may take long: at once when it is soon there, else with a line feed a second before it, so that nobody
- * between here and the client takes the silence for an end. `text` must not reject.
+ * Responds with JSON that may take long: at once when it is ready within SOON_MS, else preceded by a line feed per
+ * second, so that no proxy takes the silence for a dead connection. `text` must not reject.
  */
 export async function slowJson(text: Promise<string>, onDisconnect: () => void): Promise<Response> {
   let late: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export async function slowJson(text: Promise<string>, onDisconnect: () => void):
     start(controller) {
       controller.enqueue(NEWLINE);
       timer = setInterval(() => {
-        // nobody takes them: the client hangs, and does not need more of them
+        // unread: the client hangs and needs no more of them
         if ((controller.desiredSize ?? 0) > -1000) controller.enqueue(NEWLINE);
       }, 1000);
       void text.then((json) => {

@@ -5,8 +5,8 @@ import type { ValidationIssue } from "../errors.ts";
 type Issue = z.core.$ZodIssue;
 
 /**
- * What zod found, in the words of the FastAPI services whose clients read them (contract control-plane §1.2). The
- * value itself is left out, because it may be a secret.
+ * Formats zod's issues in the wording of the FastAPI services whose clients read them (contract control-plane §1.2).
+ * Omits the value, because it may be a secret.
  */
 export const validationIssues = (error: z.ZodError, where: string, value: unknown): ValidationIssue[] =>
   error.issues.map((issue) => {
@@ -72,6 +72,6 @@ function limit(
   return { type: ofNumbers, msg: `Input should be ${words} ${n}` };
 }
 
-/** `'a', 'b' or 'c'` */
+/** Returns `'a', 'b' or 'c'`. */
 const listed = (items: string[]): string =>
   items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;

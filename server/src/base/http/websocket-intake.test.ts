@@ -22,7 +22,7 @@ afterEach(async () => {
   http.removeAllListeners("upgrade");
 });
 
-/** A client, and the messages that wait at its server's end. */
+/** Opens a client, with the messages queued at its server. */
 async function open(): Promise<{ client: WebSocket; server: WebSocket; waiting: Buffer[]; intake: WebSocketIntake }> {
   const opened = new Promise<Omit<Awaited<ReturnType<typeof open>>, "client">>((resolve) => {
     http.once("upgrade", (request, raw: Duplex, head) => {

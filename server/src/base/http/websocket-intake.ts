@@ -4,21 +4,21 @@ import type { WebSocket } from "ws";
 
 import type { BodyGate } from "./body-gate.ts";
 
-/** Of a socket, without being counted. */
+/** Bytes of a socket that are not counted. */
 const FREE_BYTES = 16 * 1024;
-/** What may wait to be handled; beyond it the socket is not read. */
+/** Most queued bytes; beyond them the socket is not read. */
 const QUEUED_BYTES = 1024 * 1024;
 const QUEUED_MESSAGES = 64;
 // RFC 6455 §7.4.1
 const TRY_AGAIN_LATER = 1013;
-/** For the other side to hear why; what it sends meanwhile is not read. */
+/** Time for the client to receive the close reason; meanwhile nothing is read. */
 const LINGER_MS = 1000;
 
 /**
- * The messages of one WebSocket that are arriving or wait to be handled. They count against the memory for bodies of
- * the server; where that has no room the socket is not read for some seconds, then closed.
+ * Accounts for the messages of one WebSocket that are arriving or queued. They count against the server's memory for
+ * bodies; when that is exhausted, the socket is paused for some seconds, then closed.
  *
- * Bytes of a message that has not ended yet are taken to be all those since the last whole one.
+ * An incomplete message is taken to hold all bytes since the last complete one.
  */
 export class WebSocketIntake {
   readonly #gate: BodyGate;
@@ -30,7 +30,7 @@ export class WebSocketIntake {
   #waits = false;
   #closed = false;
 
-  /** `raw`: what the messages come over. */
+  /** `raw`: the stream that carries the messages. */
   constructor(gate: BodyGate, socket: WebSocket, raw: Duplex) {
     this.#gate = gate;
     this.#socket = socket;
@@ -51,7 +51,7 @@ export class WebSocketIntake {
     });
   }
 
-  /** A message of so many bytes is no longer in memory. To be called once for each message. */
+  /** Releases a message of so many bytes. To be called once for each message. */
   handled(bytes: number): void {
     this.#queued -= bytes;
     this.#messages -= 1;

@@ -1,7 +1,7 @@
 /**
- * WebSockets beside HTTP. An upgrade goes through the application as the GET request that it is, past the same
- * authentication and the same limits; a route that wants it calls `acceptWebSocket`. Everything else gets the
- * application's answer, and the connection ends.
+ * WebSockets beside HTTP. An upgrade passes through the application as a GET request, with the same authentication and
+ * limits; a route accepts it with `acceptWebSocket`. Otherwise the application's response is sent and the connection
+ * closed.
  */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -38,7 +38,7 @@ export const webSocketOptions = {
 
 export type WebSocketSettings = Options<typeof webSocketOptions>;
 
-/** `intake`: to be told of each message that was handled. */
+/** `intake` must be notified of each handled message. */
 type OnOpen = (socket: WebSocket, intake: WebSocketIntake) => void;
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 
@@ -46,12 +46,15 @@ interface Upgrade {
   onOpen?: OnOpen;
 }
 
-/** Takes the upgrade of this request; undefined when it is none. `onOpen` is called when the other side has heard. */
+/**
+ * Accepts the upgrade of this request; undefined when it is not an upgrade. `onOpen` is called once the handshake is
+ * complete.
+ */
 export function acceptWebSocket(c: Context, onOpen: OnOpen): Response | undefined {
   const upgrade = (c.env as { upgrade?: Upgrade } | undefined)?.upgrade;
   if (!upgrade) return undefined;
   upgrade.onOpen = onOpen;
-  // not seen by anybody: 101 cannot be said this way
+  // never sent: a Response cannot have status 101
   return new Response(null, { status: 204 });
 }
 
@@ -81,7 +84,7 @@ export class WebSockets {
     });
   }
 
-  /** Ends what is left. */
+  /** Terminates the remaining sockets. */
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -113,7 +116,7 @@ export class WebSockets {
     this.#open.add(socket);
     this.#answered.add(socket);
     socket.on("pong", () => this.#answered.add(socket));
-    // the library has closed it with the right code by then: bad frames, messages that are too large
+    // bad frames, oversized messages: the library has already closed the socket with the right code
     socket.on("error", () => {});
     socket.once("close", () => this.#open.delete(socket));
     this.#timer ??= setInterval(() => this.#ping(), this.#settings.webSocketPingSecs * 1000).unref();
@@ -138,8 +141,9 @@ export class WebSockets {
 const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === "websocket";
 
 /**
- * Some clients offer HTTP/2 with every request (`Upgrade: h2c`). Node takes the connection out of its hands for any
- * upgrade once somebody listens for them, so it is given back, with the request as if the offer had not been made.
+ * Returns the connection to the HTTP server, with the request as if no upgrade had been offered. Some clients offer
+ * HTTP/2 with every request (`Upgrade: h2c`), and Node.js detaches the connection for any upgrade once the event has a
+ * listener.
  */
 function goOnWithout(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request;
@@ -163,8 +167,8 @@ function requestUrl({ url = "/", headers }: IncomingMessage): URL | undefined {
 }
 
 /**
- * Browsers cannot set headers on a WebSocket, so a key may be in the query. A page of another origin must not act
- * with its visitor's session, which browsers would send along.
+ * Browsers cannot set headers on a WebSocket, so a key may be in the query. A page of another origin must not act with
+ * its visitor's session cookie, which browsers send along.
  */
 function headersOf(request: IncomingMessage, url: URL): Headers {
   const headers = new Headers();
@@ -182,10 +186,10 @@ function isSameOrigin({ headers }: IncomingMessage, url: URL): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === url.host);
 }
 
-/** Answers an upgrade that is not taken, and ends the connection. */
+/** Rejects an upgrade and ends the connection. */
 export function refuseUpgrade(socket: Duplex, status: number, message: string, headers?: Headers): void {
   if (socket.destroyed) return;
-  // an upgraded socket has no listener of the HTTP server any more: a reset would end the process
+  // an upgraded socket has no listener of the HTTP server any more: a reset would crash the process
   socket.on("error", () => socket.destroy());
   const kept = ["content-type", "retry-after", "www-authenticate"].flatMap((name) =>
     headers?.has(name) ? [`${name}: ${headers.get(name)}`] : [],
@@ -197,7 +201,7 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
 
 const LINGER_MS = 1000;
 
-/** Keeps nothing of what a refused upgrade sends, and ends its connection when the other side does not. */
+/** Discards what a refused upgrade sends, and destroys the connection if the client does not close it. */
 export function discard(socket: Duplex): void {
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

@@ -2,19 +2,18 @@ import type { Log } from "../log.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 
 export interface PassOptions {
-  /** Goes once over all that there is to do. */
+  /** Processes all pending work once. */
   pass: () => Promise<void>;
-  /** How often it is done without being asked for, in milliseconds. */
+  /** Interval of unprompted passes, in milliseconds. */
   everyMs: number;
   log: Log;
-  /** What is said when a pass fails: once, and again with a count. */
+  /** Message logged when a pass fails: at the first failure, then again with a count. */
   failing: string;
 }
 
 /**
- * Passes over what there is to do: one at a time, now and then by itself, and soon when somebody wakes it. Who wakes it
- * during a pass gets another one, for that pass may have looked already. One that failed is tried again at the next
- * occasion.
+ * Poller: runs one pass at a time, at an interval and soon after each wake-up. A wake-up during a pass schedules
+ * another one, because the current pass may have looked already. A failed pass is retried at the next occasion.
  */
 export class Passes {
   readonly #options: PassOptions;
@@ -41,7 +40,7 @@ export class Passes {
     if (!this.#isGoing) this.#going = this.#go();
   }
 
-  /** Resolves when the pass that is under way has ended; none follows. */
+  /** Resolves when the current pass has ended; no other follows. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
@@ -60,7 +59,7 @@ export class Passes {
     } catch (error) {
       if (!this.#stopped) this.failure.failed(error);
     } finally {
-      // in the same turn as the last look at #again, or a call in between would be lost
+      // in the same turn as the last check of #again, or a call in between would be lost
       this.#isGoing = false;
     }
   }

@@ -4,18 +4,18 @@ export type AddressKind =
   | "public"
   | "loopback"
   | "private"
-  /** Link-local, where clouds also keep their metadata. */
+  /** Link-local, where clouds also serve their metadata. */
   | "link-local"
-  /** Where a cloud hands out credentials to whoever asks. */
+  /** Services where a cloud hands out credentials without authentication. */
   | "metadata"
-  /** Multicast, broadcast, unspecified, reserved, tunnels: nobody's to call. */
+  /** Multicast, broadcast, unspecified, reserved, tunnels: never a valid target. */
   | "special";
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Metadata and credential services of AWS (also of its containers), Azure, Google (the first), Alibaba, Oracle.
- * Some of them lie in ranges that look private or even public.
+ * Metadata and credential services of AWS (including its containers), Azure, Google (the first), Alibaba, Oracle. Some
+ * lie in ranges that look private or even public.
  */
 const METADATA = new Set([
   "169.254.169.254",
@@ -29,14 +29,14 @@ const METADATA = new Set([
   "fd20:ce::254",
 ]);
 
-/** Global unicast (RFC 4291 §2.4): all of IPv6 that is handed out. The rest is special, whatever it is called. */
+/** Global unicast (RFC 4291 §2.4): the only allocated range of IPv6. The rest is special, whatever it is called. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
-/** Well-known prefix of NAT64 (RFC 6052): a network without IPv4 reaches it through this. */
+/** Well-known prefix of NAT64 (RFC 6052), through which a network without IPv4 reaches IPv4 hosts. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * An address in the plain notation, as resolvers give it; null when it is none. What hides an IPv4 address
- * (::ffff:0:0/96, NAT64) is that address, for that is where packets arrive. Scopes (%eth0) are dropped.
+ * Parses an address in the plain notation of resolvers; null when invalid. An embedded IPv4 address (::ffff:0:0/96,
+ * NAT64) is returned as such, because packets arrive there. Scopes (%eth0) are dropped.
  */
 export function parseAddress(text: string): Address | null {
   const bare = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");

@@ -4,14 +4,14 @@ import { OutboundError } from "./outbound-error.ts";
 import { canonicalName, judgeAddress, type OutboundPolicy } from "./policy.ts";
 
 const LONGEST_URL = 65_536;
-/** Names that lead to metadata services from inside a cloud, whatever a resolver says here. */
+/** Names of metadata services inside a cloud, whatever a resolver returns here. */
 const METADATA_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal"]);
 
 /**
- * What can be known of a target before connecting: to refuse it with 422 when it is written down. The address that
- * is really connected to is judged again each time, for a name may lead elsewhere by then. Throws OutboundError.
+ * Checks a target before it is stored, to reject it with 422. The address is checked again at each connection, as a
+ * name may resolve differently by then. Throws OutboundError.
  *
- * The URL standard's parser turns 0x7f.1, 0177.0.0.1, 2130706433 and full-width digits into 127.0.0.1 first.
+ * The URL standard's parser first turns 0x7f.1, 0177.0.0.1, 2130706433 and full-width digits into 127.0.0.1.
  */
 export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
   const bad = (why: string) => new OutboundError("bad_url", why);
@@ -30,12 +30,12 @@ export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
   return url;
 }
 
-/** Without the brackets of IPv6 and the dot of the root. */
+/** Returns the host without the brackets of IPv6 and the trailing dot of the root. */
 export const hostOf = (url: URL): string => canonicalName(url.hostname.replace(/^\[|\]$/g, ""));
 
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
-/** Throws OutboundError unless the policy lets us connect to `address`. */
+/** Throws OutboundError unless the policy permits a connection to `address`. */
 export function refuseAddress(policy: OutboundPolicy, address: string, host: string, port: number): void {
   const verdict = judgeAddress(policy, address, host, port);
   if (!verdict.allowed) throw blocked(host, port, verdict.because);

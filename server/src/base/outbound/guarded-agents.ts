@@ -11,12 +11,12 @@ import type { OutboundPolicy } from "./policy.ts";
 import { guardedLookup, type Resolve } from "./resolve-target.ts";
 
 /**
- * Connections judge the address they go to, wherever the URL came from: a redirect, a library, a typo. A name is
- * judged in the lookup that the socket itself makes, so what was judged is what is connected to.
+ * Dispatcher that checks the address of every connection, wherever the URL came from: a redirect, a library, a typo. A
+ * name is checked in the socket's own lookup, so the address that was checked is the one connected to.
  */
 export function guardedDispatcher(policy: OutboundPolicy, resolve: Resolve, connectMs: number): UndiciAgent {
   return new UndiciAgent({
-    // the first bytes of an answer may take as long as the caller's own limits say
+    // the wait for a response's first bytes is bounded by the caller's own limits
     keepAliveTimeout: 4_000,
     connect(options, callback) {
       const port = Number(options.port || (options.protocol === "https:" ? 443 : 80));
@@ -34,7 +34,9 @@ export function guardedDispatcher(policy: OutboundPolicy, resolve: Resolve, conn
 type ConnectOptions = ClientRequestArgs & { host?: string | null };
 type Connected = (error: Error | null, socket: Duplex) => void;
 
-/** For what speaks through node's own client, such as the AWS SDK (`new NodeHttpHandler({ httpAgent, httpsAgent })`). */
+/**
+ * Guarded agent for Node.js's own client, as used by the AWS SDK (`new NodeHttpHandler({ httpAgent, httpsAgent })`).
+ */
 export class GuardedHttpAgent extends HttpAgent {
   readonly #policy: OutboundPolicy;
   readonly #resolve: Resolve;
@@ -67,7 +69,7 @@ export class GuardedHttpsAgent extends HttpsAgent {
   }
 }
 
-/** The options with our lookup, or undefined after having told the refusal. */
+/** Returns the options with the guarded lookup, or undefined after reporting a refusal. */
 function guard(
   policy: OutboundPolicy,
   resolve: Resolve,
@@ -77,12 +79,12 @@ function guard(
 ): ConnectOptions | undefined {
   const port = Number(options.port ?? defaultPort);
   try {
-    // the agent hands the request's own path over as `path` only for sockets of the file system
+    // the agent passes the request's own path as `path` only for Unix sockets
     if (options.socketPath) throw new OutboundError("blocked", "A socket of the file system is not called.");
     refuseLiteral(policy, options.host ?? "localhost", port);
   } catch (error) {
     if (!connected) throw error;
-    // never at once: the caller has not got its request yet
+    // asynchronously, because the caller does not have its request yet
     process.nextTick(connected, error, undefined);
     return undefined;
   }

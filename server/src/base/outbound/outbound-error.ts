@@ -1,24 +1,24 @@
 import { AppError } from "../errors.ts";
 
-/** Why a call out did not come to an answer. */
+/** Cause of a failed outbound call. */
 export type OutboundReason =
-  /** The URL is none that we call: its scheme, credentials in it, its form. */
+  /** Unacceptable URL: its scheme, credentials in it, its form. */
   | "bad_url"
-  /** The address, or a name's address, is not for us to call. */
+  /** The address, or a name's address, is not permitted. */
   | "blocked"
   /** Too many redirects, or one that is not followed. */
   | "redirect"
-  /** A time limit passed. */
+  /** A time limit was exceeded. */
   | "timeout"
-  /** The answer is larger than the limit, as sent or unpacked. */
+  /** The response is larger than the limit, as sent or decoded. */
   | "too_large"
-  /** The name is unknown, nobody listens, TLS failed, the answer is no HTTP. */
+  /** Unknown name, refused connection, TLS failure, or a response that is not HTTP. */
   | "network";
 
 /**
- * A call out that was refused or failed. Its message may be shown to whoever chose the target: it names the host,
- * but no address that a name led to, for that would let a stranger explore the operator's network.
- * Status 422 for what the caller has to change, 502 for what the other side did.
+ * An outbound call that was refused or failed. The message is safe to show to the user who chose the target: it names
+ * the host, but no resolved address, which would let strangers explore the operator's network. Status 422 for what the
+ * caller has to change, 502 for failures of the target.
  */
 export class OutboundError extends AppError {
   override name = "OutboundError";

@@ -13,8 +13,8 @@ import { readPolicy } from "./policy.ts";
 import { followRedirect } from "./redirect.ts";
 
 /**
- * A machine has no public address to attack from, so 127.0.0.2 is allowed here and stands for the internet, while
- * 127.0.0.1 is the network that must not be reached.
+ * Address that stands for the internet: a machine has no public address to attack from, so 127.0.0.2 is allowed here,
+ * while 127.0.0.1 is the network that must not be reached.
  */
 const INTERNET = "127.0.0.2";
 const INSIDE = "127.0.0.1";
@@ -39,7 +39,7 @@ async function listen(server: Server, host: string, port = 0): Promise<number> {
 
 const web = (handler: RequestListener, host = INTERNET, port = 0) => listen(createServer(handler), host, port);
 
-/** Somebody inside who counts who knocks. */
+/** Internal server that counts connections. */
 async function victim(port = 0): Promise<{ port: number; knocks: () => number }> {
   let knocks = 0;
   const server = createServer((_, response) => response.end("secret"));

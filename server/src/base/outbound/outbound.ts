@@ -12,17 +12,17 @@ import { followRedirect, type Hop } from "./redirect.ts";
 import { type Resolve, type ResolvedAddress, resolveTarget, systemResolver } from "./resolve-target.ts";
 
 export interface OutboundLimits {
-  /** Until the connection stands, the name's resolution included. Of the whole Outbound, not of a call. */
+  /** Time until the connection is established, including name resolution. Set per Outbound, not per call. */
   connectMs: number;
-  /** Until the answer's headers are there. */
+  /** Time until the response headers arrive. */
   headersMs: number;
-  /** Longest pause between two pieces of the body. */
+  /** Longest pause between two chunks of the body. */
   bodyMs: number;
-  /** From the call to the last byte, redirects included. */
+  /** Time from the call to the last byte, redirects included. */
   totalMs: number;
-  /** Of the answer's body, as sent and unpacked. */
+  /** Bytes of the response body, both as sent and decoded. */
   maxBytes: number;
-  /** Redirects followed; one more is an error. */
+  /** Redirects to follow; one more is an error. */
   maxRedirects: number;
 }
 
@@ -39,23 +39,26 @@ export interface OutboundInit {
   method?: string;
   headers?: ConstructorParameters<typeof Headers>[0];
   body?: string | Uint8Array | URLSearchParams | null;
-  /** `manual` hands a redirect out as it is, `error` fails on one. */
+  /** `manual` returns a redirect unchanged, `error` rejects it. */
   redirect?: "follow" | "manual" | "error";
   signal?: AbortSignal | null;
 }
 
-/** The one way out, for webhooks, S3, Git and identity providers. One for a process; `close` ends its connections. */
+/**
+ * Guarded HTTP client for all outbound calls: webhooks, S3, Git and identity providers. One per process; `close` ends
+ * its connections.
+ */
 export interface Outbound {
   policy: OutboundPolicy;
-  /** Judges a target before it is written down; throws OutboundError (422). */
+  /** Checks a target before it is stored; throws OutboundError (422). */
   check(url: string | URL): URL;
-  /** `fetch`, guarded, with the answer read whole. Throws OutboundError, or what the signal was aborted with. */
+  /** Guarded `fetch` that reads the whole response. Throws OutboundError, or the abort reason of the signal. */
   fetch(url: string | URL, init?: OutboundInit, limits?: Partial<Omit<OutboundLimits, "connectMs">>): Promise<Response>;
-  /** The addresses that a program we start may connect to: pin them (`git -c http.curloptResolve=host:port:address`). */
+  /** Addresses that a child process may connect to: pin them (`git -c http.curloptResolve=host:port:address`). */
   resolve(host: string, port: number): Promise<[ResolvedAddress, ...ResolvedAddress[]]>;
-  /** For undici, where an answer has to be streamed: the guard without the limits. */
+  /** For undici, to stream a response: the guard without the limits. */
   dispatcher: UndiciAgent;
-  /** For node's client and the AWS SDK: the guard without the limits. */
+  /** For Node.js's client and the AWS SDK: the guard without the limits. */
   httpAgent: HttpAgent;
   httpsAgent: HttpsAgent;
   close(): Promise<void>;
@@ -116,7 +119,7 @@ async function call(
 
 function firstHop(url: URL, init: OutboundInit): Hop {
   const headers = new Headers(init.headers);
-  // ours to say: the connection, and the target that was judged
+  // headers that belong to the connection and the checked target
   for (const name of ["host", "connection", "content-length", "transfer-encoding"]) headers.delete(name);
   if (!headers.has("user-agent")) headers.set("user-agent", "heddle");
   headers.set("accept-encoding", ACCEPT_ENCODING);
@@ -142,7 +145,7 @@ async function exchange(dispatcher: UndiciAgent, hop: Hop, signal: AbortSignal, 
   const content = await readLimitedBody(body, encoding, limits.maxBytes);
   const received = new Headers();
   for (const [name, value] of Object.entries(headers)) {
-    // of what was sent, not of what is handed out
+    // these describe the body as sent, not as returned
     if (name === "content-encoding" || name === "content-length" || value === undefined) continue;
     for (const one of [value].flat()) received.append(name, one);
   }

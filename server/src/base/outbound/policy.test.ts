@@ -46,7 +46,7 @@ test.each([
   ["240.0.0.1", "special"],
   ["192.0.2.1", "special"],
   ["198.18.0.1", "special"],
-  // IPv4 in disguise
+  // embedded IPv4
   ["::ffff:127.0.0.1", "loopback"],
   ["::ffff:7f00:1", "loopback"],
   ["::ffff:169.254.169.254", "metadata"],
@@ -143,7 +143,7 @@ test.each([
   ["*.corp.example", "10.1.1.1", "a.b.corp.example", 80, true],
   ["*.corp.example", "10.1.1.1", "corp.example", 80, false],
   ["*.corp.example", "10.1.1.1", "evilcorp.example", 80, false],
-  // whoever answers for the name does not get at the metadata
+  // control of the name's DNS gives no access to metadata
   ["minio.internal", "169.254.169.254", "minio.internal", 80, false],
   ["minio.internal", "169.254.3.3", "minio.internal", 80, false],
   ["minio.internal", "0.0.0.0", "minio.internal", 80, false],

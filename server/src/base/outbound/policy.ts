@@ -3,28 +3,28 @@ import ipaddr from "ipaddr.js";
 import { ConfigError } from "../config/options.ts";
 import { type Address, addressKind, parseAddress } from "./address-kind.ts";
 
-/** One entry of HEDDLE_OUTBOUND_ALLOW; `port` null is any. */
+/** One entry of HEDDLE_OUTBOUND_ALLOW; `port` null matches any. */
 type Allowed =
   | { kind: "name"; name: string; port: number | null }
-  /** Everything below a domain, not the domain itself. */
+  /** Subdomains of a domain, not the domain itself. */
   | { kind: "domain"; suffix: string; port: number | null }
   | { kind: "network"; network: Address; bits: number; port: number | null };
 
 /**
- * What may be called. Public addresses always; loopback on any port while the server is one developer's
- * (`openLoopback`: on loopback, without keys); otherwise only what is allowed by name or network:
+ * Rules for outbound targets. Public addresses are always permitted; loopback on any port for a developer's server
+ * (`openLoopback`: on loopback, without keys); otherwise only targets allowed by name or network:
  *
- * - A name opens what its addresses are when they are private or loopback. Who answers for the name may be
- *   anybody, so it never opens link-local, metadata and special addresses.
- * - A network opens the addresses in it, whatever name led there, except for metadata services, which have to be
- *   named by their own address.
+ * - A name permits its private and loopback addresses. Its DNS may be under foreign control, so it never permits
+ *   link-local, metadata and special addresses.
+ * - A network permits the addresses in it, under any name, except for metadata services, which need an entry with
+ *   their own address.
  */
 export interface OutboundPolicy {
   allowed: Allowed[];
   openLoopback: boolean;
 }
 
-/** Throws ConfigError naming the entry that cannot be read. */
+/** Parses the setting. Throws ConfigError that names an invalid entry. */
 export function readPolicy(allow: string, openLoopback: boolean): OutboundPolicy {
   const entries = allow
     .split(/[\s,]+/)
@@ -47,7 +47,7 @@ function readEntry(entry: string): Allowed {
   if (parseAddress(host)) return { ...readNetwork(host.replace(/^\[|\]$/g, ""), bad), port };
   const name = canonicalName(host);
   if (name.startsWith("*.") && NAME.test(name.slice(2))) return { kind: "domain", suffix: name.slice(1), port };
-  // what ends in a number is an address in one of its odd notations, or nothing
+  // a name that ends in a number is an unusual notation of an address, or invalid
   if (!NAME.test(name) || /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name)) throw bad("is no host name and no address");
   return { kind: "name", name, port };
 }
@@ -62,7 +62,7 @@ function readNetwork(text: string, bad: (why: string) => Error): { kind: "networ
   return { kind: "network", network, bits };
 }
 
-/** As names are compared: lower case, without the dot of the root. */
+/** Normalizes a name for comparison: lower case, without the trailing dot of the root. */
 export const canonicalName = (host: string): string => host.toLowerCase().replace(/\.$/, "");
 
 export type Verdict = { allowed: true } | { allowed: false; because: string };
@@ -76,7 +76,7 @@ const WHAT = {
   special: "an address that is no ordinary host's",
 } as const;
 
-/** May we connect to this address, which is the name's or stands in the URL itself? */
+/** Judges a connection to this address, which was resolved from `host` or is the literal host of the URL. */
 export function judgeAddress(policy: OutboundPolicy, address: string, host: string, port: number): Verdict {
   const parsed = parseAddress(address);
   if (!parsed) return { allowed: false, because: "something that is no address" };

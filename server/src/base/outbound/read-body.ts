@@ -11,19 +11,19 @@ const DECODERS: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** What we say we understand. */
+/** Encodings that we accept. */
 export const ACCEPT_ENCODING = "gzip, deflate, br";
 
 /**
- * The whole body, unpacked, of at most `maxBytes` bytes: packed and unpacked, so that neither a long answer nor a
- * small one that unpacks into a long one takes more memory than that.
+ * Reads and decodes a whole body of at most `maxBytes` bytes, both encoded and decoded, so that neither a long response
+ * nor a decompression bomb exceeds that memory.
  */
 export async function readLimitedBody(source: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`);
   const name = encoding.trim().toLowerCase();
   const decoder = name === "" || name === "identity" ? undefined : DECODERS[name];
   if (name !== "" && name !== "identity" && !decoder) {
-    // undici tells the destroyed stream that it was aborted, and an error without a listener ends the process
+    // undici emits an abort error on the destroyed stream, and without a listener it would crash the process
     source.on("error", () => {}).destroy();
     throw new OutboundError("network", `The answer comes in an encoding that was not asked for: ${name.slice(0, 40)}.`);
   }

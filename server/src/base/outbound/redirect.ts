@@ -7,12 +7,12 @@ export interface Hop {
   body: string | Uint8Array | null;
 }
 
-/** What another origin may know of the request; all else could be a credential or a signature over the target. */
+/** Headers that may be sent to another origin; any other could be a credential or a signature over the target. */
 const HARMLESS = new Set(["accept", "accept-language", "accept-encoding", "content-type", "user-agent"]);
 
 /**
- * The request that a redirect asks for (RFC 9110 §15.4): the method becomes GET where browsers do that. Another
- * origin gets neither the caller's own headers nor a body, and TLS is not given up. Throws OutboundError.
+ * Builds the request for a redirect (RFC 9110 §15.4): the method becomes GET where browsers do that. Another origin
+ * receives neither the caller's own headers nor a body, and https is never downgraded. Throws OutboundError.
  */
 export function followRedirect(hop: Hop, status: number, location: string | null): Hop {
   const refuse = (why: string) => new OutboundError("redirect", `${hop.url.host} redirects ${why}.`);

@@ -11,12 +11,12 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** Asks for a name's addresses. Passed in, so that tests can be the evil name server. */
+/** Resolves a name to its addresses. A parameter, so that tests can act as a hostile name server. */
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>;
 
 /**
- * The system's resolver, which knows /etc/hosts and a cluster's search domains. It works in the thread pool of
- * four that files share: two names at a time, so that names whose servers never answer cannot take all of it.
+ * Uses the system's resolver, which reads /etc/hosts and a cluster's search domains. It shares a thread pool of four
+ * with file operations: two names at a time, so that unresponsive name servers cannot block the whole pool.
  */
 export function systemResolver(): Resolve {
   const places = new ConcurrencyLimit(2);
@@ -24,9 +24,8 @@ export function systemResolver(): Resolve {
 }
 
 /**
- * The addresses of a host that we may connect to. Connect to these and do not resolve again: what a name server
- * says a moment later (DNS rebinding) then no longer matters. Addresses that are not allowed are left out; when
- * none is left, throws OutboundError.
+ * Resolves a host to the addresses that the policy permits. Connect to these without resolving again, so that a later
+ * answer of the name server (DNS rebinding) has no effect. Throws OutboundError when no permitted address is left.
  */
 export async function resolveTarget(
   policy: OutboundPolicy,
@@ -53,8 +52,8 @@ export async function resolveTarget(
 }
 
 /**
- * For `net.connect`, which asks it for a name's addresses and connects to one of them, nothing in between.
- * It is not asked about a host that is an address already: whoever passes it on has to judge those.
+ * Creates a lookup for `net.connect`, which connects directly to one of the returned addresses. It is not called for a
+ * host that is already an address: callers must check those themselves.
  */
 export function guardedLookup(policy: OutboundPolicy, resolve: Resolve, port: number): LookupFunction {
   return (host, options, callback) => {

@@ -1,6 +1,6 @@
 import { text } from "../config/options.ts";
 
-/** Settings of all that calls out, the same in every role. */
+/** Settings of all outbound calls, the same in every role. */
 export const outboundOptions = {
   outboundAllow: text({
     env: ["HEDDLE_OUTBOUND_ALLOW"],

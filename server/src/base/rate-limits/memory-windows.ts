@@ -2,19 +2,19 @@ import type { Bucket, Taken, Use, Windows } from "./windows.ts";
 
 interface Window {
   used: number;
-  /** On the clock that was passed in; whole, because V8 keeps fractions in an object of their own. */
+  /** End on the clock that was passed in. An integer, because V8 boxes fractions on the heap. */
   endsAt: number;
 }
 
 /**
- * The windows of one process. Exact, because taking is synchronous.
+ * Rate-limit windows of one process. Exact, because taking is synchronous.
  *
- * Own code: rate-limiter-flexible 11.4 took 81 MB of heap for 200,000 buckets, a timer for each, where this
- * takes 19, and it cannot take from several buckets or none.
+ * rate-limiter-flexible 11.4 was rejected: it took 81 MB of heap for 200,000 buckets and a timer for each, where this
+ * takes 19, and it cannot take atomically from several buckets.
  *
- * All windows of a limit are equally long, so a map that is only appended to is sorted by their end, and what is
- * over is at its front. `maxBuckets` bounds the memory: beyond it the oldest window of the largest map is forgotten,
- * which is the map that a flood fills; its holder starts anew, which errs on the side of letting through.
+ * All windows of a limit are equally long, so an append-only map is sorted by their end, with expired windows at its
+ * front. `maxBuckets` bounds the memory: beyond it the oldest window of the largest map, the one that a flood fills, is
+ * evicted; its holder starts with an empty window, which errs on the side of allowing.
  */
 export class MemoryWindows implements Windows {
   readonly #byLimit = new Map<string, Map<string, Window>>();
@@ -22,10 +22,10 @@ export class MemoryWindows implements Windows {
   readonly #now: () => number;
   #size = 0;
   #sweptAt: number;
-  /** Windows that were forgotten before their end. */
+  /** Windows evicted before their end. */
   evicted = 0;
 
-  /** @param now milliseconds that never go back */
+  /** @param now monotonic time in milliseconds */
   constructor({ maxBuckets = 250_000, now = () => performance.now() } = {}) {
     this.#maxBuckets = maxBuckets;
     this.#now = now;
@@ -77,7 +77,7 @@ export class MemoryWindows implements Windows {
   #open({ limit, holder }: Bucket, now: number): Window {
     let windows = this.#byLimit.get(limit.name);
     if (!windows) this.#byLimit.set(limit.name, (windows = new Map()));
-    // one that is over leaves its place, so that the map stays sorted
+    // an expired window is removed first, so that the map stays sorted
     if (windows.delete(holder)) this.#size--;
     if (this.#size >= this.#maxBuckets) this.#evict();
     const window = { used: 0, endsAt: Math.ceil(now) + limit.seconds * 1000 };
@@ -111,7 +111,7 @@ export class MemoryWindows implements Windows {
   }
 }
 
-/** What is over is dropped this often; it counts for nothing before that, it only takes room. */
+/** Interval at which expired windows are deleted; until then they only take up memory. */
 const SWEEP_EVERY_MS = 10_000;
 
 function useOf({ limit }: Bucket, window: Window | undefined, now: number): Use {

@@ -116,7 +116,7 @@ test("Redis killed and started again under load: no error, counted locally meanw
   expect(windows.fellBack).toBe(before);
   expect(requests).toBeGreaterThan(1000);
   expect(slowest).toBeLessThan(5_000);
-  // the windows of Redis were lost with it, so the next one is the first again, and other servers see it
+  // Redis lost its windows, so the next take is the first again, and visible to other servers
   expect((await windows.take([little])).uses[0]!.used).toBe(1);
   expect((await (await server()).take([little])).uses[0]!.used).toBe(2);
 });
@@ -136,7 +136,7 @@ test("a Redis that hangs costs the requests under way the time limit, and those 
     times.push(performance.now() - began);
     await sleep(5);
   }
-  // most of them: a busy machine may hold up a few, and the limit is 200 ms
+  // most of them: a busy machine may delay a few, and the limit is 200 ms
   expect(times.toSorted((a, b) => a - b)[75]).toBeLessThan(50);
   redis.thaw();
   await until(async () => {

@@ -5,17 +5,16 @@ import type { MemoryWindows } from "./memory-windows.ts";
 import type { Bucket, Taken, Use, Windows } from "./windows.ts";
 
 /**
- * Windows that several servers share, in Redis: one script that looks at all buckets and then takes from all or
- * none, so it is as exact as Redis is single-threaded. Time is Redis' own.
+ * Windows shared by several servers in Redis. One script checks all buckets and then takes from all or none, so it is
+ * as exact as Redis is single-threaded. Time is Redis' own.
  *
- * When Redis is away, slow or refuses, each server counts by itself (`local`) with the same limits: several
- * servers together then let through at most as many times more as they are. Nobody is refused or kept waiting
- * because of it: what was under way falls back after `timeoutMs`, what comes later does so at once, and one probe
- * at a time, a write because a replica answers pings, finds out when Redis is back. The windows in Redis then go on,
- * without what was counted locally.
+ * While Redis is unavailable, slow or refuses, each server counts locally (`local`) with the same limits: n servers
+ * then allow at most n times as much. No request is refused or delayed because of it: calls in flight fall back after
+ * `timeoutMs`, later ones at once, and one probe at a time, a write because a replica answers pings, detects when Redis
+ * is back. The windows in Redis then continue without the local counts.
  *
- * Keys: `{heddle-limits}:<limit>:<count>/<seconds>:<holder>`. The braces put them on one node of a cluster; the
- * quota is in the key so that a changed one starts with empty windows.
+ * Keys: `{heddle-limits}:<limit>:<count>/<seconds>:<holder>`. The braces place them on one node of a cluster; the quota
+ * is part of the key, so that a changed one starts with empty windows.
  */
 export class RedisWindows implements Windows {
   readonly #redis: Redis & Scripts;
@@ -26,7 +25,7 @@ export class RedisWindows implements Windows {
   #everAway = false;
   #nextProbe = 0;
   #stopped = false;
-  /** How often something was counted locally because Redis could not. */
+  /** Takes counted locally because Redis could not. */
   fellBack = 0;
 
   private constructor(redis: Redis & Scripts, local: MemoryWindows, log: Log, timeoutMs: number) {
@@ -36,7 +35,7 @@ export class RedisWindows implements Windows {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Resolves when Redis was reached, or after half a second without it. Throws for an address that is none. */
+  /** Resolves when Redis is connected, or after half a second without it. Throws for an invalid address. */
   static async connect(uri: string, local: MemoryWindows, log: Log, timeoutMs = 250): Promise<RedisWindows> {
     if (!/^rediss?:\/\//.test(uri)) throw new Error("REDIS_URI must begin with redis:// or rediss://");
     const { Redis } = await import("ioredis");
@@ -135,7 +134,7 @@ interface Scripts {
   heddleGiveBack(key: string): Promise<number>;
 }
 
-/** While Redis is away, how long after one probe the next may follow. */
+/** Minimum interval between probes while Redis is unavailable. */
 const PROBE_EVERY_MS = 500;
 
 /** KEYS: buckets. ARGV: count and window in ms of each. Returns 1 or 0, then used and ms to the end of each. */
@@ -177,7 +176,7 @@ const keyOf = ({ limit, holder }: Bucket): string =>
 
 const keysOf = (buckets: Bucket[]): string[] => buckets.map(keyOf);
 
-/** A negative time to live means that there is no window. */
+/** Decodes a reply. A negative time to live means that there is no window. */
 function usesOf(buckets: Bucket[], reply: number[]): Use[] {
   return buckets.map(({ limit }, index) => {
     const left = reply[2 * index + 1]!;

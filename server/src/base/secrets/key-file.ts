@@ -11,7 +11,7 @@ const HEADER =
 
 export const defaultKeyFile = (dataDir: string): string => join(dataDir, "secrets.keys");
 
-/** The file's text; null when there is none. */
+/** Returns the file's text; null when it does not exist. */
 export function readKeyFile(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
@@ -21,15 +21,15 @@ export function readKeyFile(path: string): string | null {
   }
 }
 
-/** Whether others than the owner may read it. */
+/** Whether the file is readable by others than its owner. */
 export const isExposed = (path: string): boolean => process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0;
 
-/** Makes the file with one new key, or reads what another process made in the same moment. */
+/** Creates the file with one new key, or reads the one that another process created at the same moment. */
 export function createKeyFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = writeAside(path, `${HEADER}${generateKey()}\n`);
   try {
-    // unlike a rename, a link does not replace what is there: of two processes one wins, and both use its key
+    // unlike a rename, a link never replaces: of two processes one wins, and both use its key
     linkSync(fresh, path);
     syncDirectory(dirname(path));
   } catch (error) {
@@ -40,14 +40,14 @@ export function createKeyFile(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-/** Puts a new key in front of the others. It is on disk when this returns, before anything is sealed with it. */
+/** Prepends a new key. It is durable when this returns, before anything is sealed with it. */
 export function prependKey(path: string, line: string): void {
   const text = readFileSync(path, "utf8");
   const body = text.startsWith(HEADER) ? text.slice(HEADER.length) : text;
   replaceFile(path, `${HEADER}${line}\n${body}`);
 }
 
-/** Takes a key out. */
+/** Removes a key. */
 export function removeKey(path: string, id: string): void {
   const lines = readFileSync(path, "utf8").split("\n");
   replaceFile(path, lines.filter((line) => !line.trim().startsWith(`${id}:`)).join("\n"));
@@ -62,7 +62,7 @@ function writeAside(path: string, text: string): string {
   const aside = `${path}.${randomBytes(4).toString("hex")}`;
   const descriptor = openSync(aside, "wx", 0o600);
   try {
-    // all of it or an error: on a full disk a single write may store a part and say so only by its length
+    // writes everything or throws: on a full disk a single write may store only a part and report it only by its length
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
   } catch (error) {

@@ -2,38 +2,35 @@ import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:cry
 
 import { ConfigError } from "../config/options.ts";
 
-/** One key-encryption key. `KeyObject`s print and serialise without what they hold. */
+/** Key-encryption key. `KeyObject`s print and serialise without their content. */
 export interface RingKey {
   id: string;
   /** Wraps the data keys of records (AES-256). */
   wrapping: KeyObject;
-  /** Stored beside the id, to recognise another key of the same name. Tells nothing of the key. */
+  /** Stored beside the id, to detect another key of the same name. Reveals nothing of the key. */
   checkValue: Buffer;
-  /** A key for another purpose, which says nothing about this one (HKDF-SHA256, RFC 5869). */
+  /** Derives a key for another purpose, which reveals nothing about this one (HKDF-SHA256, RFC 5869). */
   derive(purpose: string): KeyObject;
 }
 
 const KEY_BYTES = 32;
 const ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/**
- * The keys that we were given, newest first. `reload` reads them again where they come from a file, because another
- * process may have added one.
- */
+/** Configured keys, newest first. `reload` reads a key file again, because another process may have added a key. */
 export class Keyring {
-  /** For messages: the variable or the file. */
+  /** Source of the keys, for messages: the variable or the file. */
   readonly source: string;
   readonly #reload: (() => string) | undefined;
   #keys: RingKey[];
 
-  /** Throws ConfigError, which names the entry but never quotes it. */
+  /** Parses the keys. Throws ConfigError, which identifies the entry but never quotes it. */
   constructor(text: string, source: string, reload?: () => string) {
     this.source = source;
     this.#reload = reload;
     this.#keys = readKeys(text, source);
   }
 
-  /** What a database that holds no secrets yet begins with. */
+  /** First key of a database that holds no secrets yet. */
   get newest(): RingKey {
     return this.#keys[0]!;
   }
@@ -50,7 +47,7 @@ export class Keyring {
   }
 }
 
-/** A line for HEDDLE_SECRETS_KEYS or a key file. The id tells the day, so that people know which is older. */
+/** Generates a line for HEDDLE_SECRETS_KEYS or a key file. The id starts with the date, to show which key is older. */
 export function generateKey(now = new Date()): string {
   const id = `${now.toISOString().slice(0, 10)}-${randomBytes(3).toString("hex")}`;
   return `${id}:${randomBytes(KEY_BYTES).toString("base64")}`;

@@ -8,20 +8,20 @@ import { deleteUnusedKey, lockOtherSecrets, makeCurrent, selectKeys, updateWrapp
 
 export interface Rotation {
   rewrapped: number;
-  /** Keys that no secret is under any more. */
+  /** Keys that no longer seal any secret. */
   freed: string[];
-  /** What could not be opened, and stays as it is. */
+  /** Secrets that could not be opened; they are left unchanged. */
   damaged: SecretRef[];
 }
 
 const START: SecretRef = { purpose: "", id: "" };
 
 /**
- * Makes `to` the key that all servers seal with, and moves every secret under it, in batches, while they work on.
- * Only wrapped data keys are written. Can be killed at any point: what is moved is moved, the next call goes on.
+ * Makes `to` the key that all servers seal with, and rewraps every secret with it in batches, while the servers keep
+ * running. Only wrapped data keys are written. May be killed at any point: the next call resumes.
  *
- * A server that has just read which key is current may seal with the old one once more. Taking a key out waits for
- * it and fails then, and another pass follows, so that afterwards nothing is under a key that was freed.
+ * A server that has just read the current key may seal once more with the old one. Removing a key waits for that write
+ * and then fails, and another pass follows, so that no secret remains under a freed key.
  */
 export async function rotateSecrets(
   sql: Sql,

@@ -45,7 +45,7 @@ test("a ciphertext that was moved does not open elsewhere", () => {
     expect(() => openSecret(key, elsewhere, sealed)).toThrow(/belongs elsewhere/);
     expect(() => rewrapKey(key, other, elsewhere, sealed.wrapped_key)).toThrow(/belongs elsewhere/);
   }
-  // one's data key with another's value
+  // the data key of one secret with the value of another
   const foreign = sealSecret(key, { ...ref, id: "w2" }, "other");
   expect(() => openSecret(key, ref, { ...sealed, ciphertext: foreign.ciphertext })).toThrow(/altered/);
   expect(() => openSecret(other, ref, sealed)).toThrow(/altered/);

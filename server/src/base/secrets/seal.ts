@@ -2,20 +2,20 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 
 import type { RingKey } from "./keyring.ts";
 
-/** What a secret is of, and whose: `{ purpose: "webhook", id: <the webhook's id> }`. */
+/** Owner of a secret: `{ purpose: "webhook", id: <the webhook's id> }`. */
 export interface SecretRef {
   purpose: string;
   id: string;
 }
 
-/** As stored. The value is encrypted with a key of its own, and that one with a key of the ring. */
+/** Stored form. The value is encrypted with its own data key, and that key with one of the ring. */
 export interface SealedSecret {
   key_id: string;
   wrapped_key: Buffer;
   ciphertext: Buffer;
 }
 
-/** A secret cannot be opened. Says which one, and nothing of its value. */
+/** A secret cannot be opened. Identifies it without revealing its value. */
 export class SecretError extends Error {
   override name = "SecretError";
 }
@@ -25,8 +25,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Envelope encryption with AES-256-GCM. Purpose and id are authenticated with both layers, so that a ciphertext that
- * was moved to another record does not open there.
+ * Seals a value with envelope encryption (AES-256-GCM). Purpose and id are authenticated with both layers, so that a
+ * ciphertext moved to another record does not open there.
  */
 export function sealSecret(key: RingKey, ref: SecretRef, value: string): SealedSecret {
   const dataKey = createSecretKey(randomBytes(32));
@@ -37,13 +37,13 @@ export function sealSecret(key: RingKey, ref: SecretRef, value: string): SealedS
   };
 }
 
-/** Throws SecretError when anything of it is not what was sealed. */
+/** Opens a sealed secret. Throws SecretError when any part was altered. */
 export function openSecret(key: RingKey, ref: SecretRef, sealed: SealedSecret): string {
   const dataKey = unwrap(key, ref, sealed.wrapped_key);
   return decrypt(dataKey, sealed.ciphertext, context("value", ref), ref).toString("utf8");
 }
 
-/** The same secret under another key of the ring; the value is not touched. */
+/** Rewraps a secret's data key with another key of the ring; the value is not touched. */
 export function rewrapKey(from: RingKey, to: RingKey, ref: SecretRef, wrappedKey: Buffer): Buffer {
   return wrap(to, ref, unwrap(from, ref, wrappedKey));
 }
@@ -54,11 +54,14 @@ const wrap = (key: RingKey, ref: SecretRef, dataKey: KeyObject): Buffer =>
 const unwrap = (key: RingKey, ref: SecretRef, wrapped: Buffer): KeyObject =>
   createSecretKey(decrypt(key.wrapping, wrapped, context(`key ${key.id}`, ref), ref));
 
-/** Additional authenticated data; JSON, so that no two different contexts read the same. */
+/** Returns additional authenticated data; JSON, so that distinct contexts never collide. */
 const context = (layer: string, { purpose, id }: SecretRef): Buffer =>
   Buffer.from(JSON.stringify(["heddle secret", VERSION, layer, purpose, id]));
 
-/** Version, nonce, tag, ciphertext. The nonce is random: a data key encrypts once, a ring key far below 2^32 times. */
+/**
+ * Returns version, nonce, tag and ciphertext. The nonce is random: a data key encrypts once, a ring key far below 2^32
+ * times.
+ */
 function encrypt(key: KeyObject, plain: Buffer, aad: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(aad);

@@ -96,7 +96,7 @@ test("the start is refused when a key is missing that stored secrets are under, 
   const elsewhere = dataDir();
   await expect(withKeys(sql, generateKey())).rejects.toThrow(new RegExp(`${id} \\(1 secrets\\)`));
   await expect(withFile(sql, elsewhere)).rejects.toThrow(new RegExp(`under the key ${id}, and .*secrets.keys`));
-  // and no new key was made that would hide the mistake
+  // and no new key was created that would hide the mistake
   expect(existsSync(defaultKeyFile(elsewhere))).toBe(false);
   const impostor = `${id}:${generateKey().split(":")[1]}`;
   await expect(withKeys(sql, impostor)).rejects.toThrow(/is not the key of that name/);
@@ -116,7 +116,7 @@ test("of two servers with different keys the second cannot seal what the first c
   expect(String((outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult).reason)).toMatch(
     /all servers of a database need the same keys/,
   );
-  // once nothing is left under a key, whoever comes next begins anew
+  // once no secret is left, the next server starts with a new key
   await sql`delete from secrets`;
   await two.put(ref("b"), "v");
   expect(await two.get(ref("b"))).toBe("v");
@@ -134,7 +134,7 @@ test("a rotation under concurrent writes loses nothing and leaves nothing under 
   const writers = servers.flatMap((server, s) =>
     [0, 1].map(async (w) => {
       for (let i = 0; going; i++) {
-        // half of them replace what the rotation is at
+        // half of them replace secrets that are being rotated
         const id = i % 2 === 0 ? `old-${(i + w * 40 + s * 75) % 150}` : `new-${s}-${w}-${i}`;
         const mine = `${id} by ${s} ${w}`;
         if (i % 2 === 0 && (s !== 0 || w !== 0)) continue;

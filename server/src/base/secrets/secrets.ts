@@ -17,17 +17,17 @@ import {
 } from "./sql.ts";
 
 /**
- * Everything that is encrypted at rest: a value for a purpose and a record's id. Slices keep no reference; the
- * record's own id is the way to it. Pass the transaction that writes the record, and both are there or neither.
+ * Secrets encrypted at rest, each by its purpose and a record's id. Slices keep no reference; the record's own id is
+ * the key. Pass the transaction that writes the record to write both atomically.
  */
 export interface Secrets {
   keyring: Keyring;
-  /** Stores the value, or replaces it. */
+  /** Stores or replaces the value. */
   put(ref: SecretRef & { workspaceId: string | null }, value: string, tx?: Transaction): Promise<void>;
-  /** Null when there is none; throws SecretError when there is one that cannot be opened. */
+  /** Returns null when there is none; throws SecretError when it cannot be opened. */
   get(ref: SecretRef, tx?: Transaction): Promise<string | null>;
   delete(ref: SecretRef, tx?: Transaction): Promise<void>;
-  /** With the workspace goes all that it kept. */
+  /** Deletes all secrets of a workspace. */
   deleteOfWorkspace(workspaceId: string, tx?: Transaction): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface SecretsOptions {
   settings: { secretsKeys: string | undefined; secretsKeyFile: string | undefined };
 }
 
-/** Throws ConfigError, and so ends the start, when a key is missing that stored secrets are under. */
+/** Opens the secrets. Throws ConfigError, which ends the start, when a key of stored secrets is missing. */
 export async function openSecrets({ sql, log, dataDir, settings }: SecretsOptions): Promise<Secrets> {
   const known = await selectKeys(sql);
   const keyring = openKeyring(settings, dataDir, log, known);
@@ -71,7 +71,10 @@ export async function openSecrets({ sql, log, dataDir, settings }: SecretsOption
   };
 }
 
-/** From the environment, else from the file that it names, else from the data directory's, made when it is time. */
+/**
+ * Loads keys from the environment, else from the file that it names, else from the data directory's file, created if
+ * needed.
+ */
 export function openKeyring(
   settings: SecretsOptions["settings"],
   dataDir: string,
@@ -119,7 +122,7 @@ function refuseMissingKeys(keyring: Keyring, known: KeyRow[]): void {
 
 const isSameKey = (key: RingKey, row: Pick<KeyRow, "check_value">): boolean => key.checkValue.equals(row.check_value);
 
-/** What to seal with. The database says which, because a rotation must reach all writers at once. */
+/** Returns the key to seal with. The database determines it, because a rotation must reach all writers at once. */
 async function currentKey(tx: Transaction, keyring: Keyring): Promise<RingKey> {
   for (let attempt = 1; attempt <= 3; attempt++) {
     const row = await lockCurrentKey(tx);
@@ -128,7 +131,7 @@ async function currentKey(tx: Transaction, keyring: Keyring): Promise<RingKey> {
       if (isSameKey(key, row)) return key;
       throw new SecretError(`the key ${key.id} in ${keyring.source} is not the one that the other servers use`);
     }
-    // left over from secrets that are gone: ours takes its place
+    // a leftover key without secrets: replace it with ours
     if (row && !(await deleteUnusedKey(tx, row.key_id))) {
       throw new SecretError(
         `new secrets are sealed with the key ${row.key_id}, which is not in ${keyring.source}: ` +

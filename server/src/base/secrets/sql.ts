@@ -7,7 +7,7 @@ export interface KeyRow {
   check_value: Buffer;
   is_current: boolean;
   created_at: Date;
-  /** How many secrets are under it. */
+  /** Number of secrets sealed with it. */
   secrets: number;
 }
 
@@ -16,18 +16,18 @@ export const selectKeys = (sql: Sql | Transaction): Promise<KeyRow[]> => sql<Key
     (select count(*)::int from secrets s where s.key_id = k.key_id) as secrets
   from secret_keys k order by k.created_at desc, k.key_id`;
 
-/** The key that is sealed with now; it cannot be taken out before this transaction ends. */
+/** Locks the current key; it cannot be removed before this transaction ends. */
 export async function lockCurrentKey(tx: Transaction): Promise<Pick<KeyRow, "key_id" | "check_value"> | undefined> {
   const [row] = await tx<Pick<KeyRow, "key_id" | "check_value">[]>`
     select key_id, check_value from secret_keys where is_current for key share`;
   return row;
 }
 
-/** Makes it the current key where there is none. */
+/** Makes this key the current one if there is none. */
 export const insertFirstKey = (tx: Transaction, { id, checkValue }: RingKey) => tx`
   insert into secret_keys (key_id, check_value, is_current) values (${id}, ${checkValue}, true) on conflict do nothing`;
 
-/** Waits for those who seal with it; says whether it went, which it does only where no secret is under it. */
+/** Deletes a key after waiting for concurrent seals. Returns false when secrets are still sealed with it. */
 export async function deleteUnusedKey(sql: Sql | Transaction, keyId: string): Promise<boolean> {
   const [locked] = await sql`select 1 from secret_keys where key_id = ${keyId} for update`;
   if (!locked) return true;
@@ -37,7 +37,7 @@ export async function deleteUnusedKey(sql: Sql | Transaction, keyId: string): Pr
   return gone.count > 0;
 }
 
-/** From now on everything is sealed with this key. */
+/** Makes this key the current one: everything is sealed with it from then on. */
 export const makeCurrent = (sql: Sql, { id, checkValue }: RingKey): Promise<unknown> =>
   sql.begin(async (tx) => {
     await tx`lock table secret_keys in share row exclusive mode`;
@@ -75,8 +75,8 @@ export interface WrappedKey extends SecretRef {
 }
 
 /**
- * Secrets that are not under the given key, after a position, locked. Those that somebody else is at are left for
- * later: waiting for them could end in a deadlock with who waits for us.
+ * Locks secrets after a position that are not sealed with the given key. Locked rows are skipped and left for a later
+ * pass, because waiting for them could deadlock.
  */
 export const lockOtherSecrets = (tx: Transaction, keyId: string, after: SecretRef, limit: number) => tx<WrappedKey[]>`
   select purpose, id, key_id, wrapped_key from secrets

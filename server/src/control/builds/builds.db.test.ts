@@ -1,4 +1,4 @@
-/** Builds that cannot come to anything: each ends as BUILD_FAILED, says why, and leaves nothing behind. */
+/** Builds that must fail: each ends as BUILD_FAILED, reports the reason, and leaves nothing behind. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -4,15 +4,15 @@ import { dirname, join, posix, sep } from "node:path";
 import { BuildError } from "../drivers/driver.ts";
 
 export interface Link {
-  /** Below the directory. */
+  /** Relative to the directory. */
   path: string;
   target: string;
 }
 
 /**
- * Makes an archive's symbolic links when all of its files are there, so that nothing is ever written through one.
- * Where a link leads is asked of the file system, because `a/../..` is another place when `a` is a link itself. One
- * that leads out ends the build; one that leads nowhere is left out, lest it lead somewhere later.
+ * Creates an archive's symbolic links after all of its files, so that nothing is ever written through one. Targets are
+ * resolved by the file system, because `a/../..` is another place when `a` is a link itself. A link that leads out
+ * fails the build; a dangling one is dropped, because its target may exist later.
  * @throws BuildError
  */
 export async function makeLinks(directory: string, links: Link[]): Promise<void> {
@@ -36,7 +36,7 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
   }
 }
 
-/** By its letters alone: also of one that leads nowhere yet. */
+/** Whether the link leads upwards lexically; also valid for a dangling one. */
 const goesUp = (path: string, target: string): boolean => posix.join(dirname(path), target).split("/")[0] === "..";
 
 const leadsOut = (path: string, target: string): BuildError =>

@@ -5,7 +5,7 @@ import { BuildError } from "../drivers/driver.ts";
 
 type Manager = "npm" | "yarn" | "pnpm" | "bun";
 
-/** In the order in which a project that has several is judged (contract control-plane §5.3). */
+/** By precedence, for a project that has several (contract control-plane §5.3). */
 const LOCKS: [file: string, manager: Manager][] = [
   ["yarn.lock", "yarn"],
   ["pnpm-lock.yaml", "pnpm"],
@@ -15,14 +15,14 @@ const LOCKS: [file: string, manager: Manager][] = [
   ["bun.lock", "bun"],
 ];
 
-/** The lock file says which versions: what the cache has of them is as good as what the registry has. */
+/** With a lock file, which fixes the versions, npm's cache is as good as the registry. */
 const NPM_CI = "npm ci --prefer-offline --no-audit --no-fund";
 
 /**
- * What installs a project's packages; null where it has none. A package manager that the machine does not have comes
- * from the registry, in the version that the project names, or that its lock file is of.
+ * Returns the command that installs a project's packages; null for a project without. A package manager that is missing
+ * on the machine is fetched from the registry, in the version that the project names, or the one of its lock file.
  * @param hasProgram whether the build's commands find a program
- * @throws BuildError for a package.json that is none
+ * @throws BuildError for an invalid package.json
  */
 export function installCommand(directory: string, hasProgram: (name: string) => boolean = () => false): string | null {
   const file = join(directory, "package.json");
@@ -45,7 +45,7 @@ export function installCommand(directory: string, hasProgram: (name: string) => 
   return command.replace(manager, `npx --yes --package=${packages} ${manager}`);
 }
 
-/** `pnpm@9.1.0+sha512.…`, as Corepack reads it. */
+/** Parses `pnpm@9.1.0+sha512.…`, as Corepack does. */
 function readNamed(text: unknown): { manager: Manager; version: string | null } | null {
   const [, manager, version] =
     /^(npm|yarn|pnpm|bun)(?:@(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:\+.*)?)?$/.exec(String(text)) ?? [];
@@ -63,18 +63,18 @@ function of(
   if (manager === "bun") return { packages: `bun@${version ?? "1"}`, command: `bun install${frozen}` };
   const isClassic = version === null ? !lock.includes("__metadata:") : version.startsWith("1.");
   if (isClassic) return { packages: `yarn@${version ?? "1.22.22"}`, command: `yarn install${frozen}` };
-  // packages are looked for in node_modules, which newer yarns make only when they are told to
+  // packages are resolved from node_modules, which newer yarns create only on request
   const command = `YARN_NODE_LINKER=node-modules yarn install${isLocked ? " --immutable" : ""}`;
   return { packages: `@yarnpkg/cli-dist@${version ?? "4"}`, command };
 }
 
-/** By the format of its lock file: each is written by one or two versions. */
+/** Derives pnpm's version from the format of its lock file: one or two versions write each. */
 function pnpmOf(lock: string): string {
   const format = /^lockfileVersion: '?(\d+)/m.exec(lock)?.[1];
   return { "5": "7", "6": "8" }[format ?? ""] ?? "10";
 }
 
-/** Whether one of the directories has it. `path`: as in PATH. */
+/** Whether one of the directories has the program. `path`: as in PATH. */
 export const programIn =
   (path: string) =>
   (name: string): boolean =>

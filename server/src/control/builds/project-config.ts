@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { BuildError } from "../drivers/driver.ts";
 
-/** What has to be there before anything is installed; the agent server reads the rest, and says what is wrong with it. */
+/** Fields required before the installation; the agent server reads the rest, and reports errors in it. */
 const projectConfig = z
   .object({
     graphs: z.record(z.string(), z.unknown()).refine((graphs) => Object.keys(graphs).length > 0, "has no graph"),
@@ -15,8 +15,8 @@ const projectConfig = z
   .loose();
 
 /**
- * Reads langgraph.json, and sees to what the project keeps in files of its environment: only one that it names stays,
- * and one that it names but that was not sent is made, empty, because what was in it came as secrets.
+ * Reads langgraph.json and prepares the project's environment files: only one that the config names is kept, and a
+ * named one that was not uploaded is created empty, because its content arrived as secrets.
  */
 export async function readProjectConfig(root: string, configPath: string): Promise<void> {
   const file = join(root, configPath);

@@ -1,4 +1,4 @@
-/** Packages are installed once for a lock file, from a registry of this test's own. */
+/** Reuse of packages between builds with the same lock file, with the test's own registry. */
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -70,7 +70,7 @@ test("a new revision with the lock file as before takes its packages, and anothe
   ]);
   expect(await word("taker")).toBe("of the package");
   expect(fetched).toBe(before);
-  // a command of the owner may change what was installed
+  // an owner's command may change installed packages
   expect(await build(id, project("three"), "BUILD_FAILED", { source_config: { build_command: "false" } })).toEqual([
     "$ npm ci --prefer-offline --no-audit --no-fund",
     "$ false",

@@ -88,7 +88,7 @@ test("packages come from a build of the same deployment that is whole and has th
   const packages = join(home, "src/node_modules");
   expect(readFileSync(join(packages, ".bin/b"), "utf8")).toBe("of 1-whole");
   expect(readlinkSync(join(packages, ".bin/b"))).toBe("../b/index.js");
-  // the build before may go
+  // the previous build may be removed
   rmSync(join(builds, "1-whole"), { recursive: true });
   expect(readFileSync(join(packages, "b/index.js"), "utf8")).toBe("of 1-whole");
 

@@ -1,31 +1,31 @@
 /**
- * The packages of a deployment's build before, for one whose lock file is the same: linked file by file in a second,
- * where an installation takes ten. Only where the installation is all that has written to them, and where nothing but
- * the lock file says what they are: no build command, no script of the project's own, no package out of the project.
- * Deployments share nothing.
+ * Reuses the packages of a deployment's previous build when the lock file is the same: hard-linking them takes a
+ * second, an installation ten. Only when nothing but the installation has written to them, and the lock file alone
+ * determines them: no build command, no lifecycle script of the project, no package from the project. Deployments share
+ * nothing.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { link, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-/** Beside a build's sources: which packages it has. */
+/** File in a build's home that identifies its packages. */
 const NOTE = "packages.json";
 
 interface Note {
   deployment: string;
   key: string;
-  /** Directory of package.json, below the sources. */
+  /** Directory of package.json, relative to the sources. */
   where: string;
 }
 
 const LOCKS = ["package-lock.json", "npm-shrinkwrap.json"];
-/** What npm runs of a project itself when it installs. */
+/** Lifecycle scripts of a project that npm runs on install. */
 const SCRIPTS = ["preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish"];
 
 /**
- * What says which packages a project gets; null where other things do too, or where another manager installs them.
- * `command` and `environment` are what they are installed by.
+ * Returns a key of the project's packages; null when more than the lock file determines them, or another manager
+ * installs them. `command` and `environment` are those of the installation.
  */
 export function packagesKey(directory: string, command: string, environment: Record<string, string>): string | null {
   const lock = LOCKS.map((name) => join(directory, name)).find((file) => existsSync(file));
@@ -35,7 +35,7 @@ export function packagesKey(directory: string, command: string, environment: Rec
   let manifest: { scripts?: Record<string, unknown>; workspaces?: unknown };
   try {
     const { packages: listed } = JSON.parse(lockText) as { packages?: typeof packages };
-    // one of before npm 7 says in other words where they are from
+    // a lock file of npm before 7 has another format
     if (listed === undefined) return null;
     packages = listed;
     manifest = JSON.parse(manifestText) as typeof manifest;
@@ -57,20 +57,20 @@ export function packagesKey(directory: string, command: string, environment: Rec
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** Notes what a build has installed, for those after it. `home`: of the build. */
+/** Records a build's packages for later builds. `home`: the build's home. */
 export async function notePackages(home: string, note: Note): Promise<void> {
   await writeFile(join(home, NOTE), JSON.stringify(note));
 }
 
-/** Makes `to`, with all that is in `from` but its `.cache`. */
+/** Creates `to` with everything in `from` except its `.cache`. */
 export type CopyPackages = (from: string, to: string) => Promise<void>;
 
-/** Links files: at once, and right where the directories are nobody's who may change them meanwhile. */
+/** Hard-links files: fast, and safe where no untrusted user can change the directories meanwhile. */
 export const linkPackages: CopyPackages = (from, to) => linkTree(from, to, from);
 
 /**
- * Takes them from a build that has the same. `builds`: where all builds are.
- * @returns whose they were; null when nobody has them
+ * Copies the packages of a build with the same key. `builds`: directory of all builds.
+ * @returns the build they came from; null when none has them
  */
 export async function takePackages(
   builds: string,
@@ -79,9 +79,9 @@ export async function takePackages(
   copy: CopyPackages = linkPackages,
 ): Promise<string | null> {
   const to = join(home, "src", wanted.where, "node_modules");
-  // the archive brought some
+  // the archive contained packages
   if (existsSync(to)) return null;
-  // names are ids in the order of their making: the newest first
+  // names are ids that increase with time: newest first
   const names = (await readdir(builds)).toSorted().toReversed();
   for (const name of names) {
     const from = join(builds, name, "src", wanted.where, "node_modules");
@@ -90,7 +90,7 @@ export async function takePackages(
       await copy(from, to);
       return name;
     } catch {
-      // it is being removed, or lies elsewhere: an installation does as well
+      // it is being removed, or is on another file system: install instead
       await rm(to, { recursive: true, force: true });
     }
   }
@@ -102,7 +102,7 @@ async function isNoted(file: string, wanted: Note): Promise<boolean> {
   return text === JSON.stringify(wanted);
 }
 
-/** Directories are made anew, files are linked, and links are copied, if they lead to something in the tree. */
+/** Recreates directories, hard-links files, and copies symbolic links that point into the tree. */
 async function linkTree(from: string, to: string, top: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   const entries = await readdir(from, { withFileTypes: true });
@@ -110,7 +110,7 @@ async function linkTree(from: string, to: string, top: string): Promise<void> {
   await Promise.all(
     entries.map(async (entry) => {
       const [source, target] = [join(from, entry.name), join(to, entry.name)];
-      // what programs remember there while they run is theirs alone
+      // runtime caches of the other build are private to it
       if (from === top && entry.name === ".cache") return;
       if (entry.isDirectory()) nested.push(entry.name);
       else if (entry.isFile()) await link(source, target);

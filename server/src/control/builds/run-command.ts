@@ -4,35 +4,39 @@ import { BuildError } from "../drivers/driver.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
 export interface CommandOrder {
-  /** For a shell. */
+  /** Command line for a shell. */
   command: string;
   directory: string;
-  /** Program and arguments that run a program and its arguments where the deployment's code may run. */
+  /** Wraps a program and its arguments to run in the deployment's sandbox. */
   confine: (command: string[]) => string[];
   environment: Record<string, string>;
   log: BuildLog;
   signal: AbortSignal;
-  /** Performance time at which it has to be done. */
+  /** Time limit, on the clock of performance.now(). */
   deadline: number;
   limitText: string;
-  /** Bytes that may still be printed; counted down over all commands of a build. */
+  /** Remaining bytes of output, shared by all commands of a build. */
   budget: { bytes: number };
 }
 
 /**
- * The command gets a process group of its own, in which a guard waits for the end of its standard input: that is ours,
- * and ends when this process does, however it dies. Then the guard ends the group, so that no build outlives who asked
- * for it. In the background a shell gives commands an empty input, which is why the guard reads by another number.
+ * Shell wrapper that puts the command into its own process group, with a guard that waits for the end of its standard
+ * input. This process holds the other end, so it closes when this process dies in any way, and the guard then kills the
+ * group: no build outlives its builder. A shell gives background commands an empty input, hence the duplicate
+ * descriptor.
  */
 const GUARDED =
   'cd -- "$0" || exit 1; exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; eval "$HEDDLE_COMMAND" </dev/null';
 
-/** Runs it to its end, line by line into the log. Throws BuildError when it fails, takes or prints too much. */
+/**
+ * Runs a command to completion and logs its output by line. Throws BuildError when it fails, or exceeds a limit of time
+ * or output.
+ */
 export async function runCommand(order: CommandOrder): Promise<void> {
   const { command, log, signal, budget } = order;
   signal.throwIfAborted();
   const [program, ...args] = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
-  // the directory is the deployment's own and may be a link by now: it is entered inside
+  // entered inside the sandbox: the deployment owns the directory and may have replaced it by a link
   const child = spawn(program!, args, {
     cwd: "/",
     env: { ...order.environment, HEDDLE_COMMAND: command },
@@ -45,7 +49,7 @@ export async function runCommand(order: CommandOrder): Promise<void> {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // it is gone
+      // already gone
     }
   };
   const end = (reason: Error) => {
@@ -67,7 +71,7 @@ export async function runCommand(order: CommandOrder): Promise<void> {
   const reading = Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
   try {
     const { code, signal: by } = await exited;
-    // whatever it has left in the background ends with it, and lets go of the pipes
+    // background processes end with the command and release the pipes
     kill();
     await reading;
     if (failure) throw failure;
@@ -82,7 +86,9 @@ export async function runCommand(order: CommandOrder): Promise<void> {
 
 const LONGEST = 64 * 1024;
 
-/** Waits for the database whenever there is much, so that a build that prints fast is slowed down and not kept in memory. */
+/**
+ * Reads lines with back-pressure: waits for the database when there are many, so that they don't accumulate in memory.
+ */
 async function readLines(
   stream: NodeJS.ReadableStream,
   log: BuildLog,
@@ -111,7 +117,7 @@ async function readLines(
     }
     if (rest.trim() !== "") log.write(rest);
   } catch {
-    // the pipe broke with the process; its exit tells why
+    // the pipe broke with the process; its exit code shows the cause
   }
 }
 

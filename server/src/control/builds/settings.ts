@@ -2,7 +2,7 @@ import { integer, text } from "../../base/config/options.ts";
 
 const MB = 1024 * 1024;
 
-/** What uploads and builds may take. */
+/** Limits of uploads and builds. */
 export const buildOptions = {
   uploadMaxBytes: integer({
     env: ["HEDDLE_UPLOAD_MAX_BYTES"],

@@ -14,14 +14,14 @@ import { type Link, makeLinks } from "./make-links.ts";
 export interface UnpackLimits {
   maxBytes: number;
   maxEntries: number;
-  /** Whether symbolic links are taken, where they lead to something in the archive. */
+  /** Whether to accept symbolic links that point into the archive. */
   withLinks?: boolean;
 }
 
 /**
- * Unpacks an archive into a directory that is empty. It holds files and directories below it and nothing else:
- * devices, absolute paths and ways upwards end the build, and so do links that are not allowed, and more than the
- * limits allow. Owners and modes of the archive are not taken over, but whether a file is a program.
+ * Unpacks an archive into an empty directory. It may hold files, directories and, if permitted, links: devices,
+ * absolute or upward paths and exceeded limits fail the build. Owners and modes of the archive are ignored, except for
+ * the executable bit.
  * @throws BuildError
  */
 export async function unpack(
@@ -44,7 +44,7 @@ export async function unpack(
 
   const parser = new Parser({
     strict: true,
-    // one at a time: an entry's body flows only when the one before is on disk
+    // one at a time: an entry's body is read only after the previous one is on disk
     onReadEntry(entry) {
       writing = writing
         .then(() => (failure === undefined ? write(entry) : drop(entry)))
@@ -106,20 +106,20 @@ export async function unpack(
     parser.on("end", resolve);
     parser.on("error", reject);
   });
-  // a parser that gave up takes nothing more, and never says that it drained
+  // a parser that failed accepts nothing more, and never emits drain
   parsed.catch(fail);
   try {
     const feed = async (chunks: AsyncIterable<Buffer>) => {
       let head = Buffer.alloc(0);
       for await (const next of chunks) {
         if (failure !== undefined) throw failure;
-        // the parser would keep what follows the end, and copy all of it for each chunk
+        // the parser would buffer data after the end, and copy all of it for each chunk
         if (ended) continue;
         let chunk = next;
         if (head.length < 4) {
           head = chunk = Buffer.concat([head, next]);
           if (head.length < 4) continue;
-          // the parser would unpack that too, past the limit
+          // the parser would decompress that too, past the limit
           if (PACKED.has(head.toString("hex", 0, 2))) {
             const twice = new BuildError("The archive is packed twice.");
             fail(twice);
@@ -140,19 +140,19 @@ export async function unpack(
     return { entries, bytes };
   } catch (error) {
     const first = failure ?? error;
-    // what is being written gets nothing more, and would wait for ever
+    // the current write gets no more data, and would wait for ever
     stop.abort();
     await writing.catch(() => {});
     throw explain(first);
   }
 }
 
-/** How gzip and zstd begin. */
+/** Magic numbers of gzip and zstd. */
 const PACKED: ReadonlySet<string> = new Set(["1f8b", "28b5"]);
 
 const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]);
 
-/** A path below the directory, with / between; throws for every other. */
+/** Returns a path below the directory, with / as separator; throws for any other. */
 export function safePath(path: string): string {
   const what = `The archive holds the path ${quote(path)}`;
   // oxlint-disable-next-line no-control-regex -- these are what must not be there

@@ -4,8 +4,8 @@ import type { SourceConfig } from "./schema.ts";
 import { stateError } from "./validate.ts";
 
 /**
- * 400 for a cluster that there is not, a namespace that it does not serve, and for every one while no driver speaks to
- * clusters: what is meant for one must not run here. None has to be named, whatever there is: deployments run here.
+ * Rejects with 400 an unknown cluster, a namespace that it does not serve, and any cluster while no driver supports
+ * them: a deployment for a cluster must not run here. Naming none is always valid: deployments then run here.
  */
 export async function checkListener(
   deps: Pick<ControlDeps, "sql" | "driver">,

@@ -5,7 +5,7 @@ import { findIntegration } from "../integrations/sql.ts";
 import type { SourceConfig } from "./schema.ts";
 import { invalid, stateError } from "./validate.ts";
 
-/** Whether the repository can be asked for at all, and by this integration: 422 for the one, 400 for the other. */
+/** Checks that the repository's address is permitted (422), and that the integration may access it (400). */
 export async function checkRepository(
   deps: Pick<ControlDeps, "sql" | "git" | "settings">,
   tenantId: string,

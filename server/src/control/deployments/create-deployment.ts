@@ -19,8 +19,8 @@ import {
 } from "./validate.ts";
 
 /**
- * A deployment, and its first revision where the body names what to build or run. What the command-line clients
- * create names neither: their first revision comes with the change that follows (contract control-plane §10.1).
+ * Creates a deployment, and its first revision when the body names a source to build or run. Command-line clients name
+ * none: their first revision comes with a later change (contract control-plane §10.1).
  * @returns its id
  */
 export async function createDeployment(deps: ControlDeps, tenantId: string, body: CreateBody): Promise<string> {
@@ -31,7 +31,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   checkCommitSha(body.source_revision_config, null);
   checkSecrets(body.secrets, settings.installation);
   if (revision.source_tarball_path !== null) {
-    // a path belongs to a deployment, and this one is not there yet
+    // upload paths belong to a deployment, and this one does not exist yet
     const loc = ["source_revision_config", "source_tarball_path"];
     throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
   }

@@ -4,8 +4,8 @@ import { type DeleteWishes, lockDeployment, markDeleting } from "./sql.ts";
 import { stateError } from "./validate.ts";
 
 /**
- * From now on it takes no requests and is on its way out; the worker ends what runs and removes what is kept, again
- * and again until nothing is left. A deployment that is on its way out already is deleted once more, harmlessly.
+ * Marks a deployment for deletion; it accepts no more requests. The worker stops its instances and removes its data,
+ * retrying until nothing is left. Repeating this is harmless.
  */
 export async function deleteDeployment(
   deps: ControlDeps,
@@ -28,10 +28,10 @@ export async function deleteDeployment(
   deps.worker.wake();
 }
 
-/** Undefined while it is starting. */
+/** Resolves to undefined while the trace platform is starting. */
 const knownTraces = ({ traces }: ControlDeps) => Promise.race([traces, Promise.resolve(undefined)]);
 
-/** 404 when there is none of them. */
+/** Deletes several deployments. 404 when none of them exists. */
 export async function deleteMany(
   deps: ControlDeps,
   tenantId: string,

@@ -299,7 +299,7 @@ test("all secrets are taken away by a word of their own, because an empty list s
   expect((await call("PATCH", path, { secrets: [{ name: "B", value: "2" }], clear_secrets: true })).status).toBe(200);
   expect(await names()).toEqual(["B"]);
   expect((await call("PATCH", path, { clear_secrets: "yes" })).status).toBe(422);
-  // where something is deployed it is a change like any other
+  // on a deployment with a revision, it is a change like any other
   const first = await deployArchive(call, id, archiveOf({ "readme.md": "no project" }));
   await untilStatus(call, id, first, "BUILD_FAILED");
   const { json } = await call("PATCH", path, { clear_secrets: true });

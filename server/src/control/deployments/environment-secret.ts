@@ -2,7 +2,7 @@ import type { Transaction } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { Secret } from "./schema.ts";
 
-/** Stands for a value that is not shown; sent back, it keeps what is there. */
+/** Placeholder for a hidden value; sent back, it keeps the stored one. */
 export const MASK = "********";
 
 type Of = { purpose: "deployment-env" | "revision-env"; id: string };
@@ -20,7 +20,7 @@ export const storeEnvironment = (
   tx: Transaction,
 ): Promise<void> => secrets.put({ ...of, workspaceId }, JSON.stringify(environment), tx);
 
-/** What is given takes the place of all that was; a masked value is the one that was there. */
+/** Replaces all secrets; a masked value keeps the stored one. */
 export function replaceSecrets(before: Secret[], given: Secret[]): Secret[] {
   const values = new Map(before.map((one) => [one.name, one.value]));
   return given.map(({ name, value }) => ({ name, value: value === MASK ? (values.get(name) ?? value) : value }));

@@ -3,7 +3,7 @@ import { readGitRef } from "../git/git-ref.ts";
 import type { RevisionRow } from "../revisions/sql.ts";
 import type { DeploymentRow } from "./sql.ts";
 
-/** As sent. `secrets`: masked, unless they are to be shown. */
+/** Serializes a deployment. `secrets`: masked, unless they may be shown. */
 export function printDeployment(row: DeploymentRow, secrets: Secret[], url: string): Deployment {
   return {
     id: row.id,
@@ -73,7 +73,7 @@ function branchOf(text: string | null): string | null {
   return ref?.kind === "branch" ? ref.name : null;
 }
 
-/** What is meant where nothing is said (contract control-plane §2.6): limits are twice what is asked for. */
+/** Applies the defaults (contract control-plane §2.6): limits are twice the requests. */
 function withDefaults(spec: SourceConfig["resource_spec"]): Record<string, unknown> {
   const given = Object.fromEntries(Object.entries(spec ?? {}).filter(([, value]) => value != null));
   const cpu = Number(given["cpu"] ?? 1);

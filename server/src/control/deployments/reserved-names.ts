@@ -1,4 +1,4 @@
-/** Variables that the platform sets itself (contract control-plane §2.5); a secret of such a name is refused. */
+/** Variables that the platform sets itself (contract control-plane §2.5); secrets with these names are rejected. */
 const ALWAYS =
   "LANGCHAIN_TRACING_V2 LANGSMITH_TRACING_V2 LANGCHAIN_ENDPOINT LANGCHAIN_PROJECT LANGSMITH_PROJECT " +
   "LANGSMITH_LANGGRAPH_GIT_REPO LANGGRAPH_GIT_REPO_PATH LANGCHAIN_API_KEY LANGGRAPH_HOST_API_KEY " +
@@ -12,14 +12,14 @@ const IN_THE_CLOUD =
   "LANGSMITH_API_KEY LANGSMITH_ENDPOINT POSTGRES_URI_CUSTOM REDIS_URI_CUSTOM PATH PORT MOUNT_PREFIX LSD_ENV " +
   "LSD_DD_API_KEY LSD_DD_ENDPOINT LSD_DEPLOYMENT_TYPE";
 
-/** What would change how the process itself is run, where it listens and who gets in. */
+/** Variables that would change how the process itself runs, where it listens, or its authentication. */
 const OURS = "PORT MOUNT_PREFIX NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH NODE_PATH";
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const RESERVED = names(`${ALWAYS} ${OURS}`);
 const RESERVED_IN_THE_CLOUD = names(IN_THE_CLOUD);
 
-/** Tunables of the agent server begin with HEDDLE_ too; these alone are the user's to choose. */
+/** Tunables of the agent server begin with HEDDLE_ too; only these may be set by the user. */
 const TUNABLE = names("HEDDLE_HOSTS HEDDLE_JOBS HEDDLE_DURABILITY HEDDLE_MULTITASK_STRATEGY HEDDLE_LOG_LEVEL");
 
 export function isReserved(name: string, installation: "self_hosted" | "cloud"): boolean {

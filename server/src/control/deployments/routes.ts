@@ -67,7 +67,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
         return c.json(await print(await find(principal, id)), 201);
       },
     }),
-    // before /v2/deployments/:deployment_id, which would take the word for an id
+    // before /v2/deployments/:deployment_id, which would match the word as an id
     route({
       ...shared,
       ...hosted("/v2/deployments/free-count"),

@@ -19,7 +19,7 @@ export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
 
 const short = storableText.max(1000);
 const count = (min: number, max: number) => z.int().min(min).max(max).nullish();
-/** Cores, to a tenth. */
+/** Cores, rounded to a tenth. */
 const cpu = (max: number) =>
   z
     .number()
@@ -29,7 +29,7 @@ const cpu = (max: number) =>
     .nullish();
 const megabytes = count(128, 1_048_576);
 
-/** Passed on to a driver that knows them: Kubernetes' own words are kept as they are. */
+/** Unknown fields are kept for drivers that support them, such as Kubernetes' own. */
 export const resourceSpec = z
   .looseObject({
     min_scale: count(0, 100),

@@ -1,4 +1,4 @@
-/** What callers ask and write of deployments. */
+/** Statements on deployments for callers. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { DeploymentStatus, ListQuery, Source, SourceConfig } from "./schema.ts";
 
@@ -22,12 +22,12 @@ export interface DeploymentRow {
   active_revision_id: string | null;
   delete_tracing_project: boolean;
   force_delete: boolean;
-  /** What is deployed of its repository: a branch, tag or commit. */
+  /** Deployed reference of its repository: a branch, tag or commit. */
   git_ref: string | null;
   git_config_path: string | null;
   created_at: Date;
   updated_at: Date;
-  /** Of its latest revision. */
+  /** Fields of its latest revision. */
   repo_ref: string | null;
   langgraph_config_path: string | null;
   image_uri: string | null;
@@ -51,7 +51,7 @@ export async function findDeployment(
   return row;
 }
 
-/** Holds the deployment until the transaction ends: whoever changes it comes one after the other. */
+/** Locks the deployment until the transaction ends, which serialises its writers. */
 export async function lockDeployment(
   tx: Transaction,
   tenantId: string,
@@ -62,8 +62,8 @@ export async function lockDeployment(
 }
 
 /**
- * One that is named exactly so comes first, because clients that look for a name read the first page only
- * (contract control-plane §0.12); then the newest.
+ * Lists deployments: an exact match of the name first, because clients that search by name read only the first page
+ * (contract control-plane §0.12); then newest first.
  */
 export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): Promise<DeploymentRow[]> {
   const {
@@ -101,9 +101,9 @@ export interface NewDeployment {
 }
 
 /**
- * Its address bears its name, or one made of it where another workspace has that, or where a host cannot be called so
- * (RFC 1035 §2.3.1: 63 letters, no dash at the end; `xn--` says something else).
- * @returns false when the workspace has one of that name
+ * Inserts a deployment. Its slug is its name, or one derived from it when another workspace has that slug or it is not
+ * a valid host name (RFC 1035 §2.3.1: 63 letters, no dash at the end; `xn--` is reserved).
+ * @returns false when the name is taken in the workspace
  */
 export async function insertDeployment(tx: Transaction, made: NewDeployment): Promise<boolean> {
   const suffix = `-${made.id.replaceAll("-", "").slice(-8)}`;
@@ -134,13 +134,13 @@ export async function updateDeployment(
 }
 
 export interface DeleteWishes {
-  /** With all that was traced in it. */
+  /** Whether to delete the tracing project with all its runs. */
   deleteTracingProject: boolean;
-  /** Even where something of it cannot be removed. */
+  /** Whether to proceed when parts cannot be removed. */
   force: boolean;
 }
 
-/** From now on it is on its way out. What was wished before is not taken back. */
+/** Marks a deployment for deletion. Options set earlier remain set. */
 export async function markDeleting(
   tx: Transaction,
   id: string,
@@ -162,7 +162,7 @@ export type GoingDeployment = Pick<
   "id" | "tenant_id" | "name" | "status" | "delete_tracing_project" | "force_delete"
 >;
 
-/** Deployments whose databases are to be made, or that are to go. */
+/** Lists deployments whose databases have to be created, or that have to be deleted. */
 export const deploymentsToDo = (sql: Sql, limit: number) => sql<GoingDeployment[]>`
   select id, tenant_id, name, status, delete_tracing_project, force_delete from deployments
   where status in ('AWAITING_DATABASE', 'AWAITING_DELETE') order by updated_at limit ${limit}`;

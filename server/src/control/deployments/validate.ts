@@ -1,6 +1,6 @@
 /**
- * What a request for a deployment or revision must be, in the order of contract control-plane §3.4. What can be told
- * from the body alone is 422; what depends on what is stored is 400.
+ * Validates requests for deployments and revisions, in the order of contract control-plane §3.4. Errors detectable from
+ * the body alone are 422; those that depend on stored data are 400.
  */
 import { AppError, type ValidationIssue } from "../../base/errors.ts";
 import { readGitRef } from "../git/git-ref.ts";
@@ -9,7 +9,7 @@ import type { ResourceSpec, RevisionBody, Secret, Source, SourceConfig, SourceRe
 
 export type Installation = "self_hosted" | "cloud";
 
-/** 422 for one field. */
+/** Creates a 422 for one field. */
 export function invalid(loc: (string | number)[], text: string): AppError {
   const issues = [{ type: "value_error", loc: ["body", ...loc], msg: `Value error, ${text}` }];
   return new AppError(422, text, { issues });
@@ -17,7 +17,7 @@ export function invalid(loc: (string | number)[], text: string): AppError {
 
 export const stateError = (text: string): AppError => new AppError(400, text);
 
-/** Of what is set; nulls mean "as it was" in a change, and "none" in a beginning. */
+/** Input for a revision; a null means "unchanged" in a change, and "none" in a creation. */
 export interface RevisionInput {
   repo_ref: string | null;
   langgraph_config_path: string | null;
@@ -36,7 +36,7 @@ export function checkName(name: string): void {
   }
 }
 
-/** Both names of the path; they must not differ. */
+/** Reads the path, which has two names; both must agree. */
 export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefined): RevisionInput {
   const at = "source_revision_config";
   const { langgraph_config_path: ours, graph_config_path: other } = given ?? {};
@@ -56,7 +56,7 @@ export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefi
   };
 }
 
-/** A file inside the project. */
+/** Validates a file path inside the project. */
 function checkPath(loc: string[], path: string): void {
   const parts = path.split("/");
   const escapes = path.startsWith("/") || /^[a-z]:/i.test(path) || parts.includes("..");
@@ -66,7 +66,7 @@ function checkPath(loc: string[], path: string): void {
   }
 }
 
-/** Which fields go with which source. */
+/** Rejects fields that do not belong to the source. */
 export function checkFields(source: Source, revision: RevisionInput): void {
   const at = "source_revision_config";
   const only = (name: keyof RevisionInput, isAllowed: boolean, where: string) => {
@@ -122,7 +122,7 @@ export function checkCreate(
   checkConfig(source, config);
 }
 
-/** @throws 422; of a change the merged state is checked, and that is 400 */
+/** @throws 422; for a change, the merged state is checked, which is 400 */
 export function checkBuildOnPush(source: Source, isOn: boolean, ref: string | null, error = invalid): void {
   if (!isOn) return;
   const loc = ["source_config", "build_on_push"];
@@ -133,10 +133,10 @@ export function checkBuildOnPush(source: Source, isOn: boolean, ref: string | nu
   }
 }
 
-/** What `&&` may join, and nothing else that a shell reads. */
+/** Matches shell syntax other than commands joined by `&&`. */
 const UNSAFE_COMMAND = /["`\\\n\r\0\t|;$><]|(?<!&)&(?:&&)*(?!&)/;
 
-/** What holds for a configuration of the source, new or changed. */
+/** Validates a new or changed configuration of the source. */
 export function checkConfig(source: Source, config: SourceConfig): void {
   if (config.custom_url != null && source !== "external_docker") {
     throw invalid(["source_config", "custom_url"], "can be set for the source external_docker only");
@@ -160,7 +160,7 @@ function checkResources(spec: ResourceSpec, deploymentType: string): void {
   if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
 }
 
-/** Names, and that no name is there twice. All that is wrong is told at once. */
+/** Validates names and their uniqueness. Reports all errors at once. */
 export function checkSecrets(secrets: Secret[], installation: Installation): void {
   const seen = new Set<string>();
   const issues: ValidationIssue[] = [];
@@ -183,7 +183,7 @@ function nameProblem(name: string, seen: ReadonlySet<string>, installation: Inst
 
 const IMMUTABLE = ["integration_id", "repo_url", "deployment_type", "listener_id", "listener_config"] as const;
 
-/** 400 for a changed value; the same one may be sent again. */
+/** Rejects a changed value with 400; the stored one may be sent again. */
 export function checkImmutable(
   stored: { name: string; source: Source; source_config: SourceConfig },
   body: RevisionBody & { name?: string | null | undefined; source?: Source | null | undefined },

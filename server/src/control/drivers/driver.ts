@@ -1,19 +1,19 @@
 /**
- * What builds and runs revisions. The worker decides, a driver does: each call may be made again after a crash of
- * whoever made it, and then finds what there is.
+ * Builds and runs revisions. The worker decides, a driver executes: each call may be repeated after a crash of the
+ * caller, and then finds the existing state.
  */
 import type { Secret, Source, SourceConfig } from "../deployments/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
-/** The revision cannot be built, and another try would end the same; the message is for its owner. */
+/** The revision cannot be built, and a retry would fail alike. The message is for its owner. */
 export class BuildError extends Error {
   override name = "BuildError";
 }
 
 export interface SourceArchive {
-  /** On this machine. */
+  /** Path on this machine. */
   file: string;
-  /** Whether links may be in it, as they are in repositories. They may lead nowhere but within it. */
+  /** Whether it may contain links, as repositories do. They may point only into the archive. */
   withLinks: boolean;
 }
 
@@ -22,13 +22,13 @@ export interface BuildOrder {
   revisionId: string;
   source: Source;
   config: SourceConfig;
-  /** Path of langgraph.json in the project; empty where an image is run. */
+  /** Path of langgraph.json in the project; empty for an image. */
   configPath: string;
-  /** The project, as gzip of tar; null where there is nothing to unpack. */
+  /** The project as tar.gz; null when there is nothing to unpack. */
   archive: SourceArchive | null;
-  /** The image, where one is run. */
+  /** Image to run, if any. */
   imageUri: string | null;
-  /** The revision's environment: `image_pull_secrets` name those that hold credentials of registries. */
+  /** The revision's environment. `image_pull_secrets` names the entries that hold registry credentials. */
   secrets: Secret[];
 }
 
@@ -36,17 +36,17 @@ export interface InstanceOrder {
   id: string;
   deploymentId: string;
   revisionId: string;
-  /** Whose build. */
+  /** Id of the build to run. */
   artifactId: string;
-  /** Path of langgraph.json in the project; empty where an image is run. */
+  /** Path of langgraph.json in the project; empty for an image. */
   configPath: string;
   config: SourceConfig;
   port: number;
-  /** What the platform and the deployment's owner have set; nothing of this process's own. */
+  /** Variables set by the platform and the deployment's owner; none of this process's own. */
   environment: Record<string, string>;
 }
 
-/** A process beyond its pid; of what runs elsewhere the pid is 0, and `started` names it. */
+/** Identity of a process beyond its pid. For remote instances the pid is 0, and `started` identifies them. */
 export interface InstanceProcess {
   pid: number;
   started: string;
@@ -54,45 +54,48 @@ export interface InstanceProcess {
 
 export interface InstanceUsage {
   memory_bytes: number;
-  /** Of one core, since the call before; null at the first. */
+  /** Percent of one core since the previous call; null at the first. */
   cpu_percent: number | null;
 }
 
 export interface Driver {
   readonly kind: "process" | "container" | "kubernetes";
-  /** What it can deploy. */
+  /** Sources that it can deploy. */
   readonly sources: readonly Source[];
-  /** From the beginning, whatever an attempt before has left. Throws BuildError, or what can heal. */
+  /** Builds from scratch, whatever an earlier attempt has left. Throws BuildError, or an error that may be retried. */
   build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void>;
   hasBuild(artifactId: string): boolean;
   deleteBuild(artifactId: string): Promise<void>;
-  /** Builds that there are, by their ids. */
+  /** Ids of existing builds. */
   listBuilds(): Promise<string[]>;
   start(order: InstanceOrder): Promise<InstanceProcess>;
-  /** What a start that was cut short has left: its process, or the certainty that there will be none. */
+  /** Recovers an interrupted start: returns its process, or null when there is none and never will be. */
   recover(instanceId: string): Promise<InstanceProcess | null>;
   lives(process: InstanceProcess): boolean;
-  /** Asks it to end, and ends it after `graceMs`, with all that it has started. */
+  /** Requests shutdown, and kills the instance with all of its processes after `graceMs`. */
   stop(process: InstanceProcess, graceMs: number): Promise<void>;
   usage(process: InstanceProcess): Promise<InstanceUsage | null>;
-  /** What it has printed since `offset`; `next` is where to go on. */
+  /** Reads output from `offset` on; `next` is the offset to continue from. */
   readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
-  /** Forgets an instance that has ended. */
+  /** Removes an ended instance. */
   discard(instanceId: string): Promise<void>;
-  /** Removes what it keeps for a deployment besides builds and instances, which are gone by then. */
+  /** Removes a deployment's remaining state. Its builds and instances are gone by then. */
   forget?(deploymentId: string): Promise<void>;
-  /** Deployments that it keeps something for, by their ids. */
+  /** Ids of deployments with such state. */
   listPlaces?(): Promise<string[]>;
-  /** How processes of deployments are isolated. */
+  /** Isolation of deployments' processes. */
   readonly isolation?: { kind: "bubblewrap" | "user" | "none"; explanation: string };
-  /** What there is of instances, alive or not, by their ids. */
+  /** Ids of known instances, alive or not. */
   listInstances(): Promise<string[]>;
-  /** Since when nobody can tell how instances of a build are, in milliseconds of `performance.now()`; null while one can. */
+  /**
+   * Time since which the instances of a build cannot be observed, in milliseconds of `performance.now()`; null while
+   * they can.
+   */
   unseenSince?(artifactId: string): number | null;
-  /** Since when the engine that it drives has not answered, in ms since 1970; null while it does. */
+  /** Time since which the engine has not answered, in ms since 1970; null while it does. */
   awaySince?(): number | null;
   /** Digests of a deployment's pushed images that may run again. */
   imageDigests?(deploymentId: string): Promise<string[]>;
-  /** Lets go of what it holds; what it runs goes on. */
+  /** Releases its resources; instances keep running. */
   close?(): void;
 }

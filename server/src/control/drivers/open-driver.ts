@@ -10,7 +10,7 @@ import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
 import { SeveralDrivers } from "./several-drivers.ts";
 
-/** What a registry without accounts of its own calls whoever comes with a token (contract control-plane §3.6). */
+/** User name for token access to a registry without user accounts (contract control-plane §3.6). */
 const TOKEN_USER = "oauth2accesstoken";
 
 export interface OpenDriverOptions {
@@ -23,11 +23,11 @@ export interface OpenDriverOptions {
   settings: ControlSettings;
 }
 
-/** Processes always; containers too where there is an engine. */
+/** Opens the process driver, and the container driver too when an engine is configured. */
 export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
   const { directory, launcher, place, log, outbound, settings } = options;
   const chosen = await chooseIsolation({ directory, launcher, settings });
-  // where containers run deployments, this is of none but older builds
+  // where containers run deployments, this covers only older builds
   if (chosen.isolation.kind === "none" && settings.driver === "process") log.warn(chosen.explanation);
   const processes = new ProcessDriver({ directory, launcher, settings, ...chosen });
   const engine = settings.containerEngine ?? (settings.driver === "container" ? DEFAULT_ENGINE : undefined);

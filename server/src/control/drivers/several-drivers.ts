@@ -4,8 +4,8 @@ import { type ContainerDriver, isContainer } from "./container/container-driver.
 import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "./driver.ts";
 
 /**
- * Processes and containers side by side: images run in containers, source code where the setting says. What was built
- * or started before the setting changed stays with who did it.
+ * Combines processes and containers: images run in containers, source code where the setting specifies. Builds and
+ * instances from before a change of the setting stay with their driver.
  */
 export class SeveralDrivers implements Driver {
   readonly kind;

@@ -1,7 +1,7 @@
 /**
- * Headers of a deployment's answer as callers get them. Below `/d/<deployment>` a deployment shares the platform's
- * origin, so a browser shows its pages in a sandbox with an origin of their own, and headers that count for a whole
- * origin are withheld. With a host of its own a deployment only has to be kept from cookies of other hosts.
+ * Filters the headers of a deployment's response. Below `/d/<deployment>` a deployment shares the platform's origin, so
+ * its pages are sandboxed into an opaque origin, and headers that affect the whole origin are dropped. On its own host,
+ * a deployment is only kept from cookies of other hosts.
  */
 import type { IncomingMessage } from "node:http";
 
@@ -10,19 +10,19 @@ import { ownCookie } from "./own-cookie.ts";
 import type { Way } from "./way.ts";
 
 /**
- * Without `allow-same-origin`: scripts run, but the control API takes the page for a foreign one. A second policy
- * beside a deployment's own: browsers enforce both, and sandboxes add up (CSP3 §6.3.2).
+ * Omits `allow-same-origin`: scripts run, but the control API sees the page as a foreign one. Sent in addition to a
+ * deployment's own policy: browsers enforce both, and sandboxes combine (CSP3 §6.3.2).
  */
 const SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
 
-/** Types that no browser runs anything in. What is not listed, and what has no type, is treated as a page. */
+/** Types in which no browser runs scripts. Unlisted and missing types are treated as pages. */
 const INERT = /^(application\/(json|[\w.-]+\+json|x-ndjson|octet-stream)|text\/(event-stream|plain))\s*(;[^,]*)?$/i;
 
 const OF_THE_WHOLE_ORIGIN = new Set([
   "accept-ch",
   "alt-svc",
   "clear-site-data",
-  // ends the navigation to a sandboxed page
+  // aborts the navigation to a sandboxed page
   "cross-origin-opener-policy",
   "cross-origin-opener-policy-report-only",
   "nel",
@@ -35,10 +35,13 @@ const OF_THE_WHOLE_ORIGIN = new Set([
   "use-as-dictionary",
 ]);
 
-/** Kinds of data that are cleared of one origin alone; cookies are cleared of the whole domain. */
+/** Kinds of data that are cleared per origin; cookies are cleared for the whole domain. */
 const CLEARED_BY_ORIGIN = ['"cache"', '"storage"', '"executionContexts"'];
 
-/** Several of one name stay several. A redirect within the agent server leads to below the deployment's address. */
+/**
+ * Returns a deployment's response headers; repeated names remain repeated. A redirect within the agent server gets the
+ * deployment's prefix.
+ */
 export function headersFromDeployment(answered: IncomingMessage, way: Way): string[] {
   const { prefix } = way;
   const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
@@ -55,12 +58,12 @@ export function headersFromDeployment(answered: IncomingMessage, way: Way): stri
   }
   if (prefix === "") return headers;
   headers.push("X-Content-Type-Options", "nosniff");
-  // of several types browsers take the last
+  // of several types browsers use the last
   if (types.length !== 1 || !INERT.test(types[0]!)) headers.push("Content-Security-Policy", SANDBOX);
   return headers;
 }
 
-/** Headers of an agreement on another protocol, which no browser shows. */
+/** Returns the headers of a protocol upgrade, which no browser renders. */
 export function upgradeHeaders(raw: string[], way: Way): string[] {
   return pairs(raw).flatMap(([name, value]) => {
     const kept = passed(name.toLowerCase(), value, way);
@@ -68,10 +71,10 @@ export function upgradeHeaders(raw: string[], way: Way): string[] {
   });
 }
 
-/** Returns the value that callers get; undefined for none. */
+/** Returns the value to forward; undefined to drop the header. */
 function passed(name: string, value: string, way: Way): string | undefined {
   if (name === "set-cookie") return ownCookie(value, way);
-  // a browser asks for a password, or shows what it has, in the name of the whole origin
+  // a browser prompts for a password, or sends a stored one, for the whole origin
   if (way.prefix !== "" && name === "www-authenticate" && !/^bearer\b/i.test(value)) return undefined;
   if (way.prefix !== "") return OF_THE_WHOLE_ORIGIN.has(name) || name === "x-content-type-options" ? undefined : value;
   if (name !== "clear-site-data") return value;

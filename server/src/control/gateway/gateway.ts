@@ -11,6 +11,7 @@ import type { Duplex } from "node:stream";
 
 import { AppError } from "../../base/errors.ts";
 import { type ClientIpSettings, normalizeAddress, trustOf } from "../../base/http/client-ip.ts";
+import type { PeerCheck } from "../../base/http/confined-peers.ts";
 import { markKnown } from "../../base/http/connection-guard.ts";
 import { discard } from "../../base/http/websocket.ts";
 import type { Log } from "../../base/log.ts";
@@ -25,6 +26,8 @@ export interface GatewayOptions {
   log: Log;
   /** Which of the platform's keys and session tokens deployments get; all of them where absent. */
   mayPass?: CredentialRule;
+  /** Tells deployments from other programs of this machine, which need no key; absent where all do. */
+  mustShowKey?: PeerCheck | undefined;
   settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
     ClientIpSettings,
     "trustedProxies"
@@ -85,7 +88,14 @@ export class Gateway {
     if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
       throw new AppError(403, "Deployments below a path have no service workers. Set HEDDLE_GATEWAY_DOMAIN.");
     }
-    const { mayPass = () => true } = this.#options;
+    const { mayPass = () => true, mustShowKey } = this.#options;
+    // behind this gateway a deployment would be the platform to its neighbour
+    if (await mustShowKey?.(request.socket)) {
+      throw new AppError(
+        403,
+        "On a platform without keys deployments cannot call each other. Set HEDDLE_AUTH=required and give the caller a key.",
+      );
+    }
     const isFromProxy = this.#isFromProxy(request);
     const place = { way, workspaceId, mayPass, isFromProxy };
     const headers = await headersForDeployment(request, place);

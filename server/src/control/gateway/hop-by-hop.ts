@@ -1,4 +1,4 @@
-/** Headers between two neighbours on the way; never passed on (RFC 9110 §7.6.1). */
+/** Hop-by-hop headers, which are never forwarded (RFC 9110 §7.6.1). */
 export const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",

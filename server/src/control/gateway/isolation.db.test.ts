@@ -1,4 +1,4 @@
-/** The fence between a deployment and the platform that shares its host, before a deployment that does its worst. */
+/** Isolation between a deployment and the platform on the same host, against a hostile deployment. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -45,7 +45,7 @@ interface Got {
   body: string;
 }
 
-/** Keeps headers apart that `fetch` would join, and may name any host. */
+/** Sends a request with separate headers that `fetch` would join, and any host. */
 function ask(where: TestControlPlane, path: string, headers: Record<string, string | string[]> = {}): Promise<Got> {
   const { port } = new URL(where.url);
   return new Promise((resolve, reject) => {
@@ -108,7 +108,7 @@ test("a key reaches a deployment only when the deployment's workspace may know i
     expect(await passed({ "x-api-key": a.admin, authorization: `bearer   ${key}` })).toEqual([a.admin, undefined]);
   }
   expect(await passed({ authorization: "Basic dXNlcjpwYXNz" })).toEqual([undefined, "Basic dXNlcjpwYXNz"]);
-  // a header that names another workspace does not make its key a deployment's
+  // a header that names another workspace does not let its key pass
   expect(await passed({ "x-api-key": b.admin, "x-tenant-id": b.workspaceId })).toEqual([undefined, undefined]);
   await upgrade(`x-api-key: ${b.admin}\r\n`);
   expect(seen).not.toHaveProperty("x-api-key");
@@ -187,7 +187,7 @@ test("below a path what a browser shows is a sandbox without an origin", async (
     });
   }
   expect((await show({})).policies).toEqual([sandbox]);
-  // browsers take the last of several
+  // of several types browsers use the last
   expect((await show({ "content-type": ["application/json", "text/html"] })).policies).toEqual([sandbox]);
   expect((await show({ "content-type": "application/json, text/html" })).policies).toEqual([sandbox]);
   const own = "default-src 'self'; sandbox allow-same-origin allow-scripts";
@@ -253,7 +253,7 @@ test("a deployment with a host of its own has an origin, and reaches no other by
   expect(headers).toMatchObject({ "clear-site-data": '"cache", "storage"', "service-worker-allowed": "/" });
   answer = (_, response) => void response.writeHead(200, { "clear-site-data": '"*"' }).end();
   expect((await ask(hosts, "/", { host })).headers["clear-site-data"]).not.toMatch(/cookies|\*/);
-  // the same deployment by its path is on the platform's origin
+  // the same deployment, reached by its path, is on the platform's origin
   answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end();
   expect((await ask(hosts, "/d/evil/", { host: "control.example" })).policies).toHaveLength(1);
   await hosts.stop();

@@ -2,8 +2,8 @@ import { PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
 import type { Way } from "./way.ts";
 
 /**
- * Returns a deployment's `Set-Cookie` so that browsers send the cookie to this deployment alone: below its path, or to
- * its host. Undefined for a cookie with a name of the platform's.
+ * Rewrites a deployment's `Set-Cookie` so that browsers send the cookie to this deployment only: below its path, or to
+ * its host. Undefined for a cookie with one of the platform's names.
  */
 export function ownCookie(text: string, way: Way): string | undefined {
   const [pair = "", ...rest] = text.split(";").map((part) => part.trim());
@@ -18,7 +18,7 @@ export function ownCookie(text: string, way: Way): string | undefined {
   return [pair, ...kept, ...pathAttribute(path, way)].join("; ");
 }
 
-/** The name that the cookie has when it is sent. One without a name is sent as its value, which may hold a `=`. */
+/** Returns the name under which the cookie is sent. A nameless one is sent as its value, which may contain a `=`. */
 function sentName(pair: string): string {
   const text = pair.startsWith("=") ? pair.slice(1) : pair;
   return text.split("=", 1)[0]!.trim();
@@ -30,7 +30,10 @@ function isWithin(domain: string, way: Way): boolean {
   return name === way.shown || name.endsWith(`.${way.shown}`);
 }
 
-/** Empty where the browser's default, the directory of the request, is below the deployment's path (RFC 6265 §5.1.4). */
+/**
+ * Returns a Path attribute; none when the browser's default, the directory of the request, is below the deployment's
+ * path (RFC 6265 §5.1.4).
+ */
 function pathAttribute(path: string | undefined, { prefix, path: requested }: Way): string[] {
   if (prefix === "") return [];
   if (path?.startsWith("/")) {

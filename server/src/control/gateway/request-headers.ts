@@ -1,4 +1,4 @@
-/** Headers of a request as a deployment gets them: without the platform's credentials, with the client's address. */
+/** Headers of a request to a deployment: without the platform's credentials, with the client's address. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 import { normalizeAddress } from "../../base/http/client-ip.ts";
@@ -8,10 +8,10 @@ import type { Way } from "./way.ts";
 
 export interface RequestPlace {
   way: Way;
-  /** The workspace of the deployment. */
+  /** Workspace of the deployment. */
   workspaceId: string;
   mayPass: CredentialRule;
-  /** Whether headers that a proxy adds may be believed. */
+  /** Whether forwarding headers of a proxy are trusted. */
   isFromProxy: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function headersForDeployment(
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
   }
-  // the length or its absence is the body's framing, which is ours to choose
+  // the gateway chooses the body's framing itself
   if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
   const cookie = withoutPlatformCookies(request.headers.cookie);
   if (cookie === undefined) delete headers["cookie"];
@@ -33,7 +33,7 @@ export async function headersForDeployment(
   const peer = normalizeAddress(request.socket.remoteAddress ?? "") ?? "";
   const before = request.headers["x-forwarded-for"];
   headers["x-forwarded-for"] = before === undefined ? peer : `${String(before)}, ${peer}`;
-  // what anybody could have written is not handed on
+  // without a trusted proxy, these may be forged
   if (!isFromProxy) {
     delete headers["x-forwarded-host"];
     delete headers["x-forwarded-proto"];
@@ -45,7 +45,7 @@ export async function headersForDeployment(
   return headers;
 }
 
-/** Returns the path of a request without parameters that bear a credential which the deployment may not have. */
+/** Removes query parameters with credentials that the deployment may not receive. */
 export async function pathForDeployment(path: string, { workspaceId, mayPass }: RequestPlace): Promise<string> {
   const at = path.indexOf("?");
   if (at < 0 || !MAY_HOLD_CREDENTIAL.test(path)) return path;
@@ -56,7 +56,7 @@ export async function pathForDeployment(path: string, { workspaceId, mayPass }: 
   return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join("&")}`;
 }
 
-/** Cheap: most paths hold none. Percent signs may hide one. */
+/** Cheap pre-check, as most paths hold no credential. Percent-encoding may hide one. */
 const MAY_HOLD_CREDENTIAL = /heddle_|lsv2_|%/i;
 
 function decoded(text: string): string {

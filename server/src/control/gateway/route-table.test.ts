@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Sql } from "../../base/db/connect.ts";
 import { RouteTable } from "./route-table.ts";
 
-/** Answers of a database, given in the order that a test wants. */
+/** Simulates a database whose answers arrive in the order chosen by a test. */
 function slowDatabase() {
   const asked: ((ports: number[]) => void)[] = [];
   const sql = () =>

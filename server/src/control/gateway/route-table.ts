@@ -1,14 +1,14 @@
-/** Where requests go: in memory, so that a request costs no query. Read anew whenever something has changed. */
+/** Routing table, in memory, so that a request costs no query. Reloaded after every change. */
 import type { Sql } from "../../base/db/connect.ts";
 
 export interface Target {
   deploymentId: string;
   tenantId: string;
-  /** Whether it is on its way out. */
+  /** Whether it is being deleted. */
   isGoing: boolean;
-  /** Whether it has ever had something to go to. */
+  /** Whether it has ever had a serving revision. */
   isServing: boolean;
-  /** Of the revision that serves, healthy. */
+  /** Healthy instances of the serving revision. */
   instances: { id: string; port: number }[];
 }
 
@@ -37,7 +37,9 @@ export class RouteTable {
     this.#place = place;
   }
 
-  /** Shows what is so when it is called, or something newer: answers that overtake one another don't turn it back. */
+  /**
+   * Loads the state at the time of the call, or a newer one: results that arrive out of order never replace newer ones.
+   */
   async refresh(): Promise<void> {
     const sql = this.#sql;
     const mine = ++this.#asked;
@@ -68,7 +70,7 @@ export class RouteTable {
     return this.#targets.get(slug);
   }
 
-  /** One of the instances, by turns, but for those in `not`. */
+  /** Picks an instance round-robin, except those in `not`. */
   pick(target: Target, not: ReadonlySet<string>): { id: string; port: number } | undefined {
     const free = target.instances.filter((one) => !not.has(one.id));
     return free[this.#turn++ % Math.max(1, free.length)];
@@ -86,7 +88,7 @@ export class RouteTable {
     });
   }
 
-  /** @returns what to call when the request is over */
+  /** @returns a function to call when the request is over */
   enter(instanceId: string): () => void {
     this.#inFlight.set(instanceId, this.inFlight(instanceId) + 1);
     let isOver = false;

@@ -1,6 +1,6 @@
 import { integer } from "../../base/config/options.ts";
 
-/** The way to deployments. */
+/** Settings of the gateway to deployments. */
 export const gatewayOptions = {
   gatewayHoldSeconds: integer({
     env: ["HEDDLE_GATEWAY_HOLD_SECONDS"],

@@ -1,19 +1,19 @@
-/** What a request is for, by its address. */
+/** Target of a request, derived from its address. */
 export interface Way {
-  /** Null: it is for a deployment, and there can be none of that name. */
+  /** Null when the address is a deployment's, but its name is invalid. */
   slug: string | null;
-  /** Behind the deployment's address, with its query. */
+  /** Path below the deployment's address, with its query. */
   path: string;
-  /** Of the deployment's address; empty where the host alone says which one it is. */
+  /** Path prefix of the deployment's address; empty when the host alone identifies it. */
   prefix: string;
-  /** As people know it. */
+  /** Address for messages. */
   shown: string;
 }
 
 const PATH = /^\/d\/([a-z0-9][a-z0-9-]{0,79})(\/.*|\?.*)?$/;
 const LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** `/d/<deployment>/…`; null when it is for the control plane itself. */
+/** Matches `/d/<deployment>/…`; null when the request is for the control plane itself. */
 export function wayByPath(url: string): Way | null {
   const [, slug, path] = PATH.exec(url) ?? [];
   if (slug === undefined) return null;
@@ -22,14 +22,14 @@ export function wayByPath(url: string): Way | null {
 }
 
 /**
- * `<deployment>.<domain>`, whatever the path; on every other host by path. What is below the domain is never the
- * control plane: a page of a deployment and its API are of different origins.
+ * Matches `<deployment>.<domain>`, whatever the path; on any other host, by path. Hosts below the domain never reach
+ * the control plane: a deployment's page and the API have different origins.
  */
 export function wayByHost(domain: string, hostHeader: string, url: string): Way | null {
   const host = hostHeader.trim().toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
   if (!host.endsWith(`.${domain}`)) return wayByPath(url);
   const label = host.slice(0, -domain.length - 1);
-  // `*` is asked of servers, and an address in full of proxies (RFC 9112 §3.2)
+  // `*` addresses a server itself, and the absolute form a proxy (RFC 9112 §3.2)
   const path = url.startsWith("/") ? url : url.startsWith("?") ? `/${url}` : "/";
   return { slug: LABEL.test(label) ? label : null, path, prefix: "", shown: host };
 }

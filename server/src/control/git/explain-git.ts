@@ -1,7 +1,7 @@
 import { BuildError } from "../drivers/driver.ts";
 import type { GitError } from "./run-git.ts";
 
-/** Git's words by what they mean for the owner of a deployment. */
+/** Translations of git's error messages for the deployment's owner. */
 const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => string][] = [
   [
     /could not read (Username|Password)|Authentication failed|terminal prompts disabled|HTTP.* 401|error: 401/i,
@@ -23,7 +23,7 @@ const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => st
   [/certificate|SSL|TLS/i, (repository, said) => `The certificate of ${repository} is not accepted: ${said}`],
 ];
 
-/** Final where another try would end the same; otherwise an error that is tried again. */
+/** Returns a BuildError when a retry would fail alike; otherwise an error that is retried. */
 export function explainGit(error: GitError, repository: string): Error {
   const said = error.message.split("\n").at(-1) ?? "";
   const known = KNOWN.find(([pattern]) => pattern.test(error.message));

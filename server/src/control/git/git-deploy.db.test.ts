@@ -1,4 +1,4 @@
-/** Deployments of repositories, from a Git server as hosts have it. */
+/** Deployments of repositories, from a Git server like those of real hosts. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -67,7 +67,7 @@ test("a branch is deployed with a token, then a tag, then a commit, and nothing 
     expect(`${changed.status} ${changed.text}`).toMatch(/^200/);
     return changed.json.latest_revision_id;
   };
-  // what is sent again as it is stored is accepted, and says nothing
+  // a stored value may be sent again, and changes nothing
   expect(await patch({ repo_commit_sha: first })).toBe(revision);
   const byTag = await patch({ repo_ref: "refs/tags/v1" });
   const tagged = (await call("GET", `/v2/deployments/${id}`)).json;
@@ -131,7 +131,7 @@ test("one that was lost while its commit was looked up is looked up again", asyn
   const sha = repository.commit({ "readme.md": "" });
   const { id } = await failing("lost", { repo_url: repository.url }, "main", "BUILD_FAILED");
   const lost = crypto.randomUUID();
-  // as a control plane leaves it that is killed there, when another has noticed
+  // the state left by a control plane killed at this point, once another has noticed
   await sql`insert into revisions (id, deployment_id, number, source, source_config, repo_ref, langgraph_config_path, status)
     select ${lost}, deployment_id, 2, source, source_config, repo_ref, langgraph_config_path, 'INTERRUPTED'
     from revisions where deployment_id = ${id}`;

@@ -1,16 +1,16 @@
-/** What a deployment is built of, as a request names it (service-interface §2.1, contract control-plane §2.3). */
+/** Git reference of a deployment, as named in a request (service-interface §2.1, contract control-plane §2.3). */
 export type GitRef =
-  /** Whatever the branch or tag names at the time. */
+  /** Resolved to the commit that the branch or tag names at the time. */
   | { kind: "branch" | "tag"; name: string; full: string }
-  /** A commit by its whole hash: our extension. */
+  /** A commit by its full hash: our extension. */
   | { kind: "commit"; sha: string };
 
 const HASH = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * A branch by its bare name, a tag as `refs/tags/<tag>`, a commit as its whole hash. Names are those that git allows
- * (git-check-ref-format), and none that begins with a dash, which a program could take for an option.
- * @returns null for what is none of these
+ * Parses a branch by its bare name, a tag as `refs/tags/<tag>`, a commit as its full hash. Names must be valid for git
+ * (git-check-ref-format), and must not begin with a dash, which a program could take for an option.
+ * @returns null when invalid
  */
 export function readGitRef(text: string): GitRef | null {
   if (HASH.test(text)) return { kind: "commit", sha: text };
@@ -28,6 +28,6 @@ function isRefName(name: string): boolean {
   return name.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.endsWith(".lock"));
 }
 
-/** As people read it. */
+/** Describes a reference for messages. */
 export const describeRef = (ref: GitRef): string =>
   ref.kind === "commit" ? `the commit ${ref.sha}` : `the ${ref.kind} ${ref.name}`;

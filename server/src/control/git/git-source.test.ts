@@ -1,4 +1,4 @@
-/** What git is made to do, and what hosts cannot make it do. */
+/** Commands and limits of git, and attacks by hosts. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -55,7 +55,7 @@ const log: BuildLog & { lines: string[] } = {
 };
 const at = (repoUrl: string) => ({ repoUrl, credentials: null });
 
-/** Names of what is in the archive. */
+/** Fetches a commit and returns the names in its archive. */
 async function fetchNames(from: GitSource, repoUrl: string, ref: string, sha: string): Promise<string[]> {
   let names: string[] = [];
   const order = { id: crypto.randomUUID(), place: at(repoUrl), ref, sha, log, signal: never };
@@ -70,7 +70,7 @@ test("a commit is fetched by its hash alone, while its branch moves on", async (
   const first = repository.commit({ "a.txt": "1" });
   repository.commit({ "b.txt": "2" });
   expect(await fetchNames(source(), repository.url, "main", first)).toEqual(["a.txt"]);
-  // servers of the old protocol hand out nothing but the branch's own commit, with what came before it
+  // servers of the old protocol serve only the branch's own commit, with its history
   host.isOld = true;
   expect(await fetchNames(source(), repository.url, "main", first)).toEqual(["a.txt"]);
   expect(readdirSync(join(directory, "git"))).toEqual([]);

@@ -1,9 +1,9 @@
 /**
- * Repositories as sources of projects. The system's git fetches them, because it is what the hosts are tested with;
- * plainly spawned, because what is wanted of it is its environment, its limits and its end, not its commands in
- * another language. A name is resolved and judged here, and git is bound to the addresses that were judged.
+ * Fetches repositories as sources of projects, with the system's git, because hosts are tested with it. It is spawned
+ * directly, because we need control of its environment, limits and end rather than a wrapper of its commands. Names are
+ * resolved and checked here, and git is pinned to the checked addresses.
  *
- * A commit is handed on as an archive, so that what holds for uploads (sizes, counts, paths) holds for repositories.
+ * A commit is passed on as an archive, so that the checks of uploads (sizes, counts, paths) apply to repositories too.
  */
 import { createWriteStream } from "node:fs";
 import { chmod, mkdir, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
@@ -26,10 +26,10 @@ import { isBelow, readRepository } from "./repository.ts";
 import { GitError, type GitOrder, runGit } from "./run-git.ts";
 import type { GitSettings } from "./settings.ts";
 
-/** A repository, and who asks for it. */
+/** A repository, and the credentials to access it. */
 export interface GitPlace {
   repoUrl: string;
-  /** Null: nobody is named, as for public repositories. */
+  /** Null for anonymous access, as for public repositories. */
   credentials: { username: string; token: string } | null;
 }
 
@@ -44,7 +44,7 @@ type Access = Pick<GitOrder, "config" | "protocol"> & { url: string; environment
 
 const ASK_SECONDS = 30;
 const MIB = 1024 * 1024;
-/** The first with http.curloptResolve, by which an address is pinned. */
+/** The first version with http.curloptResolve, which pins addresses. */
 const OLDEST = [2, 37] as const;
 
 export class GitSource {
@@ -61,12 +61,15 @@ export class GitSource {
       .map((root) => resolve(root));
   }
 
-  /** Throws AppError (422) for an address that is none of ours to fetch from. */
+  /** Throws AppError (422) for an address that must not be fetched. */
   check(repoUrl: string): void {
     readRepository(repoUrl, this.#options.outbound, this.#localRoots);
   }
 
-  /** What the reference names now, as a commit's hash. Throws BuildError when there is no such thing or no way to it. */
+  /**
+   * Resolves a reference to a commit's hash. Throws BuildError when it does not exist or the repository is
+   * inaccessible.
+   */
   async resolve(place: GitPlace, refText: string, signal: AbortSignal): Promise<string> {
     const ref = readRef(refText);
     await this.#checkVersion(signal);
@@ -92,8 +95,8 @@ export class GitSource {
   }
 
   /**
-   * Fetches one commit and nothing before it, and hands it to `use` as gzip of tar. It is there until that resolves.
-   * @param id of the revision, which is fetched once at a time
+   * Fetches one commit without history, and passes it to `use` as a tar.gz, which exists until that resolves.
+   * @param id the revision's id; fetched only once at a time
    */
   async withArchive(
     order: { id: string; place: GitPlace; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
@@ -117,13 +120,13 @@ export class GitSource {
           await run([...inside, "fetch", ...args], { onMessage });
         } catch (error) {
           const { gitMaxMb } = this.#options.settings;
-          // whoever of git's processes met the limit has said nothing
+          // the git process that exceeded the limit printed nothing
           if ((await largestIn(join(repository, "objects", "pack"))) < gitMaxMb * MIB) throw error;
           throw new BuildError(`${shown(place.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`);
         }
       };
       await fetch(sha, 1).catch(async (error: unknown) => {
-        // servers of the old protocol hand out nothing but what a reference names
+        // servers of the old protocol serve only commits that a reference names
         if (!(error instanceof GitError) || !NOT_BY_HASH.test(error.message)) throw error;
         if (ref.kind === "commit") return;
         await fetch(ref.full, 1);
@@ -141,7 +144,7 @@ export class GitSource {
     }).catch(this.#explain(place));
   }
 
-  /** Takes away what fetches have left that ended with their process. */
+  /** Removes leftovers of fetches whose process died. */
   async clear(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true });
   }
@@ -151,7 +154,7 @@ export class GitSource {
   }
 
   async #archive(run: Run, inside: string[], sha: string, file: string): Promise<void> {
-    // what a repository says of archives is meant for its releases
+    // a repository's export attributes are meant for its releases
     await mkdir(join(inside[1]!, "info"), { recursive: true });
     await writeFile(join(inside[1]!, "info", "attributes"), "* -export-ignore -export-subst -filter\n");
     const { unpackMaxMb } = this.#options.settings;
@@ -194,7 +197,7 @@ export class GitSource {
     };
   }
 
-  /** How git gets there: the address, bound to what was judged, with what the host wants to see. */
+  /** Prepares git's access: the address, pinned to the checked IP addresses, and the credentials. */
   async #access({ repoUrl, credentials }: GitPlace, home: string): Promise<Access> {
     const { outbound } = this.#options;
     try {
@@ -223,20 +226,20 @@ export class GitSource {
     }
   }
 
-  /** Through links and mounts: what counts is where it really is. */
+  /** Prepares access to a local repository. Checks its real path, after links and mounts. */
   async #localAccess(path: string, home: string): Promise<Access> {
     const real = await realpath(path).catch(() => null);
     if (real === null) throw new BuildError(`There is no repository at ${path}.`);
     const roots = await Promise.all(this.#localRoots.map((root) => realpath(root).catch(() => root)));
     if (!isBelow(real, roots))
       throw new BuildError(`${path} leads out of the directories that HEDDLE_GIT_LOCAL names.`);
-    // it may be another user's, as the operator knows; git's own child reads no configuration but files
+    // it may belong to another user, as the operator knows; git's child processes read configuration from files only
     const file = join(home, "config");
     await writeFile(file, `[safe]\n\tdirectory = *\n`, { mode: 0o600 });
     return { url: `file://${real}`, config: [], protocol: "file", environment: { GIT_CONFIG_GLOBAL: file } };
   }
 
-  /** Once: the program is there, and new enough to be bound to addresses. */
+  /** Checks once that git exists and is new enough to pin addresses. */
   #checkVersion(signal: AbortSignal): Promise<void> {
     this.#version ??= this.#readVersion(signal).catch((error: unknown) => {
       this.#version = undefined;
@@ -265,7 +268,9 @@ export class GitSource {
 type Run = (args: string[], more?: Partial<GitOrder>) => Promise<string>;
 
 const NOT_BY_HASH = /not our ref|unadvertised object|does not allow request/i;
-/** How far a branch may have moved on while its commit waited for its build, on servers of the old protocol. */
+/**
+ * Depth of a second fetch on servers of the old protocol: how far a branch may have moved while its build was queued.
+ */
 const DEEPER = 100;
 
 const has = (run: Run, inside: string[], sha: string): Promise<boolean> =>
@@ -277,7 +282,7 @@ const has = (run: Run, inside: string[], sha: string): Promise<boolean> =>
     },
   );
 
-/** Bytes. */
+/** Returns the size of the largest file, in bytes. */
 async function largestIn(directory: string): Promise<number> {
   const names = await readdir(directory).catch((): string[] => []);
   const sizes = await Promise.all(
@@ -297,7 +302,7 @@ function readRef(text: string): GitRef {
   return ref;
 }
 
-/** What a clone would have had besides. */
+/** Warns of parts that a clone would include: submodules and Git LFS files. */
 async function warnOfTheRest(run: Run, inside: string[], sha: string, log: BuildLog): Promise<void> {
   const names = await run([...inside, "ls-tree", "--name-only", sha, ".gitmodules", ".gitattributes"]);
   if (names.includes(".gitmodules")) {
@@ -311,7 +316,7 @@ async function warnOfTheRest(run: Run, inside: string[], sha: string, log: Build
 
 const PROGRESS_MS = 3000;
 
-/** A line of each thing that git does, and one now and then while it does it. */
+/** Logs each step of git once, and its progress at intervals. */
 function progressOf(log: BuildLog): (line: string) => void {
   let last = performance.now();
   return (line) => {
@@ -323,5 +328,5 @@ function progressOf(log: BuildLog): (line: string) => void {
   };
 }
 
-/** Without what nobody has to read: nobody's password is in there, but who knows. */
+/** Returns the address without credentials, for messages. Valid addresses have none. */
 const shown = (repoUrl: string): string => repoUrl.replace(/\/\/[^/@]*@/, "//");

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { AppError } from "../../base/errors.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 
-/** Where a repository is. */
+/** Location of a repository. */
 export type Repository = { kind: "remote"; url: URL } | { kind: "local"; path: string };
 
 /**
- * Reads the address of a repository: https, or http within one's own network; a path or `file:` address below
- * the directories of HEDDLE_GIT_LOCAL. Everything else that git understands (`ext::`, ssh, options) is none.
- * @throws AppError with what is wrong with it
+ * Parses the address of a repository: https, or http within a private network; a path or `file:` address below the
+ * directories of HEDDLE_GIT_LOCAL. Rejects any other syntax of git (`ext::`, ssh, options).
+ * @throws AppError with the reason
  */
 export function readRepository(text: string, outbound: Pick<Outbound, "check">, localRoots: string[]): Repository {
   const bad = (why: string) => new AppError(422, why);
@@ -21,7 +21,7 @@ export function readRepository(text: string, outbound: Pick<Outbound, "check">, 
   if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// address of a Git repository");
   const url = outbound.check(text);
   if (url.search !== "" || url.hash !== "") throw bad("must not hold a query or a fragment");
-  // a server may take them for slashes, and the path for another one
+  // a server may decode them to slashes, which makes it another path
   if (/%2f|%5c|%00/i.test(url.pathname)) throw bad("must not hold encoded slashes");
   if (url.pathname === "/") throw bad("must name a repository, not only its host");
   return { kind: "remote", url };
@@ -50,17 +50,20 @@ export const isBelow = (path: string, roots: string[]): boolean =>
     return way === "" || (!isAbsolute(way) && way.split("/")[0] !== "..");
   });
 
-/** Of a repository's path, what all its spellings have in common. */
+/** Strips trailing slashes and `.git` from a repository's path. */
 const bare = (path: string): string => path.replace(/\/+$/, "").replace(/\.git$/i, "");
 
-/** For comparing: hosts know one repository with and without `.git`, and in any case of its host. */
+/**
+ * Normalizes an address for comparison: hosts serve a repository with and without `.git`, and host names are
+ * case-insensitive.
+ */
 export function canonicalUrl(text: string): string {
   if (!URL.canParse(text)) return bare(text);
   const url = new URL(text);
   return `${url.host.toLowerCase()}${bare(url.pathname)}`;
 }
 
-/** Whether a token for `base` may be shown to the repository: same origin, and below its path or that very one. */
+/** Whether a token for `base` may be sent to the repository: same origin, and the same path or one below it. */
 export function isOfHost(repository: URL, base: string): boolean {
   const host = new URL(base);
   const prefix = host.pathname.replace(/\/*$/, "/");

@@ -5,27 +5,27 @@ import { coerceError } from "../../base/errors.ts";
 import { BuildError } from "../drivers/driver.ts";
 
 export interface GitOrder {
-  /** The program. */
+  /** Path of the git program. */
   git: string;
   args: string[];
   directory: string;
-  /** Configuration beyond ours. It may hold credentials: it is handed over in the environment, which is git's alone. */
+  /** Additional configuration. May hold credentials, so it is passed in the environment, which only git sees. */
   config: [name: string, value: string][];
-  /** Transports that git may use: `https`, `http`, `file`, or nothing. */
+  /** Transports that git may use: `https`, `http`, `file`, or none. */
   protocol: string;
-  /** Further variables. */
+  /** Additional environment variables. */
   environment?: Record<string, string>;
   signal: AbortSignal;
   seconds: number;
-  /** Largest file that it may write. */
+  /** Largest file that git may write. */
   maxFileBytes: number;
-  /** Lines of what it says beside its result. */
+  /** Receives lines of stderr. */
   onMessage?: (line: string) => void;
-  /** Takes the result; by default it is returned as text, of at most 1 MiB. */
+  /** Consumes stdout; by default it is returned as text, of at most 1 MiB. */
   onOutput?: (output: Readable) => Promise<void>;
 }
 
-/** git ended with an error. */
+/** git exited with an error. */
 export class GitError extends Error {
   override name = "GitError";
   readonly code: number;
@@ -37,19 +37,22 @@ export class GitError extends Error {
 }
 
 /**
- * As in builds/run-command.ts: a process group with a guard that ends it when this process is gone, however it dies.
- * No command text is made of what callers say: they are arguments.
+ * Shell wrapper as in builds/run-command.ts: a process group with a guard that kills it when this process dies in any
+ * way. Caller input is passed as arguments, never as command text.
  */
 const GUARDED =
   'ulimit -f "$1"; ulimit -v 8388608; shift; exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; "$@" </dev/null';
 
-/** No hooks, helpers, submodules, other hosts or prompts, whatever a repository or a machine's configuration says. */
+/**
+ * Disables hooks, helpers, submodules, other hosts and prompts, whatever a repository or the machine's configuration
+ * sets.
+ */
 const SAFE: [string, string][] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
   ["core.attributesFile", "/dev/null"],
   ["credential.helper", ""],
-  // a redirect would lead to a host that nobody has judged; it also turns off alternates of dumb servers
+  // a redirect would lead to an unchecked host; this also disables alternates of dumb servers
   ["http.followRedirects", "false"],
   ["http.proxy", ""],
   ["http.lowSpeedLimit", "100"],
@@ -57,7 +60,7 @@ const SAFE: [string, string][] = [
   ["transfer.bundleURI", "false"],
   ["fetch.recurseSubmodules", "false"],
   ["submodule.recurse", "false"],
-  // always one pack, so that the limit for files is the limit for all
+  // always one pack, so that the limit per file limits the whole
   ["fetch.unpackLimit", "1"],
   ["core.bigFileThreshold", "16m"],
   ["pack.threads", "1"],
@@ -69,7 +72,7 @@ const SAFE: [string, string][] = [
 const OUTPUT_BYTES = 1024 * 1024;
 const MESSAGES = 40;
 
-/** @returns what it printed. Throws GitError, BuildError where a limit ended it, or what the signal was aborted with. */
+/** @returns stdout. Throws GitError, BuildError when a limit was exceeded, or the signal's abort reason. */
 export async function runGit(order: GitOrder): Promise<string> {
   const { signal, seconds } = order;
   signal.throwIfAborted();
@@ -86,7 +89,7 @@ export async function runGit(order: GitOrder): Promise<string> {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // it is gone
+      // already gone
     }
   };
   const end = (reason: unknown) => {
@@ -171,6 +174,6 @@ async function listen(stream: Readable, tell: (line: string) => void): Promise<v
     }
     if (rest.trim() !== "") tell(rest.trim());
   } catch {
-    // the pipe broke with the process; its exit tells why
+    // the pipe broke with the process; its exit code shows the cause
   }
 }

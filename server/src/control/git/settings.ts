@@ -1,6 +1,6 @@
 import { integer, text } from "../../base/config/options.ts";
 
-/** Repositories as a source. */
+/** Settings for repositories as a source. */
 export const gitOptions = {
   gitProgram: text({
     env: ["HEDDLE_GIT"],

@@ -17,7 +17,7 @@ type Deps = Pick<ControlDeps, "sql" | "secrets" | "outbound">;
 const HOSTS: Partial<Record<Kind, string>> = { github: "https://github.com", gitlab: "https://gitlab.com" };
 const USERNAMES: Record<Kind, string> = { github: "x-access-token", gitlab: "oauth2", gitea: "oauth2", other: "git" };
 
-/** @returns it, with the secret of its webhook */
+/** Creates an integration. @returns it, with the secret of its webhook */
 export async function createIntegration(
   deps: Deps,
   tenantId: string,
@@ -48,8 +48,9 @@ export async function createIntegration(
 }
 
 /**
- * What is null or left out stays as it was. The address of the repositories stays in any case: a token is meant for one
- * host. Another host for the API needs the token anew, or whoever may change the address could read the stored one.
+ * Changes an integration; null and missing fields remain unchanged. The address of the repositories is immutable, as a
+ * token is meant for one host. Another host for the API requires the token again, because otherwise a user who may
+ * change the address could redirect the stored token to themselves.
  */
 export async function changeIntegration(
   deps: Deps,
@@ -84,7 +85,7 @@ export async function changeIntegration(
   });
 }
 
-/** 409 while a deployment gets in by it. */
+/** Deletes an integration. 409 while a deployment uses it. */
 export async function deleteIntegration(deps: Deps, tenantId: string, id: string): Promise<void> {
   await deps.sql.begin(async (tx) => {
     if (!(await rows.lockIntegration(tx, tenantId, id))) throw unknownIntegration(id);

@@ -6,7 +6,10 @@ import type { GitPlace } from "../git/git-source.ts";
 import { isOfHost } from "../git/repository.ts";
 import { findIntegration, type IntegrationRow, tokenOf } from "./sql.ts";
 
-/** Where a deployment's repository is, with the token of its integration. Throws BuildError when that is not there any more. */
+/**
+ * Returns a deployment's repository with its integration's token. Throws BuildError when the integration no longer
+ * exists.
+ */
 export async function gitPlaceOf(
   { sql, secrets }: { sql: Sql | Transaction; secrets: Secrets },
   tenantId: string,
@@ -23,6 +26,6 @@ export async function gitPlaceOf(
   return { repoUrl, credentials: token === null ? null : { username: integration.username, token } };
 }
 
-/** A token goes to the host that it is meant for, and to nobody who names another. */
+/** Whether the integration's token may be sent for this repository: only to the host that it is meant for. */
 export const mayUse = (integration: Pick<IntegrationRow, "url">, repoUrl: string): boolean =>
   URL.canParse(repoUrl) && isOfHost(new URL(repoUrl), integration.url);

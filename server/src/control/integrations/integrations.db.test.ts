@@ -1,4 +1,4 @@
-/** Integrations and listeners: what the contract has of them, and what makes them. */
+/** Integrations and listeners: the contract's endpoints, and our own that create them. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -10,7 +10,7 @@ const { call, sql, url } = await testControlPlane();
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-00000000000b" };
 const TOKEN = "ghp_a-token-that-nobody-may-see";
 
-/** As the APIs of GitHub and GitLab answer, in pages. */
+/** Simulates the paged APIs of GitHub and GitLab. */
 const seen: { url: string; authorization: string | undefined; token: string | string[] | undefined }[] = [];
 let status = 200;
 const api = createServer((request, response) => {

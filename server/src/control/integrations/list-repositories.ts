@@ -7,7 +7,7 @@ import type { GithubRepository, Kind } from "./schema.ts";
 import type { IntegrationRow } from "./sql.ts";
 
 interface Host {
-  /** Of its API, from the address of its repositories. */
+  /** Returns the address of the host's API, derived from that of its repositories. */
   api(url: string): string;
   path(page: number): string;
   headers(token: string): Record<string, string>;
@@ -15,7 +15,7 @@ interface Host {
 }
 
 const PAGE = 100;
-/** More than anybody picks from. */
+/** More repositories than a user would pick from. */
 const PAGES = 10;
 
 const ofGithub = z
@@ -50,7 +50,7 @@ const ofGitlab = z
     default_branch: branch ?? "",
   }));
 
-/** GitHub's REST API, GitLab's and Gitea's, as their documents say. */
+/** REST APIs of GitHub, GitLab and Gitea, as documented. */
 const HOSTS: Partial<Record<Kind, Host>> = {
   github: {
     api: (url) => (new URL(url).host === "github.com" ? "https://api.github.com" : `${new URL(url).origin}/api/v3`),
@@ -72,11 +72,14 @@ const HOSTS: Partial<Record<Kind, Host>> = {
   },
 };
 
-/** Where the API of an integration's host is; undefined for a kind without one. */
+/** Returns the API address of an integration's host; undefined for a kind without one. */
 export const apiAddress = ({ kind, url, api_url }: Pick<IntegrationRow, "kind" | "url" | "api_url">) =>
   api_url ?? HOSTS[kind]?.api(url);
 
-/** What the integration's token may see, the newest thousand. 400 where it can see nothing, 502 where the host fails. */
+/**
+ * Lists the repositories visible to the integration's token, the newest thousand. 400 when it grants no access, 502
+ * when the host fails.
+ */
 export async function listRepositories(
   outbound: Outbound,
   integration: IntegrationRow,

@@ -12,10 +12,13 @@ import { findIntegration, type IntegrationRow, listIntegrations, tokenOf } from 
 
 const shared = { tag: "Integrations", errorFamily: "validation" } as const;
 
-/** Bare lists have no pages (contract control-plane §3.1, rows 22 to 25). */
+/** Plain lists have no pages (contract control-plane §3.1, rows 22 to 25). */
 const MOST = 1000;
 
-/** Ways into Git hosts: those of the contract read them, and ours makes them, with tokens instead of an app. */
+/**
+ * Integrations with Git hosts. Reading endpoints follow the contract; creating ones is ours, with tokens instead of an
+ * app.
+ */
 export function integrationRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 

@@ -2,14 +2,17 @@ import { z } from "zod";
 
 import { queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
-/** Ways into Git hosts. The reading endpoints are those of contract control-plane §2.8; making them is ours. */
+/**
+ * Integrations with Git hosts. The reading endpoints are those of contract control-plane §2.8; creation is our
+ * extension.
+ */
 
 export const KINDS = ["github", "gitlab", "gitea", "other"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const short = storableText.min(1).max(200);
 const address = storableText.min(1).max(1000);
-/** What an HTTP header can bear. */
+/** Limited to what an HTTP header can carry. */
 const token = z
   .string()
   .regex(/^[\x21-\x7e]{1,1000}$/, "must be visible ASCII without spaces")
@@ -64,7 +67,7 @@ export const integration = z
   })
   .meta({ id: "GitIntegration" });
 
-/** The secret is shown to whoever makes the integration, this once. */
+/** The secret is returned only once, when the integration is created. */
 export const newIntegration = integration.extend({ webhook_secret: z.string() }).meta({ id: "NewGitIntegration" });
 
 export const integrationsList = z.object({ resources: z.array(integration), offset: z.int() });

@@ -15,7 +15,7 @@ export interface IntegrationRow {
   updated_at: Date;
 }
 
-/** Of which the token and the webhook's secret are encrypted. */
+/** References to the secrets of an integration: its token, and that of its webhook. */
 export const tokenOf = (id: string) => ({ purpose: "git-token", id });
 export const webhookSecretOf = (id: string) => ({ purpose: "git-webhook", id });
 
@@ -28,19 +28,19 @@ export async function findIntegration(
   return row;
 }
 
-/** Whoever asks has to prove who it is by other means. */
+/** Finds an integration in any workspace. The caller must be authenticated by other means. */
 export async function integrationOfAnybody(sql: Sql, id: string): Promise<IntegrationRow | undefined> {
   const [row] = await sql<IntegrationRow[]>`select * from integrations where id = ${id}`;
   return row;
 }
 
-/** The newest first. */
+/** Lists integrations, newest first. */
 export const listIntegrations = (sql: Sql, tenantId: string, { limit, offset }: { limit: number; offset: number }) =>
   sql<IntegrationRow[]>`
     select * from integrations where tenant_id = ${tenantId}
     order by created_at desc, id desc limit ${limit} offset ${offset}`;
 
-/** @returns undefined when the workspace has one of that name */
+/** @returns undefined when the name is taken in the workspace */
 export async function insertIntegration(
   tx: Transaction,
   one: Omit<IntegrationRow, "installation_id" | "created_at" | "updated_at">,
@@ -72,7 +72,7 @@ export const isNameTaken = async (tx: Transaction, tenantId: string, id: string,
 
 export const deleteIntegrationRow = (tx: Transaction, id: string) => tx`delete from integrations where id = ${id}`;
 
-/** Names of some deployments that get in by it. */
+/** Returns the names of some deployments that use the integration. */
 export const usersOf = (tx: Transaction, tenantId: string, id: string) => tx<{ name: string }[]>`
   select name from deployments
   where tenant_id = ${tenantId} and source_config->>'integration_id' = ${id} and status <> 'AWAITING_DELETE'

@@ -15,7 +15,7 @@ import {
 
 const shared = { tag: "Listeners", errorFamily: "validation" } as const;
 
-/** The words of contract control-plane §1.2. */
+/** Message as in contract control-plane §1.2. */
 const unknown = (id: string): AppError => notFound(`Listener ID ${id} not found.`);
 
 const print = (row: ListenerRow) => ({
@@ -28,7 +28,7 @@ const print = (row: ListenerRow) => ({
   updated_at: row.updated_at.toISOString(),
 });
 
-/** Clusters that run deployments for a control plane elsewhere (contract control-plane §3.1, rows 26 to 28). */
+/** Clusters that run deployments for a remote control plane (contract control-plane §3.1, rows 26 to 28). */
 export function listenerRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
   return [

@@ -20,13 +20,13 @@ export async function findListener(
   return row;
 }
 
-/** The newest first. */
+/** Lists listeners, newest first. */
 export const listListeners = (sql: Sql, tenantId: string, { limit, offset }: { limit: number; offset: number }) =>
   sql<ListenerRow[]>`
     select * from listeners where tenant_id = ${tenantId}
     order by created_at desc, id desc limit ${limit} offset ${offset}`;
 
-/** @returns undefined when the workspace has one of that compute_id */
+/** @returns undefined when the compute_id is taken in the workspace */
 export async function insertListener(
   sql: Sql,
   one: Omit<ListenerRow, "created_at" | "updated_at">,
@@ -39,7 +39,7 @@ export async function insertListener(
   return row;
 }
 
-/** Nulls leave what there is. @returns undefined when there is none */
+/** Updates a listener; nulls leave fields unchanged. @returns undefined when it does not exist */
 export async function updateListener(
   sql: Sql,
   tenantId: string,

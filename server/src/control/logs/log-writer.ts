@@ -7,13 +7,13 @@ import { insertLogs, type LogKind, type LogLine } from "./sql.ts";
 
 const FLUSH_MS = 150;
 const BATCH = 500;
-/** A database that is away for longer costs lines. Who prints much waits as long, so that little is in memory. */
+/** A longer outage of the database costs lines. Prolific writers wait as long, so that memory stays bounded. */
 const AWAY_MS = 30_000;
 const LONGEST_LINE = 16_384;
 
 /**
- * What Postgres can hold, of a length that people can read; without what would move a terminal's cursor, and without
- * keys, which whoever may read logs need not have.
+ * Sanitizes a line: valid for Postgres, of readable length, without terminal control sequences, and without keys, which
+ * readers of logs need not have.
  */
 export function cleanLine(text: string): string {
   const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} … (${text.length} characters)` : text;
@@ -22,10 +22,10 @@ export function cleanLine(text: string): string {
   return scrubSecrets(cleanStrings(plain) as string);
 }
 
-/** Log of one build: lines in order, written by the batch. */
+/** Log of one build; lines in order, written in batches. */
 export interface BuildLog {
   write(message: string, level?: string): void;
-  /** Resolves when all that was written is in the database. Whoever writes much waits for it now and then. */
+  /** Resolves when all lines are persisted. Prolific writers must await it regularly. */
   flush(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export class LogWriter {
           const lines = waiting.slice(0, BATCH);
           waiting = waiting.slice(BATCH);
           await whileAway(() => insertLogs(this.#sql, of, lines), AWAY_MS).catch((error: unknown) => {
-            // the build matters more than what it says
+            // the build matters more than its log
             this.#log.warn({ err: error, revision: of.revisionId }, "lines of a build could not be written");
           });
         }

@@ -44,7 +44,7 @@ export function logRoutes(deps: ControlDeps): Route[] {
       to: asked.end_time ?? undefined,
     };
     const rows = await selectLogs(sql, wanted);
-    // also of an empty page, so that whoever follows can go on from it
+    // also for an empty page, so that a follower can continue from it
     return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? wanted.after ?? null };
   }
 

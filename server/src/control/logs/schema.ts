@@ -12,7 +12,7 @@ const level = z
   .string()
   .transform((text) => text.toUpperCase())
   .pipe(z.enum(LEVELS));
-/** What an answer before gave out as `next_offset`. */
+/** A `next_offset` of an earlier response. */
 const cursor = z.string().regex(/^\d{1,18}$/, "must be what an answer before gave out");
 
 export const logsBody = z.object({

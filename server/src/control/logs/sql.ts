@@ -19,16 +19,16 @@ export interface LogsWanted {
   kind: LogKind;
   order: "asc" | "desc";
   limit: number;
-  /** Of the last line that was seen. */
+  /** Id of the last line seen. */
   after: string | undefined;
   level: string | undefined;
-  /** Part of the message, in any case. */
+  /** Substring of the message, case-insensitive. */
   query: string | undefined;
   from: string | undefined;
   to: string | undefined;
 }
 
-/** deployment_logs_by_revision and deployment_logs_by_deployment have the order. */
+/** Selects log lines. The indexes deployment_logs_by_revision and deployment_logs_by_deployment provide the order. */
 export function selectLogs(sql: Sql, wanted: LogsWanted): Promise<LogRow[]> {
   const { deploymentId, revisionId, after, level, query, from, to } = wanted;
   const isUp = wanted.order === "asc";
@@ -57,7 +57,7 @@ export const insertLogs = (
   where exists (select 1 from revisions where id = ${of.revisionId})
   order by l.n`;
 
-/** Lines that are older, by the thousand. @returns how many */
+/** Deletes a batch of lines older than `days`. @returns how many */
 export async function deleteOldLogs(sql: Sql, days: number, limit: number): Promise<number> {
   const { count } = await sql`
     delete from deployment_logs where id in (

@@ -1,7 +1,7 @@
 /**
- * Looks at the branches of deployments that are built on push: now and then, and when a webhook calls. A commit that
- * was not there before becomes a revision, in the transaction that notes it as seen: one revision a commit, whoever
- * looks, however often. Of several pushes between two looks the last is built.
+ * Polls the branches of deployments that are built on push, at an interval and on webhooks. A new commit becomes a
+ * revision in the transaction that records it as seen: one revision per commit, however many processes poll. Of several
+ * pushes between two polls, the last is built.
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { Passes } from "../../base/jobs/passes.ts";
@@ -14,12 +14,12 @@ import * as watches from "./sql.ts";
 
 const LOOK_MS = 1000;
 const AT_ONCE = 4;
-/** A look that was cut short is made again after so long; git gives up before. */
+/** Lease of a poll; an interrupted one is repeated afterwards. Longer than git's own time limit. */
 const LEASE_SECONDS = 90;
-/** A revision that is being made looks itself; what it found is known soon. */
+/** Delay while a new revision resolves the branch itself; its result is known soon. */
 const SOON_SECONDS = 2;
 const LONGEST_SECONDS = 3600;
-/** After a webhook's call, where nobody looks otherwise. */
+/** Attempts after a webhook when polling is off. */
 const TRIES = 6;
 const RETRY_SECONDS = 10;
 
@@ -30,7 +30,7 @@ export class PushWatcher {
   readonly #looking = new Set<Promise<void>>();
   readonly #passes: Passes;
 
-  /** `wakeWorker`: there is a new revision. */
+  /** `wakeWorker` is called when there is a new revision. */
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
@@ -64,7 +64,7 @@ export class PushWatcher {
     }
   }
 
-  /** Never rejects: what could not be written is looked at again when the lease is over. */
+  /** Polls one branch. Never rejects: an unsaved result is polled again after the lease. */
   async #look(watch: watches.WatchRow): Promise<void> {
     const { sql, git, settings, log } = this.#deps;
     const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
@@ -87,13 +87,13 @@ export class PushWatcher {
     }
   }
 
-  /** @returns false when it cannot be told yet whether the commit is news */
+  /** @returns false when it cannot be determined yet whether the commit is new */
   async #settle(watch: watches.WatchRow, sha: string): Promise<boolean> {
     if (sha === watch.seen_sha) return true;
     const deps = this.#deps;
     const made = await deps.sql.begin(async (tx) => {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
-      // changed since: the next look is at what it is now
+      // changed meanwhile: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
       const seen = await watches.seenOf(tx, row.id);
       if (seen === undefined || seen === sha) return "known";

@@ -1,4 +1,4 @@
-/** Build on push. The repositories hold no project, so that revisions end at once, and nothing has to run. */
+/** Build on push. The repositories hold no project, so that revisions end at once, and no instance has to run. */
 import { createHmac } from "node:crypto";
 
 import { afterAll, expect, test, vi } from "vitest";
@@ -36,7 +36,7 @@ async function follow({ call, sql }: typeof called, name: string, config: object
   return { call, sql, id: json.id, integration: made.json.id, repository };
 }
 
-/** Commits of its revisions, the oldest first. */
+/** Returns the commits of its revisions, oldest first. */
 const commitsOf = async ({ call, id }: Followed): Promise<(string | null)[]> => {
   const { json } = await call("GET", `/v2/deployments/${id}/revisions?limit=100`);
   return json.resources
@@ -93,7 +93,7 @@ test("a signed push makes one revision of the new commit, however often it is to
   await tell(one, pushOf(one));
   await untilLooked(one);
   expect(await commitsOf(one)).toEqual([first, second]);
-  // back to where it was: news again, though the commit is not new
+  // a reset branch is a change again, although the commit is not new
   one.repository.git("push", "--quiet", "--force", one.repository.path, `${first}:refs/heads/main`);
   await tell(one, pushOf(one));
   await untilCommits(one, [first, second, first]);
@@ -143,7 +143,7 @@ test("without webhooks the branch is looked at now and then, which undoes no goi
   await untilCommits(one, [first]);
   const second = one.repository.commit({ "readme.md": "1" });
   await untilCommits(one, [first, second]);
-  // going back is not undone by the next look
+  // a rollback is not undone by the next poll
   const [older] = (await one.call("GET", `/v2/deployments/${one.id}/revisions`)).json.resources.toReversed();
   expect((await one.call("POST", `/v2/deployments/${one.id}/revisions/${older.id}/redeploy`)).status).toBe(200);
   await untilLooked(one);

@@ -1,4 +1,4 @@
-/** Which branches are followed, and when they are looked at. */
+/** Statements on followed branches and their polling times. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { SourceConfig } from "../deployments/schema.ts";
 
@@ -9,17 +9,17 @@ export interface WatchRow {
   source_config: SourceConfig;
   seen_sha: string | null;
   failures: number;
-  /** What was written as the next look when this one was claimed: another value is a call that came meanwhile. */
+  /** Lease end written when this poll was claimed. A different value in the row indicates a webhook call meanwhile. */
   claimed_until: string;
 }
 
-/** A branch that is followed from now on is looked at soon; one that is not any more is forgotten. */
+/** Starts to follow a branch, polling it soon, or stops. */
 export const follow = (tx: Transaction, deploymentId: string, isFollowed: boolean) =>
   isFollowed
     ? tx`insert into git_watches (deployment_id) values (${deploymentId}) on conflict do nothing`
     : tx`delete from git_watches where deployment_id = ${deploymentId}`;
 
-/** Those whose time has come, for one process at a time: a look that is cut short is made again after the lease. */
+/** Claims due branches for one process; an interrupted poll is repeated after the lease. */
 export const claimWatches = (sql: Sql, { limit, leaseSeconds }: { limit: number; leaseSeconds: number }) => sql<
   WatchRow[]
 >`
@@ -34,7 +34,9 @@ export const claimWatches = (sql: Sql, { limit, leaseSeconds }: { limit: number;
     c.next_look_at::text as claimed_until
   from claimed c join deployments d on d.id = c.deployment_id`;
 
-/** `seconds`: until the next look; null: until somebody calls. A call that came meanwhile stays. */
+/**
+ * Records a poll. `seconds` until the next one; null: until a webhook call. A call that arrived meanwhile is preserved.
+ */
 export const finishLook = (
   sql: Sql,
   { deployment_id, claimed_until }: WatchRow,
@@ -51,7 +53,7 @@ export async function seenOf(tx: Transaction, deploymentId: string): Promise<str
   return row?.seen_sha;
 }
 
-/** What a revision has found its branch at, unless a newer one has looked since. */
+/** Records the commit that a revision resolved, unless a newer revision has already done so. */
 export const noteSeen = (
   tx: Sql | Transaction,
   { deploymentId, ref, sha, number }: { deploymentId: string; ref: string | null; sha: string; number: string },
@@ -60,7 +62,7 @@ export const noteSeen = (
   from deployments d
   where d.id = w.deployment_id and w.deployment_id = ${deploymentId} and d.git_ref = ${ref} and w.seen_number < ${number}`;
 
-/** Revisions that have yet to look what their branch is at: what they find is news to nobody. */
+/** Whether a revision has yet to resolve its branch: the commit it finds needs no further revision. */
 export async function isBeingResolved(tx: Transaction, deploymentId: string): Promise<boolean> {
   const [row] = await tx`
     select 1 from revisions where deployment_id = ${deploymentId} and source = 'github' and repo_commit_sha is null
@@ -68,7 +70,7 @@ export async function isBeingResolved(tx: Transaction, deploymentId: string): Pr
   return row !== undefined;
 }
 
-/** Followed deployments of an integration's on a branch. */
+/** Selects followed deployments of an integration on a branch. */
 export const watchesOf = (sql: Sql, tenantId: string, integrationId: string, branch: string) => sql<
   { deployment_id: string; repo_url: string }[]
 >`

@@ -34,7 +34,9 @@ async function readBlob({ store, method, deployment, reference, response }: Regi
   await pipeline(createReadStream(store.blobFile(deployment, digest)), response);
 }
 
-/** In one piece, if the digest is told; or from another name of the deployment; or to be continued. */
+/**
+ * Starts an upload: in one request when the digest is given, mounted from another name of the deployment, or in chunks.
+ */
 async function beginUpload(order: RegistryRequest): Promise<void> {
   const { store, deployment, query, base, request, response } = order;
   const mounted = query.get("mount");
@@ -85,7 +87,7 @@ async function continueUpload(order: RegistryRequest, id: string): Promise<void>
   }
 }
 
-/** `0-99`, with or without `bytes `; null when nothing is said. */
+/** Parses `0-99`, with or without `bytes `; null without a header. */
 function firstByte(range: string | undefined): number | null {
   if (range === undefined) return null;
   const found = /^(?:bytes )?(\d{1,15})-\d{1,15}(?:\/.*)?$/.exec(range);

@@ -6,13 +6,13 @@ import { Header } from "tar";
 import type { ImageSource, StoredImage } from "./image-source.ts";
 import type { ImageStore, Manifest, StoredManifest } from "./image-store.ts";
 
-/** `registry.example/d/<deployment>/<name>:<tag>` or `…@<digest>`: what clients make of registry_url. */
+/** Matches `registry.example/d/<deployment>/<name>:<tag>` or `…@<digest>`, which clients build from registry_url. */
 const REFERENCE = /^[^/]+\/d\/([0-9a-f-]{36})\/([a-z0-9._/-]+?)(?::([\w][\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
 
-/** Whether an image is one of this deployment's in the embedded registry, by its name. */
+/** Whether an image name refers to this deployment in the embedded registry. */
 export const isOfDeployment = (deploymentId: string, uri: string): boolean => REFERENCE.exec(uri)?.[1] === deploymentId;
 
-/** The registry of the control plane, for its own container driver. */
+/** Exposes the control plane's registry to its own container driver. */
 export function embeddedImages(store: ImageStore): ImageSource {
   return {
     kind: "embedded",
@@ -29,7 +29,7 @@ export function embeddedImages(store: ImageStore): ImageSource {
   };
 }
 
-/** Of an image for several machines the one for this. */
+/** Selects the manifest for this machine from a multi-platform image. */
 async function ofThisMachine(
   store: ImageStore,
   deploymentId: string,
@@ -65,7 +65,7 @@ function storedImage(
       { path: `${file(config!.digest)}.json`, digest: config!.digest },
       ...layers.map((one) => ({ path: `${file(one.digest)}.tar`, digest: one.digest })),
     ];
-    // a layer may be there twice, and stands in the archive once
+    // a layer may occur twice, but is archived once
     for (const { path, digest: part } of new Map(all.map((one) => [one.path, one])).values()) {
       const size = await store.blobSize(deploymentId, part);
       if (size === null) throw new Error(`${part} is not in the registry any more`);

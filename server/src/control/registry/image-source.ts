@@ -1,16 +1,16 @@
 import type { Readable } from "node:stream";
 
-/** An image of a registry that needs no pulling, because its parts lie here. */
+/** Image in the embedded registry, which needs no pull because its parts are stored here. */
 export interface StoredImage {
-  /** Of its manifest. */
+  /** Digest of its manifest. */
   digest: string;
-  /** Whether the reference named a digest that is not known, and this is what was pushed last. */
+  /** Whether the referenced digest is unknown, and this is the most recent push instead. */
   isNewest: boolean;
-  /** An archive as `docker save` writes it, in which the image bears `name`. */
+  /** Returns an archive in the format of `docker save`, in which the image is tagged `name`. */
   archive(name: string): Readable;
 }
 
-/** Where images of the source internal_docker come from. */
+/** Source of images of the source internal_docker. */
 export type ImageSource =
   | { kind: "embedded"; find(deploymentId: string, uri: string): Promise<StoredImage | null> }
   | { kind: "remote"; credentials: { username: string; password: string } };

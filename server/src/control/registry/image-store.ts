@@ -1,14 +1,13 @@
 /**
- * Images that were pushed, below `<data dir>/control/registry`. Each deployment has a directory of its own and shares
- * no part with another, so that nobody finds out by a digest what others have, and the end of a deployment is the end
- * of its directory.
+ * Stores pushed images below `<data dir>/control/registry`. Each deployment has a separate directory and shares no part
+ * with another: a digest reveals nothing about images of others, and deleting a deployment deletes its directory.
  *
  *     <deployment>/blobs/<sha256>             layers, configurations, manifests
- *     <deployment>/uploads/<id>               what is on its way
+ *     <deployment>/uploads/<id>               uploads in progress
  *     <deployment>/names/<name>/manifests/<sha256>   the manifest's media type
- *     <deployment>/names/<name>/tags/<tag>    the digest that it means
+ *     <deployment>/names/<name>/tags/<tag>    the digest of the tag
  *
- * A file is there as a whole or not at all: it is synchronised and then renamed.
+ * Files are written atomically: synchronised, then renamed.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -30,7 +29,7 @@ export class ImageStore {
   readonly #maxBytes: number;
   readonly #writing = new Set<string>();
 
-  /** `directory`: of all deployments. `maxBytes`: of one blob. */
+  /** `directory` holds all deployments. `maxBytes` limits one blob. */
   constructor(directory: string, maxBytes: number) {
     this.#directory = directory;
     this.#maxBytes = maxBytes;
@@ -44,7 +43,7 @@ export class ImageStore {
     return join(this.#home(deployment), "blobs", digest.slice("sha256:".length));
   }
 
-  /** Names hold slashes, which directories here do not. */
+  /** Returns a path below an image's name. Names contain slashes, which are replaced in directory names. */
   #name(deployment: string, name: string, ...rest: string[]): string {
     return join(this.#home(deployment), "names", name.replaceAll("/", "~"), ...rest);
   }
@@ -53,7 +52,7 @@ export class ImageStore {
     return join(this.#home(deployment), "uploads", id);
   }
 
-  /** In bytes; null when it is not there. */
+  /** Returns the size in bytes; null when the blob does not exist. */
   async blobSize(deployment: string, digest: string): Promise<number | null> {
     return sizeOf(this.blobFile(deployment, digest));
   }
@@ -65,12 +64,12 @@ export class ImageStore {
     return id;
   }
 
-  /** What has arrived of an upload, in bytes; null when there is none. */
+  /** Returns the received bytes of an upload; null when it does not exist. */
   uploadSize(deployment: string, id: string): Promise<number | null> {
     return sizeOf(this.#upload(deployment, id));
   }
 
-  /** Adds to an upload, whose `from`-th byte has to be the next. @returns its size */
+  /** Appends to an upload at offset `from`, which must be its current size. @returns the new size */
   async append(deployment: string, id: string, from: number | null, body: Readable): Promise<number> {
     const file = this.#upload(deployment, id);
     const before = await sizeOf(file);
@@ -96,7 +95,7 @@ export class ImageStore {
     }
   }
 
-  /** The upload becomes a blob. Throws when it is not what the digest says. */
+  /** Turns the upload into a blob. Throws when its content does not match the digest. */
   async finishUpload(deployment: string, id: string, digest: string): Promise<void> {
     const file = this.#upload(deployment, id);
     if ((await digestOf(file)) !== digest) {
@@ -112,7 +111,7 @@ export class ImageStore {
     await rm(this.#upload(deployment, id), { force: true });
   }
 
-  /** A manifest, whose parts have to be there, and the tag that means it from now on. */
+  /** Stores a manifest, whose parts must exist, and points the tag to it. */
   async putManifest(deployment: string, name: string, manifest: StoredManifest, tag: string | null): Promise<void> {
     const id = await this.beginUpload(deployment);
     try {
@@ -128,7 +127,7 @@ export class ImageStore {
 
   async #put(directory: string, name: string, text: string): Promise<void> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    // a tag cannot begin so
+    // no tag can begin with this character
     const part = join(directory, `+${randomUUID()}`);
     try {
       await writeFile(part, text, { mode: 0o600 });
@@ -140,7 +139,7 @@ export class ImageStore {
     }
   }
 
-  /** By tag or digest. */
+  /** Finds a manifest by tag or digest. */
   async manifest(deployment: string, name: string, reference: string): Promise<StoredManifest | null> {
     const isDigest = reference.startsWith("sha256:");
     const digest = isDigest ? reference : await text(this.#name(deployment, name, "tags", reference));
@@ -151,13 +150,13 @@ export class ImageStore {
     return body && { digest, mediaType, body };
   }
 
-  /** In order. */
+  /** Lists tags, sorted. */
   async tags(deployment: string, name: string): Promise<string[]> {
     const tags = await readdir(this.#name(deployment, name, "tags")).catch((): string[] => []);
     return tags.filter((tag) => !tag.startsWith("+")).sort();
   }
 
-  /** What was pushed last under a name: the digest of a tag. */
+  /** Returns the digest of the most recently pushed tag of a name. */
   async newest(deployment: string, name: string): Promise<string | null> {
     let found: { digest: string; at: number } | null = null;
     for (const tag of await this.tags(deployment, name)) {
@@ -177,8 +176,8 @@ export class ImageStore {
   }
 
   /**
-   * Removes what no tag and none of `kept` leads to and is older than `ageMs`: what is younger may be on its way to a
-   * manifest that is not there yet.
+   * Removes parts that are reachable neither from a tag nor from `kept` and are older than `ageMs`: younger ones may
+   * belong to a manifest that is still being pushed.
    */
   async collect(deployment: string, kept: readonly string[], ageMs: number): Promise<number> {
     const names = await readdir(join(this.#home(deployment), "names")).catch((): string[] => []);
@@ -232,7 +231,7 @@ interface Descriptor {
   size?: number;
 }
 
-/** What a manifest names. Throws for what is none. */
+/** Returns the parts of a manifest. Throws when it is malformed. */
 export function partsOf(body: Buffer): { digest: string; isManifest: boolean }[] {
   const { config, layers = [], manifests = [] } = JSON.parse(body.toString("utf8")) as Manifest;
   return [

@@ -30,7 +30,7 @@ function decodeReference(text: string): string {
   throw new RegistryError(400, "TAG_INVALID", "A tag is letters, digits, _, . and -.");
 }
 
-/** Its parts have to be there before (OCI distribution specification, "Pushing Manifests"). */
+/** Stores a manifest. Its parts must have been pushed before (OCI distribution specification, "Pushing Manifests"). */
 async function putManifest(
   { store, deployment, name, base, request, response }: RegistryRequest,
   reference: string,
@@ -50,7 +50,7 @@ async function putManifest(
   response.writeHead(201, { Location: `${base}/manifests/${digest}`, "Docker-Content-Digest": digest }).end();
 }
 
-/** Throws for what is no manifest of an image or of several. */
+/** Validates a manifest or image index and returns its media type. */
 function readMediaType(body: Buffer, header: string | undefined): string {
   let manifest: Manifest;
   try {

@@ -1,7 +1,7 @@
 import type { ControlDeps } from "../deps.ts";
 import { RegistryFront } from "./registry-front.ts";
 
-/** The registry of a control plane. */
+/** Creates the registry of a control plane. */
 export const openRegistry = ({ sql, log, images, pushTokens }: ControlDeps): RegistryFront =>
   new RegistryFront({
     store: images,

@@ -5,11 +5,11 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 
 const REF = { purpose: "registry-signing", id: "key" };
 
-/** Tokens for one deployment's images. They are signed and not kept: a deployment that is gone ends them. */
+/** Issues tokens for one deployment's images. They are signed and not stored; deleting the deployment revokes them. */
 export interface PushTokens {
   /** `expires`: seconds since 1970. */
   issue(deploymentId: string, expires: number): string;
-  /** The deployment that it is for; null for a token that is not, or no more, good. */
+  /** Returns the deployment of a token; null for an invalid or expired one. */
   read(token: string): string | null;
 }
 
@@ -17,7 +17,7 @@ export async function openPushTokens(secrets: Secrets): Promise<PushTokens> {
   if ((await secrets.get(REF)) === null) {
     await secrets.put({ ...REF, workspaceId: null }, randomBytes(32).toString("base64"));
   }
-  // read back, because another server may have been quicker
+  // read back, because another server may have stored its key first
   const key = Buffer.from((await secrets.get(REF))!, "base64");
   const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {

@@ -4,7 +4,7 @@ import type { ControlDeps } from "../deps.ts";
 import { baseUrl } from "../public-url.ts";
 import { registryPath } from "./registry-path.ts";
 
-/** What a client pushes with, and to where: names of images begin so, without the scheme (contract control-plane §3.6). */
+/** Issues a push token with the prefix of image names, without the scheme (contract control-plane §3.6). */
 export function issuePushToken(
   deps: Pick<ControlDeps, "settings" | "pushTokens">,
   deploymentId: string,
@@ -16,7 +16,7 @@ export function issuePushToken(
     return { token: registryPassword ?? "", registry_url: scheme + registryPath(registryUrl, deploymentId) };
   }
   const expires = Math.floor(Date.now() / 1000) + pushTokenSeconds;
-  // registries are at the root of their host, whatever the prefix that the caller came by
+  // registries are at the root of their host, whatever the prefix of this request
   const { origin } = new URL(baseUrl(deps, c));
   return { token: deps.pushTokens.issue(deploymentId, expires), registry_url: `${origin}/d/${deploymentId}` };
 }

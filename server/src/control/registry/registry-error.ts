@@ -1,4 +1,4 @@
-/** In the words of the OCI distribution specification. */
+/** Error with a code of the OCI distribution specification. */
 export class RegistryError extends Error {
   override name = "RegistryError";
   readonly status: number;

@@ -1,9 +1,8 @@
 /**
- * The control plane as a registry of images (OCI distribution specification 1.1: pull, push, list of tags), for
- * deployments of the source internal_docker. Images of a deployment are called `d/<deployment>/<name>`, so that their
- * paths, `/v2/d/…`, stand beside the API's. Requests are taken before the API's routes, because parts of images are
- * large and are written as they come. Who they are is told by a push token as the password; the name of the user
- * does not matter.
+ * Image registry of the control plane (OCI distribution specification 1.1: pull, push, list of tags), for deployments
+ * of the source internal_docker. A deployment's images are named `d/<deployment>/<name>`, so their paths, `/v2/d/…`, do
+ * not collide with the API's. Requests are intercepted ahead of the API's routes, because parts of images are large and
+ * are streamed to disk. The password is a push token, which authenticates the request; the user name is ignored.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
@@ -37,7 +36,7 @@ export class RegistryFront {
     this.#options = options;
   }
 
-  /** @returns false when it is not for the registry */
+  /** @returns false when the request is not for the registry */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const [path, search = ""] = (request.url ?? "").split("?", 2) as [string, string?];
     const isRoot = path === "/v2/" || path === "/v2";
@@ -112,7 +111,7 @@ function fail(response: ServerResponse, error: unknown, log: Log): void {
     response.setHeader("Retry-After", "5");
   }
   const body = JSON.stringify({ errors: [{ code: known.code, message: known.message, detail: null }] });
-  // what of a body was not read is not read any more
+  // close the connection: the rest of the body is not read
   response.writeHead(known.status, { "Content-Type": "application/json", Connection: "close" });
   response.end(body);
 }

@@ -7,12 +7,12 @@ export interface RegistryRequest {
   store: ImageStore;
   method: string;
   deployment: string;
-  /** Of the image, without the deployment. */
+  /** Name of the image, without the deployment. */
   name: string;
   /** Digest, tag, id of an upload, or the word "list". */
   reference: string | undefined;
   query: URLSearchParams;
-  /** Where the image's things are: `/v2/d/<deployment>/<name>`. */
+  /** Base path of the image: `/v2/d/<deployment>/<name>`. */
   base: string;
   request: IncomingMessage;
   response: ServerResponse;

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { testControlPlane } from "../../../test/control-plane.ts";
 import { collectGarbage } from "../runtime/collect-garbage.ts";
 
-// nobody answers there: pushing needs no engine that runs
+// no engine listens there: pushing needs none
 const control = await testControlPlane({
   HEDDLE_CONTAINER_ENGINE: "unix:///nowhere/engine.sock",
   HEDDLE_LOG_LEVEL: "fatal",
@@ -84,7 +84,7 @@ test("whoever has no push token learns how to come with one, and nothing else", 
   const longer = [head, Number(expires) + 1000, seal].join(".");
   expect((await ask("GET", "/v2/", { token: longer })).status).toBe(401);
   expect((await ask("GET", "/v2/", { token: "" })).status).toBe(401);
-  // signed by the right key, and over
+  // correctly signed, and expired
   const over = control.control.deps.pushTokens.issue(mine.id, Math.floor(Date.now() / 1000) - 1);
   expect((await ask("GET", "/v2/", { token: over })).status).toBe(401);
   expect(await errorOf(await ask("GET", at("tags/list"), { token: other.token }))).toBe("403 DENIED");
@@ -95,7 +95,7 @@ test("a part is pushed in one piece, in several, or is there already; only what 
   const head = await ask("HEAD", at(`blobs/${digest}`));
   expect([head.status, head.headers.get("content-length")]).toEqual([200, "12"]);
   expect(await (await ask("GET", at(`blobs/${digest}`))).text()).toBe("in one piece");
-  // other names of the deployment share it, other deployments do not know it
+  // the blob is shared by other names of the deployment, and unknown to other deployments
   expect((await ask("POST", at(`blobs/uploads/?mount=${digest}&from=d/x/agent`, "second"))).status).toBe(201);
   const theirs = { token: other.token };
   expect((await ask("HEAD", at(`blobs/${digest}`, "agent", other.id), theirs)).status).toBe(404);
@@ -169,7 +169,7 @@ test("no path leads out of the deployment's directory", async () => {
     new Promise<number>((resolve, reject) => {
       const headers = { authorization: basic(mine.token) };
       const { hostname, port } = new URL(url);
-      // as it stands: fetch would tidy it up
+      // raw path: fetch would normalize it
       send({ hostname, port, path, headers }, (answer) => (answer.resume(), resolve(answer.statusCode!)))
         .on("error", reject)
         .end();
@@ -194,7 +194,7 @@ test("what no tag leads to is removed when it is old, and everything when the de
   const loose = await push("nobody's");
   mkdirSync(join(dataDir, "control", "registry", randomUUID()));
   await collectGarbage(control.control.deps);
-  // what is young may be on its way
+  // young parts may belong to a push in progress
   expect(blobs()).toContain(loose.slice(7));
   for (const file of blobs()) utimesSync(join(home, "blobs", file), 1, 1);
   writeFileSync(join(home, "uploads", randomUUID()), "left behind");

@@ -1,6 +1,6 @@
 import { integer, text } from "../../base/config/options.ts";
 
-/** Where images of the source internal_docker are pushed to. */
+/** Settings for the registry that receives images of the source internal_docker. */
 export const registryOptions = {
   registryUrl: text<string | undefined>({
     env: ["HEDDLE_REGISTRY_URL"],

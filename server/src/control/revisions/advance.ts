@@ -12,11 +12,11 @@ import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** Attempts at one step that end by what is nobody's fault, before the revision has failed. */
+/** Attempts at one step lost to transient causes, before the revision fails. */
 const MAX_LOSSES = 3;
 const FAILURE_PAUSE_MS = 2_000;
 
-/** The work goes on after so long, if it goes on. */
+/** Pause before the work continues, if it does. */
 export interface Pause {
   pauseMs: number;
   losses?: number;
@@ -24,8 +24,8 @@ export interface Pause {
 }
 
 /**
- * Takes a revision as far as it gets: to its end, or to where somebody else ends it. Returns normally unless the
- * database is away.
+ * Advances a revision to a final state, or until another process ends it. Returns normally unless the database is
+ * unreachable.
  */
 export async function advance(
   deps: WorkDeps,
@@ -81,7 +81,7 @@ async function step(
       if (held.artifact_id !== null && driver.hasBuild(held.artifact_id)) {
         return queue.transition(sql, held, "QUEUED", "build_known");
       }
-      // one that was lost while it was created begins here
+      // a revision that was lost during creation continues here
       return resolved(deps, held, status, "build_wanted", await resolveCommit(deps, held, signal));
     }
     case "AWAITING_BUILD":
@@ -106,7 +106,7 @@ async function step(
   }
 }
 
-/** What it is made of is known, and from now on it is in the way of those before it. */
+/** Records the resolved source; from then on the revision supersedes older ones. */
 async function resolved(
   { sql }: WorkDeps,
   held: queue.ClaimedRevision,
@@ -126,7 +126,7 @@ async function resolved(
   return next;
 }
 
-/** An image is not built: to have it is part of finding what the revision is made of. */
+/** Pulls an image. Images are not built: pulling one is part of resolving the revision's source. */
 async function bring(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
   if (isBuilt(held.source)) return;
   if (held.artifact_id !== null && deps.driver.hasBuild(held.artifact_id)) return;
@@ -166,17 +166,17 @@ async function build(
     if (error instanceof BuildError) log.write(error.message, "ERROR");
     else if (!signal.aborted) log.write(`The build was cut short: ${(error as Error).message}`, "ERROR");
     if (error instanceof BuildError || signal.aborted) throw error;
-    // a file that is not there is no database that is away
+    // ENOENT of a file must not be mistaken for an unreachable database
     throw new Error((error as Error).message, { cause: error });
   } finally {
-    // the log is whole before the state tells that nothing more will come
+    // complete the log before the status shows clients that it has ended
     await log.flush();
   }
 }
 
 const DUPLICATE = "23505";
 
-/** One revision of a deployment is deployed at a time; an index keeps the others out. */
+/** Waits for the deployment's slot: an index ensures that only one of its revisions is deployed at a time. */
 async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
   for (;;) {
     signal.throwIfAborted();

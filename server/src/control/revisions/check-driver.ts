@@ -9,10 +9,10 @@ import type { Driver } from "../drivers/driver.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
 import { registryPath } from "../registry/registry-path.ts";
 
-/** Kubernetes' own, which only a driver for it could do. */
+/** Kubernetes-specific fields, which only a Kubernetes driver could honour. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
-/** 400 for what no driver here can run, because it would run as something else. */
+/** Rejects with 400 a configuration that no driver here can run, because it would run differently. */
 export function checkDriver(
   { driver }: { driver: Driver },
   source: Source,
@@ -39,7 +39,9 @@ export function checkDriver(
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** 422 for what is no image, lies in a registry that is not called, or is not this deployment's where it has to be. */
+/**
+ * Validates an image. 422 for a malformed name, a registry that must not be called, or an image of another deployment.
+ */
 export function readImage(
   { settings, outbound }: { settings: { registryUrl: string | undefined }; outbound: Pick<Outbound, "check"> },
   deploymentId: string,

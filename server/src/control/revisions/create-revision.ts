@@ -22,7 +22,7 @@ import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** What can be checked of a change before anything is looked up. */
+/** Validates a change as far as possible without stored data. */
 export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: RevisionBody): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
   if (body.revision_source != null) checkFields(body.revision_source, revision);
@@ -31,8 +31,8 @@ export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: Revisi
 }
 
 /**
- * Applies a change to a locked deployment. All of one change make one revision, or none: what only says how the
- * deployment is shown or triggered makes none (contract control-plane §3.3).
+ * Applies a change to a locked deployment. A change creates at most one revision; changes of presentation or triggers
+ * alone create none (contract control-plane §3.3).
  * @returns the new revision's id
  */
 export async function applyChange(
@@ -76,7 +76,10 @@ export async function applyChange(
   return addRevision(deps, tx, row, { source, config, references, revision, environment });
 }
 
-/** An empty list says nothing of them (contract control-plane §2.5): to take all away has a word of its own. */
+/**
+ * Computes the new secrets. An empty list leaves them unchanged (contract control-plane §2.5); clear_secrets removes
+ * all.
+ */
 function environmentAfter(before: Secret[], { secrets, clear_secrets: clear }: RevisionBody): Secret[] {
   if (secrets?.length) return replaceSecrets(before, secrets);
   return clear === true ? [] : before;
@@ -103,11 +106,11 @@ interface Wanted {
   /** Nulls are filled from the latest revision. */
   revision: RevisionInput;
   environment: Secret[];
-  /** Of a repository, where it was looked up already. */
+  /** Commit of a repository, if already resolved. */
   commitSha?: string;
 }
 
-/** @returns its id. 422 for an upload that is not there, 400 for what no driver here can run. */
+/** Adds a revision. @returns its id. 422 for an unknown upload, 400 for a source that no driver here can run. */
 export async function addRevision(
   deps: WorkDeps,
   tx: Transaction,

@@ -16,8 +16,8 @@ const LOOK_MS = 50;
 const MAX_CRASHES = 3;
 
 /**
- * Waits until as many replicas as there have to be are healthy, and lets the revision serve. The supervisor starts them, because the revision
- * is DEPLOYING; when it is so no more, whatever the reason, the supervisor ends what does not serve.
+ * Waits until the required number of replicas is healthy, then lets the revision serve. The supervisor starts them
+ * while the revision is DEPLOYING; once it no longer is, for any reason, the supervisor stops those that do not serve.
  */
 export async function deployRevision(
   deps: WorkDeps,
@@ -55,7 +55,7 @@ export async function deployRevision(
   }
   faultPoint("control-before-switch");
   await sql.begin(async (tx) => {
-    // the deployment first, as everybody who changes both
+    // lock the deployment first, as all writers of both rows do
     const [ready] = await tx`
       select 1 from deployments where id = ${held.deployment_id} and status = 'READY' for update`;
     if (!ready) throw new queue.NotOursError();
@@ -71,8 +71,8 @@ export async function deployRevision(
 }
 
 /**
- * While nobody can tell how its instances are, for longer than is usual, the revision is UNKNOWN; it waits here until
- * somebody can. @returns whether that was so
+ * Sets the revision to UNKNOWN when its instances cannot be observed for longer than usual, and waits until they can.
+ * @returns whether that was so
  */
 async function wasUnseen(
   { sql, driver, settings }: WorkDeps,

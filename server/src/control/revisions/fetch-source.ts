@@ -6,8 +6,8 @@ import type { ClaimedRevision } from "./queue-sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
 /**
- * The commit that a revision of a repository is made of, once and for all: what the branch or tag names now, unless
- * that is known. Null for other sources.
+ * Resolves the commit of a revision from a repository, once and for all: what the branch or tag names now, unless it
+ * was resolved before. Null for other sources.
  */
 export async function resolveCommit(
   deps: WorkDeps,
@@ -29,7 +29,7 @@ export async function resolveCommit(
   }
 }
 
-/** Hands the revision's project over as an archive, which is there until `use` resolves; null where it has none. */
+/** Provides the revision's project as an archive, which exists until `use` resolves; null when it has none. */
 export async function withSource(
   deps: WorkDeps,
   held: ClaimedRevision,

@@ -1,6 +1,6 @@
 /**
- * Revisions as work. One process at a time works on a revision; its attempt's number and the state that it believes
- * in are in the condition of every transition, so that one that was away for too long writes nothing more.
+ * Queue of revisions. One process at a time works on a revision; every transition is conditional on its attempt's
+ * number and the expected status, a fencing token that stops a process which lost its lease from writing.
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { RevisionRow } from "./sql.ts";
@@ -24,8 +24,8 @@ const GOING = [
 ];
 
 /**
- * The next revision that nobody works on. Whatever an attempt before was at, this one begins at the last step that
- * left something behind: the build, if there is one. revisions_to_do finds them.
+ * Claims the next unclaimed revision. It resumes after the last step with a durable result, the build if there is one,
+ * whatever the previous attempt was doing. Served by the index revisions_to_do.
  */
 export async function claimRevision(
   sql: Sql,
@@ -56,10 +56,10 @@ const noteEvent = (sql: Sql | Transaction, id: string) => sql`
 
 export type Held = Pick<ClaimedRevision, "id" | "attempt" | "deployment_id" | "number">;
 
-/** It is somebody else's, or was ended by somebody. */
+/** The revision was taken over by another process, or was ended. */
 export class NotOursError extends Error {}
 
-/** Throws NotOursError when the revision is not where it was thought to be. @returns the new state */
+/** Makes a transition. Throws NotOursError when the revision is not in the expected state. @returns the new state */
 export async function transition(
   sql: Sql | Transaction,
   held: Held,
@@ -81,7 +81,7 @@ export async function transition(
   return to;
 }
 
-/** Newest wins: older revisions that do not serve and are not about to are skipped. */
+/** Skips older revisions that neither serve nor are about to: the newest wins. */
 export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: Held): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     update revisions set status = 'SKIPPED', updated_at = now(), finished_at = now(),
@@ -91,7 +91,7 @@ export async function supersedeOlder(tx: Transaction, { id, deployment_id, numbe
   for (const row of rows) await noteEvent(tx, row.id);
 }
 
-/** @returns the state; undefined when the revision is somebody else's */
+/** @returns the state; undefined when another process has taken the revision over */
 export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     update revisions set lease_until = now() + make_interval(secs => ${leaseSeconds})
@@ -99,7 +99,7 @@ export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: 
   return row?.status;
 }
 
-/** Gives it back, to be taken up after a pause. */
+/** Releases the revision, to be claimed again after a pause. */
 export const release = (
   sql: Sql,
   { id, attempt }: Held,
@@ -120,12 +120,12 @@ export interface HeldByOthers {
   is_expired: boolean;
 }
 
-/** What somebody works on, or has. */
+/** Lists revisions that are claimed by any process. */
 export const heldRevisions = (sql: Sql) => sql<HeldByOthers[]>`
   select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
   where holder is not null limit 10000`;
 
-/** Takes it from a holder that is gone. What was under way is INTERRUPTED until somebody goes on. */
+/** Takes a revision from a dead holder. One in progress is INTERRUPTED until another process resumes it. */
 export async function takeFromLost(sql: Sql, lost: HeldByOthers): Promise<boolean> {
   const to = TRANSITIONS[lost.status].lost ?? lost.status;
   const { count } = await sql`

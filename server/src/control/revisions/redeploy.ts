@@ -7,10 +7,7 @@ import { stateError } from "../deployments/validate.ts";
 import { findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
 
-/**
- * Makes a new revision of what an older one was made of, with its environment, and with its build where that is
- * still there: the way back.
- */
+/** Creates a new revision from an older one, with its environment, and its build if that still exists: a rollback. */
 export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
   await deps.sql.begin(async (tx) => {
     const row = await lockDeployment(tx, tenantId, deploymentId);
@@ -26,7 +23,7 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
   deps.worker.wake();
 }
 
-/** Ends the work on a revision. 400 when there is none any more. */
+/** Interrupts the work on a revision. 400 when there is none. */
 export async function interrupt(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
   await deps.sql.begin(async (tx) => {
     const row = await lockDeployment(tx, tenantId, deploymentId);

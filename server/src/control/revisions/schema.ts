@@ -5,7 +5,7 @@ import { STATUSES } from "./status.ts";
 
 export const revisionParams = z.object({ deployment_id: uuid, revision_id: uuid });
 
-/** Several statuses with commas between. */
+/** Several statuses, separated by commas. */
 const statusList = z
   .string()
   .transform((text) => text.split(","))

@@ -1,4 +1,4 @@
-/** What callers ask and write of revisions. What happens while one is worked on is in queue-sql.ts. */
+/** Statements on revisions for callers. Those of their processing are in queue-sql.ts. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployments/schema.ts";
 import type { SecretReference } from "../deployments/sql.ts";
@@ -37,7 +37,7 @@ export async function findRevision(
   return row;
 }
 
-/** Newest first. */
+/** Lists revisions, newest first. */
 export const listRevisions = (
   sql: Sql,
   deploymentId: string,
@@ -51,7 +51,7 @@ export const listRevisions = (
 
 export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;
 
-/** The deployment must be locked. From now on this is its latest revision. */
+/** Inserts a revision and makes it the deployment's latest. The deployment must be locked. */
 export async function insertRevision(tx: Transaction, made: NewRevision): Promise<void> {
   await tx`
     insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
@@ -67,7 +67,7 @@ export async function insertRevision(tx: Transaction, made: NewRevision): Promis
     update deployments set latest_revision_id = ${made.id}, updated_at = now() where id = ${made.deployment_id}`;
 }
 
-/** @returns false when it has come to an end before */
+/** @returns false when it has already ended */
 export async function interruptRevision(tx: Transaction, id: string, before: Status[]): Promise<boolean> {
   const { count } = await tx`
     update revisions set status = 'INTERRUPTED', interrupted_by_user = true, updated_at = now(),

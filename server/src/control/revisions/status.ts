@@ -1,11 +1,11 @@
 /**
- * The life of a revision (contract control-plane §4). What a client sees moves along
+ * State machine of a revision (contract control-plane §4). Clients see it pass through
  *
  *     CREATING -> QUEUED -> AWAITING_BUILD -> BUILDING -> AWAITING_DEPLOY -> DEPLOYING -> DEPLOYED
  *
- * and leaves that road by a failure of the step at hand, by a newer revision (SKIPPED), by a caller or the loss of
- * whoever worked on it (INTERRUPTED), or because nobody can tell how it is (UNKNOWN). A revision that was deployed
- * stays DEPLOYED for ever; which one serves is the deployment's business.
+ * unless the current step fails, a newer revision supersedes it (SKIPPED), a caller interrupts it or its worker is lost
+ * (INTERRUPTED), or its instances cannot be observed (UNKNOWN). A revision that was deployed stays DEPLOYED for ever;
+ * the deployment records which one serves.
  */
 export const STATUSES = [
   "CREATING",
@@ -25,29 +25,29 @@ export const STATUSES = [
 export type Status = (typeof STATUSES)[number];
 
 export const EVENTS = [
-  /** What it is made of was found. */
+  /** Its source was resolved. */
   "resolved",
-  /** A builder is free for it. */
+  /** A build is needed. */
   "build_wanted",
-  /** It has a build, its own or an older revision's. */
+  /** A build exists, the revision's own or an older one's. */
   "build_known",
   "build_started",
   "built",
   "deploy_started",
-  /** Its instances are healthy, and it serves. */
+  /** Enough instances are healthy, and the revision serves. */
   "healthy",
-  /** The step at hand cannot be done. */
+  /** The current step failed for good. */
   "failed",
-  /** A newer revision of the deployment is on its way. */
+  /** A newer revision of the deployment is in progress. */
   "superseded",
-  /** A caller wants it to end. */
+  /** A caller interrupted it. */
   "interrupted",
-  /** Whoever worked on it is gone. */
+  /** The process that worked on it is gone. */
   "lost",
-  /** Work goes on: at the beginning, or after the build that is there. */
+  /** Work resumes: at the beginning, or after the existing build. */
   "resumed",
   "resumed_after_build",
-  /** Nobody can tell how its instances are. */
+  /** The state of its instances is unknown. */
   "unseen",
   "seen_deploying",
 ] as const;
@@ -75,14 +75,14 @@ const NOTHING: Row = {
 
 const waiting = { ...NOTHING, superseded: "SKIPPED", interrupted: "INTERRUPTED", lost: "INTERRUPTED" } as const;
 
-/** Null: that does not happen in this state. */
+/** Null: the event does not occur in this state. */
 export const TRANSITIONS: Record<Status, Row> = {
   CREATING: { ...waiting, resolved: "QUEUED", failed: "CREATE_FAILED" },
   QUEUED: { ...waiting, build_wanted: "AWAITING_BUILD", build_known: "AWAITING_DEPLOY", failed: "CREATE_FAILED" },
   AWAITING_BUILD: { ...waiting, build_started: "BUILDING", failed: "BUILD_FAILED" },
   BUILDING: { ...waiting, built: "AWAITING_DEPLOY", failed: "BUILD_FAILED" },
   AWAITING_DEPLOY: { ...waiting, deploy_started: "DEPLOYING", failed: "DEPLOY_FAILED" },
-  // what is about to serve is not skipped: the newer one waits
+  // a revision about to serve is not skipped: the newer one waits
   DEPLOYING: {
     ...NOTHING,
     healthy: "DEPLOYED",
@@ -112,7 +112,7 @@ export const TRANSITIONS: Record<Status, Row> = {
   SKIPPED: NOTHING,
 };
 
-/** States that an event leads out of, for a compare-and-set. */
+/** States that the event is valid in, for a compare-and-set. */
 export const statesBefore = (event: Event): Status[] =>
   STATUSES.filter((status) => TRANSITIONS[status][event] !== null);
 

@@ -13,12 +13,12 @@ import type { Traces } from "../runtime/traces.ts";
 import type { Supervisor } from "../runtime/supervisor.ts";
 import type { ControlSettings } from "../settings.ts";
 
-/** What the work on revisions is made of. */
+/** Dependencies of the work on revisions. */
 export interface WorkDeps {
   sql: Sql;
   log: Log;
   settings: ControlSettings;
-  /** What is encrypted at rest. */
+  /** Secrets encrypted at rest. */
   secrets: Secrets;
   /** `<data dir>/control`: uploads, builds, instances. */
   directory: string;
@@ -27,11 +27,11 @@ export interface WorkDeps {
   driver: Driver;
   git: GitSource;
   outbound: Outbound;
-  /** Images that were pushed to us. */
+  /** Images pushed to the embedded registry. */
   images: ImageStore;
   table: RouteTable;
   supervisor: Supervisor;
-  /** Known when the trace platform has started; null where there is none. */
+  /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;
 }

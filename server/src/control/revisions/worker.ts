@@ -1,7 +1,7 @@
 /**
- * Works on revisions and on deployments that begin or end, in every control plane. What one leaves undone, because
- * it was stopped or killed, the next takes up: at once when the process that held it is seen to be gone, and when
- * the lease is over otherwise.
+ * Processes revisions and pending creations and deletions of deployments, in every control plane. Work that a process
+ * left unfinished is taken over by another: at once when that process is known to be dead, otherwise when the lease
+ * expires.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -31,7 +31,7 @@ export class Worker {
   readonly #passes: Passes;
   #stopped = false;
   #garbageAt = 0;
-  /** Deployments whose beginning or end has just failed. */
+  /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(deps: WorkDeps) {
@@ -45,7 +45,7 @@ export class Worker {
     this.#passes.start();
   }
 
-  /** What is under way is given back at once. */
+  /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#passes.stop();
@@ -53,12 +53,12 @@ export class Worker {
     await Promise.all(this.#running.values());
   }
 
-  /** The passes that fail. */
+  /** Failure state of the passes. */
   get failure(): RepeatedFailure {
     return this.#passes.failure;
   }
 
-  /** Something may be there to do. */
+  /** Triggers a pass. */
   wake(): void {
     this.#passes.wake();
   }
@@ -129,12 +129,12 @@ export class Worker {
     } finally {
       over.abort();
       await renewing;
-      // whatever became of it: nobody works on it any more
+      // released in any case: this attempt is over
       await queue.release(this.#deps.sql, held, pause);
     }
   }
 
-  /** Keeps the lease until `over`, and aborts the work when the revision was ended, is somebody else's, or may be. */
+  /** Renews the lease until `over`. Aborts the work when the revision was ended or taken over, or may have been. */
   async #renew(held: queue.ClaimedRevision, work: AbortController, over: AbortSignal): Promise<void> {
     const { sql, settings, log } = this.#deps;
     const seconds = settings.revisionLeaseSeconds;
@@ -158,7 +158,7 @@ export class Worker {
   }
 }
 
-/** Whether the process was one of this machine and is no more. */
+/** Whether the holder was a process of this machine that has ended. */
 function isGone(holder: string): boolean {
   const identity = JSON.parse(holder) as { pid: number; started: string };
   const boot = identifyProcess(process.pid)!.started.split("/")[0];

@@ -39,7 +39,7 @@ export async function closeOwnDatabase(sql: Sql): Promise<void> {
   if (row!.is_open) await closeDatabase(sql, row!.name);
 }
 
-const NOT_PERMITTED = "42501";
+export const NOT_PERMITTED = "42501";
 
 /** Names of databases that PUBLIC can connect to. */
 async function selectOpen(sql: Sql, { ours }: { ours: boolean }): Promise<string[]> {

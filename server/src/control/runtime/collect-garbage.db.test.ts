@@ -1,4 +1,4 @@
-/** What is kept of builds, instances, archives and lines, and what goes. */
+/** Garbage collection of builds, instances, archives and log lines. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -32,14 +32,14 @@ async function revision(status: string, archive: string | null = null, days = 0)
 
 test("the newest builds stay, the one that serves, and those at work; the others go", async () => {
   const oldest = await revision("DEPLOYED");
-  // before there are others: the control plane collects garbage by itself, too
+  // before there are others, because the control plane also collects garbage by itself
   await sql`update deployments set active_revision_id = ${oldest} where id = ${deployment}`;
   const older = await revision("DEPLOYED");
   const failed = await revision("DEPLOY_FAILED");
   const recent = [await revision("DEPLOYED"), await revision("DEPLOYED"), await revision("DEPLOYED")];
   const building = await revision("BUILDING");
   await collectGarbage(deps);
-  // besides the one that serves there are two to go back to, and one that may have been replaced just now
+  // besides the serving build, two for a rollback, and one that may just have been replaced
   expect(readdirSync(place("builds")).toSorted()).toEqual([oldest, ...recent, building].toSorted());
   expect([older, failed].filter((id) => existsSync(join(place("builds"), id)))).toEqual([]);
 });

@@ -8,7 +8,9 @@ import { uploadFile } from "../uploads/receive-upload.ts";
 import { expireUploads } from "../uploads/sql.ts";
 import { deleteOldInstances } from "./sql.ts";
 
-/** Builds that serve, may serve again, or are being made: the newest of each deployment that were deployed. */
+/**
+ * Selects builds that serve, may be rolled back to, or are in progress: the newest deployed ones of each deployment.
+ */
 const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
   select artifact_id as id from (
     select artifact_id, row_number() over (partition by deployment_id order by max(number) desc) as place
@@ -20,7 +22,7 @@ const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
   union
   select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
 
-/** Archives of revisions that are built and are neither a deployment's latest nor young. */
+/** Deletes archives of finished revisions that are neither a deployment's latest nor recent. */
 const oldArchives = (sql: Sql) => sql<{ object_path: string }[]>`
   delete from uploads u where u.used_at < now() - interval '7 days'
     and not exists (
@@ -29,7 +31,7 @@ const oldArchives = (sql: Sql) => sql<{ object_path: string }[]>`
         or r.finished_at > now() - interval '7 days'))
   returning object_path`;
 
-/** What was pushed and is neither tagged nor what a build that is kept was made of. */
+/** Age at which pushed images are deleted that are neither tagged nor the source of a kept build. */
 const PUSHED_AGE_MS = 24 * 3600 * 1000;
 
 async function collectImages({ driver, images, sql }: WorkDeps): Promise<void> {
@@ -40,10 +42,10 @@ async function collectImages({ driver, images, sql }: WorkDeps): Promise<void> {
   }
 }
 
-/** What nobody needs any more: builds, archives, lines, instances that are long over. */
+/** Deletes unreferenced builds, archives and images, old log lines, and instances that ended long ago. */
 export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const { sql, driver, settings, directory, log } = deps;
-  // what there is first, and then what is known of it: what comes to be in between is not looked at
+  // list builds before reading references, so that new ones are not touched
   const builds = await driver.listBuilds();
   const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
   for (const build of builds) {
@@ -55,7 +57,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const alive = new Set(
     (await sql<{ id: string }[]>`select id from instances where state <> 'ended'`).map(({ id }) => id),
   );
-  // of which a crash came between their end and this
+  // left behind by a crash after their end
   for (const id of instances) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
   for (const id of (await driver.listPlaces?.()) ?? []) {
     const [known] = isUuid(id) ? await sql`select 1 from deployments where id = ${id}` : [];

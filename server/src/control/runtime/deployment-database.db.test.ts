@@ -9,6 +9,8 @@ import { type TestDatabase, testDatabase } from "../../../test/db.ts";
 import { testWorkspace } from "../../../test/identity.ts";
 import { openSecrets } from "../../base/secrets/secrets.ts";
 import { generateKey } from "../../base/secrets/keyring.ts";
+import { connectionNeed } from "./connection-need.ts";
+import { warnOfConnections } from "./connection-room.ts";
 import { DeploymentDatabases } from "./deployment-database.ts";
 
 const db = await testDatabase();
@@ -16,12 +18,21 @@ const { workspaceId } = await testWorkspace(db, "a");
 const lines: string[] = [];
 const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
 const settings = { secretsKeys: generateKey(), secretsKeyFile: undefined };
+/** Of a deployment's own code. */
+const OWN = 3;
 const opened: DeploymentDatabases[] = [];
 const made: string[] = [];
 
 async function open(address: { uri: string; socket: string | null }, platform: TestDatabase = db) {
   const secrets = await openSecrets({ sql: platform.sql, log, dataDir: "/nonexistent", settings });
-  const databases = new DeploymentDatabases({ sql: platform.sql, secrets, address, keysNeeded: false, log });
+  const databases = new DeploymentDatabases({
+    sql: platform.sql,
+    secrets,
+    address,
+    keysNeeded: false,
+    ownConnections: OWN,
+    log,
+  });
   opened.push(databases);
   return databases;
 }
@@ -50,6 +61,30 @@ async function enter(uri: string, database: string): Promise<string> {
 }
 
 const REFUSED = "42501";
+const TOO_MANY = "53300";
+
+const limitOf = async (name: string): Promise<number> =>
+  (await db.sql<{ limit: number }[]>`select rolconnlimit as limit from pg_roles where rolname = ${name}`)[0]!.limit;
+
+/** Connects again and again until that is refused, at most `most` times. @returns how many there are, and why no more */
+async function fill(
+  uri: string,
+  most: number,
+): Promise<{ entered: number; refused: string | null; end(): Promise<void> }> {
+  const inside: postgres.Sql[] = [];
+  const end = async () => void (await Promise.all(inside.map((sql) => sql.end({ timeout: 1 }))));
+  while (inside.length < most) {
+    const sql = postgres(uri, { max: 1, connect_timeout: 5, onnotice: () => {} });
+    try {
+      await sql`select 1`;
+      inside.push(sql);
+    } catch (error) {
+      await sql.end({ timeout: 1 });
+      return { entered: inside.length, refused: (error as { code?: string }).code ?? String(error), end };
+    }
+  }
+  return { entered: inside.length, refused: null, end };
+}
 
 afterEach(() => {
   lines.length = 0;
@@ -131,6 +166,67 @@ test("a database whose making was cut off is closed before anybody can connect",
   await databases.ensure(id, workspaceId);
   expect(await enter(uri, nameOf(id))).toBe("entered");
   expect(await enter((await deployment(databases)).uri, nameOf(id))).toBe(REFUSED);
+});
+
+test("a role that opens too many connections is refused, and the platform and its neighbours are not", async () => {
+  const databases = await open(address);
+  await databases.secure();
+  const [greedy, neighbour] = [await deployment(databases), await deployment(databases)];
+  const limit = await limitOf(greedy.name);
+  expect(limit).toBe(connectionNeed(1, OWN));
+  const { entered, refused, end } = await fill(greedy.uri, limit + 5);
+  expect([entered, refused]).toEqual([limit, TOO_MANY]);
+  expect(await enter(neighbour.uri, neighbour.name)).toBe("entered");
+  expect(await enter(db.uri, new URL(db.uri).pathname.slice(1))).toBe("entered");
+  // more agent servers of it, and fewer again: sessions that are open stay
+  await databases.limitConnections(greedy.id, limit + 2);
+  const more = await fill(greedy.uri, 5);
+  expect([more.entered, more.refused]).toEqual([2, TOO_MANY]);
+  await databases.limitConnections(greedy.id, 1);
+  expect(await limitOf(greedy.name)).toBe(limit);
+  const own = postgres(greedy.uri, { max: 1, onnotice: () => {} });
+  await expect(own.unsafe(`alter role "${greedy.name}" connection limit -1`)).rejects.toThrow();
+  await Promise.all([end(), more.end(), own.end({ timeout: 1 })]);
+});
+
+test("a start limits the roles of an installation that did not, and no role that is not its own", async () => {
+  const databases = await open(address);
+  const [one, foreign] = [await deployment(databases), await deployment(databases)];
+  await db.sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status)
+    values (${one.id}, ${workspaceId}, 'one', 'one', 'internal_source', '{}', 'READY')`;
+  for (const { name } of [one, foreign]) await db.sql.unsafe(`alter role "${name}" connection limit -1`);
+  await databases.secure();
+  expect(await limitOf(one.name)).toBe(connectionNeed(1, OWN));
+  expect(await limitOf(foreign.name)).toBe(-1);
+  await db.sql`delete from deployments where id = ${one.id}`;
+});
+
+test("a start warns where deployments could take the platform's places, and not where some are kept for it", async () => {
+  const databases = await open(address);
+  const { name } = await deployment(databases);
+  await db.sql.unsafe(`alter role "${name}" connection limit 100000`);
+  const role = `heddle_plain_${process.pid}`;
+  await db.sql.unsafe(`create role "${role}" login password 'x'`);
+  const url = new URL(db.uri);
+  await db.sql.unsafe(`grant connect on database "${url.pathname.slice(1)}" to "${role}"`);
+  Object.assign(url, { username: role, password: "x" });
+  const plain = postgres(url.href, { max: 1, onnotice: () => {} });
+  try {
+    // the embedded Postgres keeps places for superusers
+    await warnOfConnections(db.sql, log, [name]);
+    expect(lines).toEqual([]);
+    await warnOfConnections(plain as never, log, []);
+    expect(lines).toEqual([]);
+    await warnOfConnections(plain as never, log, [name]);
+    expect(lines).toHaveLength(1);
+    for (const part of ["100000 connections", "max_connections", role, "pg_use_reserved_connections"]) {
+      expect(lines[0]).toContain(part);
+    }
+  } finally {
+    await plain.end({ timeout: 1 });
+    await db.sql.unsafe(`drop owned by "${role}"`);
+    await db.sql.unsafe(`drop role "${role}"`);
+  }
 });
 
 test("a platform whose role may not close a database says so in one line", async () => {

@@ -6,7 +6,9 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 import { createKey } from "../../identity/api-keys/create-key.ts";
 import { revokeKey } from "../../identity/api-keys/sql.ts";
 import { BUILT_IN_ROLES } from "../../identity/roles/built-in.ts";
-import { closeDatabases, closeOwnDatabase, retryConcurrent } from "./close-databases.ts";
+import { closeDatabases, closeOwnDatabase, NOT_PERMITTED, retryConcurrent } from "./close-databases.ts";
+import { connectionNeed } from "./connection-need.ts";
+import { warnOfConnections } from "./connection-room.ts";
 import { selectWorkspace } from "../../identity/workspaces/sql.ts";
 
 /** What only one deployment knows: how it gets into its database, and what its stored secrets are sealed with. */
@@ -34,7 +36,18 @@ export class DeploymentDatabases {
   readonly #admin: Sql;
   readonly #log: Log;
 
-  constructor(options: { sql: Sql; secrets: Secrets; address: DatabaseAddress; keysNeeded: boolean; log: Log }) {
+  readonly #leastConnections: number;
+
+  /** `ownConnections`: what a deployment's own code may open for each agent server. */
+  constructor(options: {
+    sql: Sql;
+    secrets: Secrets;
+    address: DatabaseAddress;
+    keysNeeded: boolean;
+    ownConnections: number;
+    log: Log;
+  }) {
+    this.#leastConnections = connectionNeed(1, options.ownConnections);
     this.#sql = options.sql;
     this.#keysNeeded = options.keysNeeded;
     this.#secrets = options.secrets;
@@ -48,6 +61,38 @@ export class DeploymentDatabases {
     // the platform's own may be beside the one that this connection is to, or on another server
     await closeOwnDatabase(this.#sql);
     await closeDatabases(this.#admin, this.#log);
+    await this.#limitRoles();
+  }
+
+  /** Gives the roles of an older version a limit; the supervisor raises it for agent servers that live. */
+  async #limitRoles(): Promise<void> {
+    const rows = await this.#sql<{ id: string }[]>`select id from deployments limit 100000`;
+    const names = rows.map(({ id }) => nameOf(id));
+    const open = await this.#admin<{ name: string }[]>`
+      select rolname as name from pg_roles where rolconnlimit = -1 and rolname = any(${names}::text[])`;
+    for (const { name } of open) await this.#limit(name, this.#leastConnections);
+    await warnOfConnections(this.#admin, this.#log, names);
+  }
+
+  /** Sets how many connections a deployment's role may have at once; never fewer than one agent server needs. */
+  async limitConnections(deploymentId: string, connections: number): Promise<void> {
+    const name = nameOf(deploymentId);
+    const wanted = Math.max(connections, this.#leastConnections);
+    const [role] = await this.#admin<{ limit: number }[]>`
+      select rolconnlimit as limit from pg_roles where rolname = ${name}`;
+    if (role && role.limit !== wanted) await this.#limit(name, wanted);
+  }
+
+  async #limit(name: string, connections: number): Promise<void> {
+    try {
+      await retryConcurrent(() => this.#admin.unsafe(`alter role "${name}" connection limit ${connections}`));
+    } catch (error) {
+      // made by another role of the platform's, or a superuser's
+      if ((error as { code?: string }).code !== NOT_PERMITTED) throw error;
+      this.#log.warn(
+        `The platform's role may not limit the connections of ${name}. Run: ALTER ROLE ${name} CONNECTION LIMIT ${connections}`,
+      );
+    }
   }
 
   async ensure(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
@@ -68,9 +113,8 @@ export class DeploymentDatabases {
     const admin = this.#admin;
     const [role] = await admin`select 1 from pg_roles where rolname = ${name}`;
     // the password is letters and digits of ours; a statement of this kind takes no parameters
-    const password = `'${credentials.password}'`;
-    if (role) await admin.unsafe(`alter role "${name}" login password ${password}`);
-    else await admin.unsafe(`create role "${name}" login password ${password}`);
+    const login = `login password '${credentials.password}' connection limit ${this.#leastConnections}`;
+    await admin.unsafe(`${role ? "alter" : "create"} role "${name}" ${login}`);
     // whoever is no superuser has to be of the role to make a database for it
     await admin.unsafe(`grant "${name}" to current_user`).catch(() => {});
     await admin.unsafe(`create database "${name}" owner "${name}" allow_connections false`);

@@ -26,7 +26,7 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
   const secrets = Object.fromEntries(order.secrets.map(({ name, value }) => [name, value]));
   return {
     HEDDLE_LOG_LEVEL: "info",
-    HEDDLE_HOSTS: String(Math.min(64, Math.max(1, Math.round(spec.cpu ?? 1)))),
+    HEDDLE_HOSTS: String(hostsByCores(config)),
     HEDDLE_HOST_MEMORY_MB: String(spec.memory_mb ?? settings.instanceMemoryMb),
     ...secrets,
     NODE_ENV: secrets["NODE_ENV"] ?? "production",
@@ -35,6 +35,7 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
     // without keys the gateway, which is on loopback then, is the only way in
     ...(platform ? { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key } : { HEDDLE_AUTH: "published" }),
+    HEDDLE_BESIDE_DEPLOYMENTS: "true",
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
     // what the operator lets the platform call, its deployments may call
     ...(settings.outboundAllow !== "" && { HEDDLE_OUTBOUND_ALLOW: settings.outboundAllow }),
@@ -55,4 +56,14 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     }),
     ...(traces && { HEDDLE_TRACING_URL: traces.url, HEDDLE_TRACING_KEY: traces.key }),
   };
+}
+
+const MOST_HOSTS = 64;
+const hostsByCores = ({ resource_spec: spec }: SourceConfig): number =>
+  Math.min(MOST_HOSTS, Math.max(1, Math.round(spec?.cpu ?? 1)));
+
+/** Graph hosts of an agent server, by the owner's variables or by the cores that it asks for. */
+export function hostsOf(config: SourceConfig, secrets: Secret[]): number {
+  const named = Number(secrets.find(({ name }) => name === "HEDDLE_HOSTS")?.value);
+  return Number.isInteger(named) && named >= 1 && named <= MOST_HOSTS ? named : hostsByCores(config);
 }

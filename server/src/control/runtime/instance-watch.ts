@@ -11,7 +11,7 @@ import { probe } from "./probe.ts";
 import * as rows from "./sql.ts";
 
 const PROBE_MS = 5_000;
-/** A server that is there and does not answer for so many probes in a row is ended, and started again. */
+/** Consecutive unanswered probes after which a live server is killed and restarted. */
 const MAX_SILENT = 6;
 
 export interface WatchOptions {
@@ -25,12 +25,12 @@ export interface WatchOptions {
   onChange(): void;
 }
 
-/** One instance: whether it lives and is healthy, and what it says. */
+/** Watches one instance: its liveness, its health and its log. */
 export class InstanceWatch {
   readonly row: rows.InstanceRow;
   readonly process: InstanceProcess;
   readonly #options: WatchOptions;
-  /** Graphs that do not load. */
+  /** Graphs that fail to load. */
   broken: string[] = [];
   isOver = false;
   #healthySince: number | undefined;
@@ -49,7 +49,7 @@ export class InstanceWatch {
     this.#unable = new RepeatedFailure({ log: options.log, message: `instance ${options.row.id} cannot do its work` });
   }
 
-  /** Called often; looks when it is time. */
+  /** Called often; checks when due. */
   look(): void {
     if (this.#looking || this.isOver) return;
     this.#looking = true;
@@ -71,7 +71,7 @@ export class InstanceWatch {
     if (performance.now() < this.#nextProbe || this.row.state === "draining") return;
     const health = await probe(this.row.port, PROBE_MS);
     this.broken = health.state === "broken" ? health.graphs : [];
-    // an instance that served before serves again with whatever graphs there are
+    // an instance that was ready before is healthy again with whatever graphs load
     const isHealthy = health.state === "ready" || (health.state === "broken" && this.row.ready_at !== null);
     if (this.row.state === "starting") {
       if (!isHealthy) this.#healthySince = undefined;
@@ -121,7 +121,7 @@ export class InstanceWatch {
     onChange();
   }
 
-  /** What it has said goes to the database, each line once: the position is written with the lines. */
+  /** Copies the instance's new log lines to the database, each exactly once: the position is written with the lines. */
   pump(): Promise<void> {
     this.#pumping = this.#pumping.catch(() => {}).then(() => this.#readAll());
     return this.#pumping;

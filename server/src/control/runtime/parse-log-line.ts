@@ -2,7 +2,7 @@ import type { Level } from "../logs/schema.ts";
 import type { LogLine } from "../logs/sql.ts";
 import { cleanLine } from "../logs/log-writer.ts";
 
-/** The agent server's own lines are JSON with a number for the level; what graphs print is plain text. */
+/** Parses a log line. The agent server's own lines are JSON with a numeric level; output of graphs is plain text. */
 export function parseLogLine(line: string, now: Date): LogLine | null {
   if (line.trim() === "") return null;
   if (line.startsWith('{"level":')) {
@@ -14,7 +14,7 @@ export function parseLogLine(line: string, now: Date): LogLine | null {
       const at = time !== undefined && !Number.isNaN(Date.parse(time)) ? new Date(time) : now;
       return { at, level: ofNumber(Number(level)), message: cleanLine(`${msg ?? ""}${failure}${more}`) };
     } catch {
-      // it only looked like one
+      // not JSON after all
     }
   }
   return { at: now, level: guess(line), message: cleanLine(line) };
@@ -27,7 +27,7 @@ function ofNumber(level: number): Level {
   return level >= 30 ? "INFO" : "DEBUG";
 }
 
-/** Of text: what it says of itself at its beginning. */
+/** Guesses the level of plain text by its beginning. */
 function guess(line: string): Level {
   const head = line.slice(0, 80);
   if (/\b(fatal|critical)\b/i.test(head)) return "CRITICAL";

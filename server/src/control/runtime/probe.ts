@@ -2,17 +2,17 @@ import { get } from "node:http";
 
 export type Health =
   | { state: "down" }
-  /** It answers, and graphs are still loading. */
+  /** Responding, with graphs still loading. */
   | { state: "loading" }
-  /** It answers that it cannot do its work for want of something: its database, its disk. */
+  /** Responding, but lacking a resource: its database, its disk. */
   | { state: "unable"; reason: string }
   | { state: "ready" }
-  /** It answers, and these graphs do not load. */
+  /** Responding, with graphs that fail to load. */
   | { state: "broken"; graphs: string[] };
 
 /**
- * Asks an agent server how it and its graphs are. Never throws. Its parts are in the answer of any status, so that one
- * that lives without its database is told from one that is gone: ending it would only cost its runs.
+ * Probes an agent server and its graphs. Never throws. The response lists the server's parts under any status, so that
+ * one without its database is distinguished from a dead one: killing it would only cost its runs.
  */
 export async function probe(port: number, timeoutMs: number): Promise<Health> {
   const answer = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {

@@ -25,15 +25,15 @@ async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
 }
 
 /**
- * Ends a deployment that is on its way out, as far as it gets: what still runs or is worked on is waited for, by being
- * asked again. Its row goes last, so that what was not done yet is not forgotten; where it is to go by force, what
- * cannot be removed is left behind, and told of in the log.
+ * Removes a deployment as far as possible; called again while instances run or revisions are being processed. Its row
+ * is deleted last, so that unfinished removals are retried. A forced deletion leaves behind what cannot be removed, and
+ * logs it.
  */
 export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): Promise<boolean> {
   const { sql, secrets, driver, databases, directory, images, log } = deps;
   const { id, tenant_id: workspaceId, force_delete: isForced } = going;
   const left = await leftoversOf(sql, id);
-  // the supervisor ends what runs, and the worker's attempts end by themselves
+  // the supervisor stops running instances, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
   const remove = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     try {
@@ -45,7 +45,7 @@ export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): 
   };
   if (going.delete_tracing_project) {
     const traces = await deps.traces;
-    // when nothing is there to send any more, or it would be made anew
+    // only once no instance is left to send traces, which would recreate the project
     if (traces) await remove("traces", () => deleteTracingProject(traces, workspaceId, going.name));
   }
   await remove("the database and its user", () => databases.drop(id, workspaceId));

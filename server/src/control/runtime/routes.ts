@@ -22,7 +22,7 @@ const instance = z.object({
   cpu_percent: z.number().nullable().describe("Of one core, since it was asked before"),
 });
 
-/** What runs of a deployment. An endpoint of ours, which the contract does not have. */
+/** Endpoint for a deployment's instances: our extension of the contract. */
 export function instanceRoutes(deps: ControlDeps): Route[] {
   const print = async (row: InstanceReport) => ({
     id: row.id,

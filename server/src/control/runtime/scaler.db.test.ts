@@ -1,4 +1,4 @@
-/** A deployment that gets replicas while runs wait for a slot, and loses them when nobody needs them: no run is lost. */
+/** Scaling of a deployment: up while runs wait for a slot, down when replicas are idle, without losing a run. */
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
@@ -25,7 +25,7 @@ const alive = async (revision: string) => {
 };
 
 test("runs that wait for a slot bring a replica, which goes when it is not needed", async () => {
-  // one slot a server
+  // one slot per server
   const id = await createDeployment(call, "scaled", [{ name: "N_JOBS_PER_WORKER", value: "1" }]);
   const revision = await deployArchive(call, id, archiveOf(graphProject("scaled")), {
     source_config: { resource_spec: { min_scale: 1, max_scale: 2 } },
@@ -47,7 +47,7 @@ test("runs that wait for a slot bring a replica, which goes when it is not neede
     while (!isOver) answers.push(await ask());
   });
   await vi.waitUntil(async () => (await alive(revision)).length === 2, { timeout: 60_000, interval: 100 });
-  // and both are asked
+  // both replicas receive requests
   const before = answers.length;
   await vi.waitUntil(() => answers.length >= before + 4, { timeout: 30_000 });
   isOver = true;

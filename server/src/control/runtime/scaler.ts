@@ -1,8 +1,8 @@
 /**
- * Gives deployments whose `max_scale` is above their `min_scale` as many replicas as their load wants. What is wanted
- * has to be so for a while: the least of what was wanted in the last seconds counts for more, the most of what was
- * wanted in the last minutes for fewer (as the Kubernetes HorizontalPodAutoscaler's stabilization windows). Nothing of
- * it is kept but the number: after a restart the windows begin anew.
+ * Autoscaler of deployments whose `max_scale` exceeds their `min_scale`. A target must be stable: scaling up uses the
+ * minimum of the targets of the last seconds, scaling down the maximum of the last minutes (as the stabilization
+ * windows of the Kubernetes HorizontalPodAutoscaler). Only the resulting number is stored: after a restart the windows
+ * begin empty.
  */
 import { availableParallelism } from "node:os";
 import { get } from "node:http";
@@ -33,7 +33,7 @@ interface Wish {
 
 export class Scaler {
   readonly #options: ScalerOptions;
-  /** By revision. */
+  /** Recent targets by revision. */
   readonly #wishes = new Map<string, Wish[]>();
   readonly #passes: Passes;
 
@@ -65,7 +65,7 @@ export class Scaler {
     const now = replicasOf(row);
     const load = await this.#load(row, now);
     if (!load) return;
-    // further ones are not asked for while some are still starting, or do not start at all
+    // no further scale-up while some replicas are still starting, or fail to start
     const most = load.replicas < now ? now : maxScale(row);
     const wish = Math.min(most, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
@@ -76,13 +76,13 @@ export class Scaler {
     supervisor.wake();
   }
 
-  /** What was wanted for long enough. */
+  /** Returns the target that was stable for long enough. */
   #next(revisionId: string, now: number, wish: number): number {
     const { scaleUpSeconds, scaleDownSeconds } = this.#options.settings;
     const at = performance.now();
     const wishes = [...(this.#wishes.get(revisionId) ?? []), { at, replicas: wish }];
     const longest = Math.max(scaleUpSeconds, scaleDownSeconds) * 1000;
-    // one that is older than the window shows that the window is full
+    // an entry older than the window shows that the window is complete
     const from = wishes.findLastIndex((one) => at - one.at >= longest);
     this.#wishes.set(revisionId, wishes.slice(Math.max(0, from)));
     const within = (seconds: number): number[] | null => {
@@ -97,7 +97,7 @@ export class Scaler {
   async #load(row: ScalableRow, wanted: number): Promise<Load | null> {
     const { supervisor } = this.#options;
     const ready = supervisor.of(row.revision_id).filter((one) => one.row.state === "ready");
-    // none answers, or some are about to go: what there is now says nothing
+    // none is ready, or some are about to stop: the load is not representative
     if (ready.length === 0 || ready.length > wanted) return null;
     const usages = await Promise.all(ready.map((one) => supervisor.usage(one.row.id)));
     const percents = usages.map((one) => one?.cpu_percent ?? null);
@@ -122,7 +122,7 @@ interface Metric {
   values: { value: number; labels: Record<string, string> }[];
 }
 
-/** The queue of all replicas, which each of them knows; null where the server is another one. Never throws. */
+/** Reads the queue of all replicas, which each of them reports; null when the server does not. Never throws. */
 async function askQueue(port: number): Promise<Load["queue"]> {
   const text = await new Promise<string>((resolve) => {
     const request = get({ host: "127.0.0.1", port, path: "/metrics?format=json", agent: false }, (response) => {

@@ -78,6 +78,14 @@ export const runtimeOptions = {
     secret: true,
     description: "Postgres in which deployments get their databases, as a user who may create them. Default: this one.",
   }),
+  deploymentConnections: integer({
+    env: ["HEDDLE_DEPLOYMENT_CONNECTIONS"],
+    default: 10,
+    max: 1000,
+    description:
+      "Connections to Postgres that a deployment's own code may open for each of its agent servers, beside those of the " +
+      "server itself (17, and 4 for each graph host and three more). Its role is limited to the sum over its agent servers.",
+  }),
   platformTraceUrl: text<string | undefined>({
     env: ["HEDDLE_CONTROL_TRACE_URL"],
     default: undefined,

@@ -48,6 +48,15 @@ export async function setState(sql: Sql, id: string, from: InstanceState[], to: 
   return count === 1;
 }
 
+/** Revisions of which instances live, wherever they are. */
+export const liveRevisions = (sql: Sql, deploymentId: string) => sql<
+  { revision_id: string; source_config: SourceConfig; instances: number }[]
+>`
+  select r.id as revision_id, r.source_config, count(*)::int as instances
+  from instances i join revisions r on r.id = i.revision_id
+  where i.deployment_id = ${deploymentId} and i.state <> 'ended'
+  group by r.id limit 100`;
+
 export const endInstance = (sql: Sql, id: string, reason: string, crashed: boolean) => sql`
   update instances set state = 'ended', ended_at = now(), end_reason = ${reason},
     crashed = ${crashed} and state in ('starting', 'ready')

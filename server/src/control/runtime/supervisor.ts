@@ -20,7 +20,8 @@ import { cleanLine } from "../logs/log-writer.ts";
 import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
-import { type EnvironmentOrder, instanceEnvironment } from "./instance-environment.ts";
+import { connectionNeed } from "./connection-need.ts";
+import { type EnvironmentOrder, hostsOf, instanceEnvironment } from "./instance-environment.ts";
 import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
@@ -70,7 +71,9 @@ export class Supervisor {
   /** Adopts what a control plane before has left running. */
   async start(): Promise<void> {
     const { sql, place } = this.#options;
-    for (const row of await rows.liveInstances(sql, place)) await this.#adopt(row);
+    const live = await rows.liveInstances(sql, place);
+    for (const row of live) await this.#adopt(row);
+    for (const id of new Set(live.map((row) => row.deployment_id))) await this.#limitConnections(id);
     await this.#options.table.refresh();
     this.#timers = [
       setInterval(() => {
@@ -203,6 +206,7 @@ export class Supervisor {
     const row = await rows.insertInstance(sql, made);
     if (!row) return;
     try {
+      await this.#limitConnections(wanted.deployment_id);
       const process = await driver.start({
         ...made,
         artifactId: wanted.artifact_id,
@@ -222,14 +226,29 @@ export class Supervisor {
     }
   }
 
+  /** Gives a deployment's role as many connections as its agent servers need that live now, of all revisions. */
+  async #limitConnections(deploymentId: string): Promise<void> {
+    const { sql, secrets, databases, settings } = this.#options;
+    let needed = 0;
+    for (const { revision_id: id, source_config: config, instances } of await rows.liveRevisions(sql, deploymentId)) {
+      const hosts = hostsOf(config, await readEnvironment(secrets, { purpose: "revision-env", id }));
+      needed += instances * connectionNeed(hosts, settings.deploymentConnections);
+    }
+    await databases.limitConnections(deploymentId, needed);
+  }
+
   /** Requests that are under way get `requestsMs`, then the server is asked to end and gets `graceMs` for its runs. */
   #drain(watch: InstanceWatch, requestsMs: number, graceMs: number): void {
-    const { id } = watch.row;
+    const { id, deployment_id: deploymentId } = watch.row;
     if (this.#draining.has(id)) return;
     const draining = watch
       .drain(requestsMs, graceMs)
       .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not end"))
-      .finally(() => this.#draining.delete(id));
+      .finally(() => this.#draining.delete(id))
+      .then(() => (this.#stopped ? undefined : this.#limitConnections(deploymentId)))
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error, deploymentId }, "its connections were not limited"),
+      );
     this.#draining.set(id, draining);
   }
 }

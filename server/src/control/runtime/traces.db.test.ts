@@ -1,4 +1,4 @@
-/** Traces of deployments, and their end with the deployment, on a real trace platform of the same database. */
+/** Traces of deployments, and their deletion with the deployment, on a real trace platform of the same database. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,22 +1,22 @@
 import { workspaceTracingKey } from "../../identity/tracing-key.ts";
 
-/** The trace platform, as far as deployments have to do with it. */
+/** Trace platform, as used by deployments. */
 export interface Traces {
   url: string;
-  /** What a workspace's deployments send their traces with. */
+  /** Key with which a workspace's deployments send traces. */
   sendingKey(workspaceId: string): string;
-  /** What a deployment's project is deleted with. */
+  /** Key that may delete a deployment's project. */
   deletingKey(workspaceId: string): string;
 }
 
-/** One that the operator names: whatever its key may do, for the workspace that the key is of. */
+/** Trace platform configured by the operator, with one key, whose workspace and permissions apply. */
 export const configuredTraces = (url: string, key: string): Traces => ({
   url,
   sendingKey: () => key,
   deletingKey: () => key,
 });
 
-/** One that was started with this control plane: each workspace has keys of its own. */
+/** Trace platform of the same installation, with separate keys per workspace. */
 export const ownTraces = ({ url, key }: { url: string; key: string }): Traces => ({
   url,
   sendingKey: (workspaceId) => workspaceTracingKey(key, workspaceId, "send"),
@@ -25,7 +25,7 @@ export const ownTraces = ({ url, key }: { url: string; key: string }): Traces =>
 
 const LIMIT_MS = 5_000;
 
-/** Deletes the tracing project of a name with all its runs; one that there is not is deleted already. */
+/** Deletes the tracing project of a name with all its runs; a missing one counts as deleted. */
 export async function deleteTracingProject(traces: Traces, workspaceId: string, name: string): Promise<void> {
   const headers = { "x-api-key": traces.deletingKey(workspaceId), "x-tenant-id": workspaceId };
   const ask = async (method: string, path: string): Promise<Response> => {

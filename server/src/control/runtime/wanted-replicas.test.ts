@@ -19,7 +19,7 @@ test("runs that wait while slots are free wait for their threads, and want nothi
 test("replicas go when what runs fits into fewer, with room", () => {
   expect(wantedReplicas(queue(0, 8))).toBe(2);
   expect(wantedReplicas(queue(0, 7))).toBe(1);
-  // all slots are taken and nobody waits
+  // all slots are taken and no run waits
   expect(wantedReplicas(queue(0, 20))).toBe(2);
   expect(wantedReplicas(queue(0, 0))).toBe(1);
 });

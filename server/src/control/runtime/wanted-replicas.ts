@@ -1,33 +1,33 @@
 import type { SourceConfig } from "../deployments/schema.ts";
 
-/** What a deployment's load says, at one moment. */
+/** Load of a deployment at one moment. */
 export interface Load {
-  /** Replicas that answer requests, all that there are to be. */
+  /** Replicas that answer requests. */
   replicas: number;
-  /** Runs that could start, and runs that are executed, over all replicas; null where a server does not tell. */
+  /** Runs that could start, and executing runs, over all replicas; null when a server does not report them. */
   queue: { due: number; running: number; slots: number } | null;
-  /** Processor time of all replicas in percent of one core; null where it is not known yet. */
+  /** Processor time of all replicas in percent of one core; null when not known yet. */
   cpuPercent: number | null;
-  /** Cores that a replica asks for. */
+  /** Cores requested per replica. */
   cpu: number;
   /** Cores of the machine. */
   cores: number;
 }
 
-/** Where the hosted service's scaling aims at (contract control-plane §6.3). */
+/** Scaling targets of the hosted service (contract control-plane §6.3). */
 const DUE_PER_REPLICA = 10;
 const CPU_TARGET = 0.75;
-/** What is so near to the aim is left as it is. */
+/** Deviation from the target that causes no scaling. */
 const TOLERANCE = 0.1;
-/** Of the slots, that runs may take when there are fewer replicas. */
+/** Share of the slots that runs may take after scaling down. */
 const SLOTS_TARGET = 0.75;
 
-/** How many replicas fit the load; the larger of what the queue and what the processors say. */
+/** Returns the replicas that fit the load: the larger of the demands by queue and by processor. */
 export const wantedReplicas = (load: Load): number => Math.max(1, byQueue(load), byProcessors(load));
 
 /**
- * Runs that wait while slots are free wait for their threads, and more replicas would not help them: only where all
- * slots are taken there are to be more.
+ * Computes the replicas by queue. Runs that wait while slots are free wait for their threads, and more replicas would
+ * not help: it scales up only when all slots are taken.
  */
 function byQueue({ replicas, queue }: Load): number {
   if (queue === null) return 1;
@@ -36,7 +36,7 @@ function byQueue({ replicas, queue }: Load): number {
   return Math.min(replicas, Math.ceil(running / (slots * SLOTS_TARGET)));
 }
 
-/** Never more than the machine has cores for. */
+/** Computes the replicas by processor time, never adding more than the machine has cores for. */
 function byProcessors({ replicas, cpuPercent, cpu, cores }: Load): number {
   if (cpuPercent === null) return replicas;
   const ratio = cpuPercent / 100 / (cpu * replicas) / CPU_TARGET;
@@ -50,6 +50,6 @@ export const minScale = ({ source_config: config }: Scaled): number =>
   Math.max(1, config.resource_spec?.min_scale ?? 1);
 export const maxScale = (of: Scaled): number => Math.max(minScale(of), of.source_config.resource_spec?.max_scale ?? 1);
 
-/** How many replicas a revision is to have now. */
+/** Returns the current target of a revision's replicas. */
 export const replicasOf = (of: Scaled & { scale: number | null }): number =>
   Math.min(maxScale(of), Math.max(minScale(of), of.scale ?? 1));

@@ -6,12 +6,12 @@ import { ServerHealth } from "../../base/server-health.ts";
 import type { ControlDeps } from "../deps.ts";
 import type { Driver } from "../drivers/driver.ts";
 
-/** Work that fails for longer makes the control plane not ready, in milliseconds. */
+/** Time in milliseconds after which failing work makes the control plane not ready. */
 const FAILING_MS = 5000;
 
 type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "supervisor" | "worker"> & { dataDir: string };
 
-/** What the control plane needs to build and run deployments. */
+/** Checks of everything that the control plane needs to build and run deployments. */
 export function controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir }: Parts): ServerHealth {
   const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
   return new ServerHealth({

@@ -11,10 +11,10 @@ import type { ControlDeps } from "../deps.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-/** Of the API's document, which clients were written against (service-interface §9.1). */
+/** Version of the API's document, which clients were written against (service-interface §9.1). */
 const API_VERSION = "0.1.0";
 
-/** `others`: the endpoints that the document describes besides these. */
+/** `others`: endpoints that the document describes besides these. */
 export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
   const routes: Route[] = [
     route({

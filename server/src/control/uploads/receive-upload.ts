@@ -9,12 +9,12 @@ import { shortageIn } from "../../base/shortage.ts";
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 
-/** Where an uploaded archive lies. The name is a UUID of ours; nothing that a caller says becomes a path. */
+/** Returns the file of an uploaded archive. Its name is a UUID of ours; caller input never becomes a path. */
 export const uploadFile = (directory: string, objectPath: string): string =>
   join(directory, "uploads", basename(objectPath));
 
 /**
- * Streams an archive to disk; it is there as a whole or not at all. 413 beyond `maxBytes`, 400 for what is no gzip.
+ * Streams an archive to disk atomically. 413 beyond `maxBytes`, 400 when it is not gzip.
  * @returns its size in bytes
  */
 export async function receiveUpload(

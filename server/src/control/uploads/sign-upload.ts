@@ -4,7 +4,10 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 
 const REF = { purpose: "upload-signing", id: "key" };
 
-/** Makes addresses that are credentials by themselves: path and time are signed with a key that all replicas share. */
+/**
+ * Signs upload addresses: path and expiry are signed with a key that all replicas share, so the address is the
+ * credential.
+ */
 export interface UploadSigner {
   /** `expires`: seconds since 1970. */
   sign(objectPath: string, expires: number): string;
@@ -15,7 +18,7 @@ export async function openUploadSigner(secrets: Secrets): Promise<UploadSigner> 
   if ((await secrets.get(REF)) === null) {
     await secrets.put({ ...REF, workspaceId: null }, randomBytes(32).toString("base64"));
   }
-  // read back, because another server may have been quicker
+  // read back, because another server may have stored its key first
   const key = Buffer.from((await secrets.get(REF))!, "base64");
   const sign = (objectPath: string, expires: number) =>
     createHmac("sha256", key).update(`${expires}\n${objectPath}`).digest("base64url");

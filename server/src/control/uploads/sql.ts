@@ -10,14 +10,14 @@ export const findUpload = async (sql: Sql, objectPath: string) => {
   return row;
 };
 
-/** @returns false when somebody else was first */
+/** @returns false when something was uploaded there before */
 export async function markUploaded(sql: Sql, objectPath: string, size: number): Promise<boolean> {
   const { count } = await sql`
     update uploads set uploaded_at = now(), size = ${size} where object_path = ${objectPath} and uploaded_at is null`;
   return count === 1;
 }
 
-/** 422 unless it is a path that was given out for this deployment, and something was uploaded to it. */
+/** Marks an upload as used. 422 unless the path was issued for this deployment and has an archive. */
 export async function useUpload(tx: Transaction, deploymentId: string, objectPath: string): Promise<void> {
   const loc = ["source_revision_config", "source_tarball_path"];
   const [row] = await tx<{ uploaded_at: Date | null; used_at: Date | null }[]>`
@@ -25,11 +25,11 @@ export async function useUpload(tx: Transaction, deploymentId: string, objectPat
     where object_path = ${objectPath} and deployment_id = ${deploymentId} for update`;
   if (!row) throw invalid(loc, "source_tarball_path must be obtained from the upload-url endpoint");
   if (!row.uploaded_at) throw invalid(loc, "nothing was uploaded to this source_tarball_path");
-  // a client that asks again after a lost answer gets a second revision of the same archive, and no harm is done
+  // a client that retries after a lost response creates a second revision of the same archive, which is harmless
   await tx`update uploads set used_at = coalesce(used_at, now()) where object_path = ${objectPath}`;
 }
 
-/** What nobody has made a revision of in time. @returns their paths */
+/** Deletes expired uploads that no revision used. @returns their paths */
 export async function expireUploads(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ object_path: string }[]>`
     delete from uploads where object_path in (

@@ -6,17 +6,17 @@ import { canonicalUrl } from "../git/repository.ts";
 
 export interface Push {
   branch: string;
-  /** The repository by all of its addresses, as canonicalUrl writes them. */
+  /** All addresses of the repository, normalized by canonicalUrl. */
   repositories: string[];
 }
 
-/** `X-Hub-Signature-256` of GitHub and of hosts that do as it does: HMAC-SHA256 of the body, with the shared secret. */
+/** Verifies `X-Hub-Signature-256` of GitHub and compatible hosts: HMAC-SHA256 of the body, with the shared secret. */
 export function isSigned(body: Uint8Array, secret: string, signature: string | undefined): boolean {
   const expected = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
   return isSame(signature ?? "", expected);
 }
 
-/** Takes as long for every wrong one. */
+/** Compares in constant time. */
 export function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
@@ -33,7 +33,7 @@ const payload = z.object({
   deleted: z.boolean().nullish(),
 });
 
-/** A push to a branch that is still there; null for one of a tag, a deletion, or what is no push. */
+/** Parses a push to an existing branch; null for a tag, a deletion, or any other event. */
 export function readPush(json: unknown): Push | null {
   const parsed = payload.safeParse(json);
   if (!parsed.success) return null;

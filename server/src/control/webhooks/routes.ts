@@ -13,22 +13,22 @@ import { isSame, isSigned, readPush } from "./push-event.ts";
 
 const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public", audit: "none" } as const;
 
-/** Hosts list the files of each commit. Bodies of public routes share a small budget all the same. */
+/** Hosts list the files of each commit. Bodies of public routes share a small budget nonetheless. */
 const MAX_BYTES = 1024 * 1024;
 
-/** How many deployments follow what was pushed to. */
+/** Number of deployments that follow the pushed branch. */
 const heard = z.object({ deployments: z.int() });
 
 /**
- * Git hosts tell here that something was pushed. What they say is not built: the branch is looked at, so that a
- * message that comes twice, late or out of order changes nothing.
+ * Receives push notifications of Git hosts. Their content is not built: they only trigger a poll of the branch, so that
+ * repeated, late or reordered messages have no effect.
  */
 export function webhookRoutes(deps: ControlDeps): Route[] {
   const { sql, secrets } = deps;
 
   type Read = () => Promise<Uint8Array>;
 
-  /** `isTrue` reads the body only when it has to: what is refused without it is not read at all. */
+  /** `isTrue` reads the body only if needed, so that a request refused without it is not read at all. */
   async function hear(
     c: Context,
     id: string,
@@ -38,7 +38,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
     const integration = await integrationOfAnybody(sql, id);
     const secret = integration && (await secrets.get(webhookSecretOf(id)));
     const read = async () => new Uint8Array(await c.req.arrayBuffer());
-    // the same answer, whichever of the two it is
+    // the same response in both cases
     if (!integration || !secret || !(await isTrue(secret, read))) {
       throw unauthorized("The signature or token is not right.");
     }

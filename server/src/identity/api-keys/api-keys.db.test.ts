@@ -91,7 +91,7 @@ test("nobody makes a key that may more than they", async () => {
   expect((await call(a.admin, "POST", "/api-key", { role_id: ORGANIZATION_ADMIN })).status).toBe(422);
   expect((await call(a.admin, "POST", "/api-key", { workspaces: [b.workspaceId] })).status).toBe(422);
   expect((await call(a.admin, "POST", "/orgs/current/service-keys", {})).status).toBe(403);
-  // a role of another organisation is none
+  // a role of another organisation does not exist here
   expect((await call(b.admin, "POST", "/api-key", { role_id: role.json.id })).status).toBe(422);
 });
 
@@ -115,7 +115,7 @@ test("keys of the organisation: all workspaces, some, or one by default", async 
   expect((await make({ workspaces: [b.workspaceId] })).status).toBe(422);
   expect((await make({ workspaces: [a.workspaceId], default_workspace_id: second.id })).status).toBe(422);
   expect((await call(a.org, "DELETE", `/orgs/current/service-keys/${both.json.id}`)).status).toBe(200);
-  // what spans workspaces is not for one of them to revoke
+  // a workspace may not revoke keys that span workspaces
   expect((await call(a.admin, "DELETE", `/api-key/${all.json.id}`)).status).toBe(404);
 });
 
@@ -136,7 +136,7 @@ test("personal keys are of people, show their owner's only, and follow what thei
     tenant_id: a.workspaceId,
   });
 
-  // narrowed ones may less, and make no wider ones
+  // narrowed keys have fewer rights and issue no wider ones
   const narrow = await call(ada.key, "POST", "/api-key/current", { role_id: BUILT_IN_ROLES.WORKSPACE_VIEWER });
   expect((await call(narrow.json.key, "GET", "/api-key")).status).toBe(200);
   expect((await call(narrow.json.key, "POST", "/api-key", {})).status).toBe(403);
@@ -167,7 +167,7 @@ test("when a key was used is written down some seconds later", async () => {
   const [version] = await db.sql`select version from identity_version`;
   await identity.stop();
   expect((await lastUsed())!.getTime()).toBeGreaterThanOrEqual(before);
-  // which is no change of anybody's rights
+  // recording the use does not count as a change of rights
   expect((await db.sql`select version from identity_version`)[0]).toEqual(version);
 });
 

@@ -7,15 +7,15 @@ import { insertKey } from "./sql.ts";
 export interface KeyRequest {
   organizationId: string;
   kind: KeyKind;
-  /** Of a personal key. */
+  /** Owner of a personal key. */
   userId: string | null;
   description: string;
   readOnly: boolean;
-  /** Null: never. */
+  /** Null: never expires. */
   expiresAt: Date | null;
-  /** Null: all that there are and will be. */
+  /** Null: all workspaces, including future ones. */
   workspaceIds: string[] | null;
-  /** Which one is meant when a request names none. */
+  /** Workspace of requests that name none. */
   defaultWorkspaceId: string | null;
   roleId: string | null;
   organizationRoleId: string | null;
@@ -23,11 +23,11 @@ export interface KeyRequest {
 
 export interface MadeKey {
   id: string;
-  /** The only time that anybody sees it: a hash is what is kept. */
+  /** Shown only once: only its hash is stored. */
   key: string;
 }
 
-/** Stores a key whose rights and workspaces were checked. 422 when it would be born expired. */
+/** Stores a key whose rights and workspaces are already checked. Throws 422 if it would already be expired. */
 export async function createKey(sql: Sql | Transaction, request: KeyRequest): Promise<MadeKey> {
   const { expiresAt, workspaceIds } = request;
   if (expiresAt && expiresAt.getTime() <= Date.now()) throw unprocessable("expires_at must be in the future");

@@ -1,7 +1,7 @@
 /**
- * Who may make which key. A key never may more than whoever makes it: its role is one that they may give away
- * (roles/may-grant.ts), a key that is narrower than its person cannot make a wider one, and no key makes one that
- * outlives it or enters more workspaces.
+ * Issues keys. A key never has more rights than its issuer: its role is one that the issuer may grant
+ * (roles/may-grant.ts), a narrowed personal key cannot issue a wider key, and no key issues one that outlives it or
+ * enters more workspaces.
  */
 import type { Principal } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
@@ -14,7 +14,7 @@ import { createKey, type KeyRequest, type MadeKey } from "./create-key.ts";
 import type { ApiKeyRequest } from "./schema.ts";
 import { type KeyLimits, selectKeyLimits } from "./sql.ts";
 
-/** A program's key to the caller's workspace. */
+/** Issues a service key for the caller's workspace. */
 export async function issueWorkspaceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
   const { workspaceId } = principal;
   for (const id of [...(request.workspaces ?? []), request.default_workspace_id ?? workspaceId]) {
@@ -25,7 +25,7 @@ export async function issueWorkspaceKey(sql: Sql, principal: Principal, request:
   return createKey(sql, { ...(await serviceKey(sql, principal, request)), workspaceIds, defaultWorkspaceId: null });
 }
 
-/** A program's key to some workspaces of the organisation, or to all that there are and will be. */
+/** Issues a service key for some workspaces of the organisation, or for all of them, including future ones. */
 export async function issueOrganizationKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
   const workspaceIds = request.workspaces ?? null;
   const defaultWorkspaceId = request.default_workspace_id ?? null;
@@ -34,7 +34,7 @@ export async function issueOrganizationKey(sql: Sql, principal: Principal, reque
   checkDefault(workspaceIds, defaultWorkspaceId);
   checkEntry(await limitsOf(sql, principal), workspaceIds);
   const key = await serviceKey(sql, principal, request);
-  // who may enter all workspaces may see which there are
+  // a key that enters all workspaces may also list them
   const organizationRoleId =
     key.organizationRoleId ?? (workspaceIds === null ? BUILT_IN_ROLES.ORGANIZATION_VIEWER : null);
   return createKey(sql, { ...key, organizationRoleId, workspaceIds, defaultWorkspaceId });
@@ -56,7 +56,10 @@ async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest
   };
 }
 
-/** A person's own key: it may what they may, now and later, in all of their workspaces unless it says otherwise. */
+/**
+ * Issues a personal key. It has its owner's current rights at any time, in all of their workspaces unless the request
+ * narrows it.
+ */
 export async function issuePersonalKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
   const { actor, organizationId } = principal;
   if (actor.userId === null) {
@@ -86,7 +89,7 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
   });
 }
 
-/** Of the key that asks; null for people who signed in, and for whoever needs no key. */
+/** Returns the limits of the calling key; null for sessions and for callers that need no key. */
 async function limitsOf(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
   if (actor.kind !== "api_key" && actor.kind !== "service_key") return null;
   const limits = await selectKeyLimits(sql, actor.id);
@@ -101,7 +104,7 @@ const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, lim
   expiresAt: expiryOf(request, limits?.expires_at ?? null),
 });
 
-/** `latest`: when the key that asks ends. A new one ends with it unless it says that it ends before. */
+/** Returns the expiry of a new key. `latest` is the expiry of the calling key, and the default. */
 function expiryOf({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
   if (!text) return latest;
   const date = new Date(text);

@@ -4,7 +4,7 @@ import { touchKeys } from "./sql.ts";
 
 const WRITE_AFTER_MS = 5_000;
 
-/** Notes when keys were used, and writes it down some seconds later, once for all of their requests. */
+/** Collects when keys were used and persists it some seconds later, in one write for all requests. */
 export class LastUsed {
   readonly #sql: Sql;
   readonly #log: Log;
@@ -22,7 +22,7 @@ export class LastUsed {
     this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
   }
 
-  /** Writes what is left. */
+  /** Flushes the remaining entries. */
   async stop(): Promise<void> {
     this.#write();
     await this.#writing;
@@ -32,7 +32,7 @@ export class LastUsed {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#uses.size === 0) return;
-    // sorted, so that servers that write the same keys wait for each other instead of both for both
+    // sorted, so that concurrent writers of the same keys cannot deadlock
     const uses = [...this.#uses].map(([id, at]) => ({ id, at })).sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#uses = new Map();
     this.#writing = this.#writing

@@ -1,17 +1,17 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { KeyKind } from "./key-text.ts";
 
-/** A key as the operator of the whole platform sees it. */
+/** Key as shown to the operator of the whole platform. */
 export interface KeyOverviewRow {
   id: string;
   short_key: string;
   kind: KeyKind;
   description: string;
   read_only: boolean;
-  /** Whose, of a personal key. */
+  /** Owner of a personal key. */
   email: string | null;
   role_name: string | null;
-  /** Null: all of the organisation's, or of the person's. */
+  /** Null: all workspaces of the organisation or of the person. */
   workspace_names: string[] | null;
   organization_name: string;
   created_at: Date;
@@ -20,7 +20,7 @@ export interface KeyOverviewRow {
   revoked_at: Date | null;
 }
 
-/** The newest first. */
+/** Lists keys, newest first. */
 export function selectAllKeys(sql: Sql, withRevoked: boolean, limit = 10_000): Promise<KeyOverviewRow[]> {
   return sql<KeyOverviewRow[]>`
     select k.id, k.short_key, k.kind, k.description, k.read_only, u.email, r.display_name as role_name,
@@ -37,7 +37,7 @@ export function selectAllKeys(sql: Sql, withRevoked: boolean, limit = 10_000): P
     order by k.created_at desc, k.id limit ${limit}`;
 }
 
-/** `keyHash` as hex digits. */
+/** Revokes a key by id or by `keyHash` in hex. */
 export async function revokeAnyKey(
   sql: Sql,
   by: { id: string | null; keyHash: string | null },

@@ -16,7 +16,7 @@ const ofOrganization = { ...shared, scope: "organization" } as const;
 
 export function apiKeyRoutes(deps: IdentityDeps): Route[] {
   return [
-    // before /api-key/:api_key_id, which would take "current" for an id
+    // before /api-key/:api_key_id, which would match "current" as an id
     ...personalKeyRoutes(deps, "/api-key/current"),
     ...personalKeyRoutes(deps, "/orgs/current/personal-access-tokens"),
     ...workspaceKeyRoutes(deps),
@@ -97,10 +97,10 @@ function organizationKeyRoutes({ sql }: IdentityDeps): Route[] {
   ];
 }
 
-/** Programs and whoever is on loopback are no person, and have none. */
+/** Owner id for callers without a person (programs, loopback callers), which have no personal keys. */
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 
-/** On two paths; the contract calls the first one deprecated. */
+/** Serves two paths; the contract deprecates the first. */
 function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
   return [
     route({

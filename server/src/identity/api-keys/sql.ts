@@ -2,9 +2,9 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { GrantRow } from "../grant.ts";
 import type { KeyKind } from "./key-text.ts";
 
-/** A credential and the workspace that is asked for, if one is. */
+/** Credential and the requested workspace, if any. */
 export interface WantedKey {
-  /** SHA-256 as hex digits. */
+  /** SHA-256 in hex. */
   key_hash: string;
   workspace_id: string | null;
 }
@@ -20,9 +20,9 @@ export interface KeyGrantRow extends GrantRow {
 }
 
 /**
- * What keys amount to, in the order of `wanted`; `key` is null where there is no such key. One statement for many,
- * so that a flood of unknown keys is one query at a time. Served by the unique index on key_hash and by primary
- * and unique keys from there on.
+ * Resolves keys, in the order of `wanted`; `key` is null where there is no such key. One statement covers a batch, so
+ * that a flood of unknown keys is one query at a time. Served by the unique index on key_hash and then by primary and
+ * unique keys.
  */
 export function selectKeyGrants(
   sql: Sql,
@@ -87,7 +87,7 @@ export async function insertKey(sql: Sql | Transaction, key: NewKey, workspaceId
     on conflict do nothing`;
 }
 
-/** On the wire. */
+/** Key as serialized on the wire. */
 export interface KeyRow {
   id: string;
   short_key: string;
@@ -96,14 +96,14 @@ export interface KeyRow {
   created_at: Date;
   last_used_at: Date | null;
   expires_at: Date | null;
-  /** Null: every workspace that its owner has. */
+  /** Null: every workspace of its owner. */
   workspace_names: string[] | null;
   default_workspace_name: string | null;
 }
 
 /**
- * Which keys are meant. `workspaceId`: those of this workspace alone; `userId`: this person's; neither: the
- * organisation's service keys.
+ * Selects keys: those of `workspaceId` only, those of the person `userId`, or, with neither, the organisation's service
+ * keys.
  */
 export interface KeyScope {
   organizationId: string;
@@ -130,7 +130,7 @@ const columns = (sql: Sql | Transaction) => sql`
     from api_key_workspaces b join workspaces w on w.id = b.workspace_id where b.key_id = k.id), '{}') end as workspace_names,
   (select display_name from workspaces w where w.id = k.default_workspace_id) as default_workspace_name`;
 
-/** The newest first; keys that are not revoked. The contract has no cursor here, so there is a hard end. */
+/** Lists keys that are not revoked, newest first. The contract has no cursor here, hence the hard limit. */
 export function selectKeys(sql: Sql, scope: KeyScope, limit = 1000): Promise<KeyRow[]> {
   return sql<KeyRow[]>`
     select ${columns(sql)} from api_keys k where ${inScope(sql, scope)}
@@ -142,7 +142,7 @@ export async function selectKey(sql: Sql, id: string): Promise<KeyRow> {
   return row!;
 }
 
-/** @returns what it was, or undefined when there is no such key in this scope or it was revoked before */
+/** @returns the row before the revocation, or undefined if no such key is in scope or it was already revoked */
 export async function revokeKey(sql: Sql | Transaction, id: string, scope: KeyScope): Promise<KeyRow | undefined> {
   const [row] = await sql<KeyRow[]>`
     update api_keys k set revoked_at = now() where k.id = ${id} and ${inScope(sql, scope)}
@@ -150,7 +150,7 @@ export async function revokeKey(sql: Sql | Transaction, id: string, scope: KeySc
   return row;
 }
 
-/** A person's keys in an organisation that they leave. */
+/** Revokes a person's keys in an organisation that they leave. */
 export async function revokePersonalKeys(
   sql: Sql | Transaction,
   organizationId: string,
@@ -161,12 +161,12 @@ export async function revokePersonalKeys(
     where user_id = ${userId} and organization_id = ${organizationId} and revoked_at is null`;
 }
 
-/** What a key that asks for another one must not give away, for it has it not. */
+/** Limits of a key, which a key issued with it must not exceed. */
 export interface KeyLimits {
-  /** Whether the key may do less than its person or its roles may. */
+  /** Whether the key has fewer rights than its owner or its roles. */
   narrowed: boolean;
   expires_at: Date | null;
-  /** Null: all that there are and will be, or that its person has. */
+  /** Null: all workspaces (of the organisation or of its owner), including future ones. */
   workspace_ids: string[] | null;
 }
 
@@ -180,7 +180,7 @@ export async function selectKeyLimits(sql: Sql, id: string): Promise<KeyLimits |
   return row;
 }
 
-/** Never back in time: servers write this late and out of order. */
+/** Updates `last_used_at`, never backwards: servers write late and out of order. */
 export async function touchKeys(sql: Sql, uses: { id: string; at: number }[]): Promise<void> {
   await sql`
     update api_keys k set last_used_at = greatest(k.last_used_at, used.at)

@@ -1,11 +1,11 @@
 /**
- * Lines that are announced before their change. Whoever is killed between a change and its line leaves the announcement,
- * and another process, or the next one, writes the line: that the outcome is not known, but who began what, and when.
- * So there is no change without a line, whichever store it is in and however many statements it takes.
+ * Announces audit entries before their change. If a process is killed between a change and its entry, the announcement
+ * remains, and another process, or the next one, writes the entry: the actor and the start time, with an unknown
+ * outcome. So no change lacks an entry, whichever store it is in and however many statements it takes.
  *
- * An announcement is not waited for until it is on disk: what a later transaction of the same cluster commits comes
- * after it in the write-ahead log, and is never there without it. Only where a machine loses its power less than a
- * second after a change that is not in Postgres, there may be neither line nor announcement.
+ * Announcing does not wait for the disk. A later commit in the same cluster follows the announcement in the write-ahead
+ * log and never survives without it. Only a power failure less than a second after a change outside Postgres can lose
+ * both the entry and the announcement.
  */
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
@@ -14,12 +14,12 @@ import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
 import { deleteAnnounced, insertAnnounced, takeLost, touchAnnounced } from "./announced-sql.ts";
 
-/** Of an announcement that nobody has touched for so long, the process is gone. */
+/** Age without an update from which the process of an announcement counts as gone, in milliseconds. */
 const LOST_AFTER_MS = 120_000;
 const BATCH = 100;
 
 interface Options<Draft> {
-  /** Writes the line of a change whose process is gone, and takes the announcement away with it. */
+  /** Writes the entry of a change whose process is gone, and deletes the announcement. */
   adopt: (draft: Draft, id: string) => Promise<void>;
   lostAfterMs?: number | undefined;
 }
@@ -29,7 +29,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
   readonly #log: Log;
   readonly #adopt: Options<Draft>["adopt"];
   readonly #lostAfterMs: number;
-  /** This process's own, whose change is under way. */
+  /** This process's own announcements whose change is in progress. */
   readonly #open = new Set<string>();
   readonly #announcing: GroupCommit<Draft, void>;
   readonly #withdrawing: GroupCommit<string, void>;
@@ -58,7 +58,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
     });
   }
 
-  /** From now on those of processes that are gone are looked for, and its own kept. */
+  /** Starts the sweep for announcements of dead processes and keeps this process's own alive. */
   start(): void {
     this.#passes.start();
   }
@@ -73,12 +73,15 @@ export class AnnouncedChanges<Draft extends { id: string }> {
     }
   }
 
-  /** Its line has come, or could not be written: then another process will say that it began. */
+  /** Releases an announcement whose entry was written, or could not be: another process then records the start. */
   settled(id: string): void {
     this.#open.delete(id);
   }
 
-  /** Nothing was changed. Nobody waits for it: what is left of it tells of an attempt. */
+  /**
+   * Withdraws an announcement whose change did not happen. Runs in the background; one that stays behind records an
+   * attempt.
+   */
   withdraw(id: string): void {
     this.#open.delete(id);
     const withdrawing: Promise<void> = this.#withdrawing

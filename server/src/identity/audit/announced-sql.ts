@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Many in one statement, which does not wait for the disk (announced-changes.ts). A retry may come twice. */
+/** Inserts many in one statement, without waiting for the disk (announced-changes.ts). Idempotent, for retries. */
 export async function insertAnnounced(sql: Sql, drafts: { id: string }[]): Promise<void> {
   await sql`
     with quick as (select set_config('synchronous_commit', 'off', true))
@@ -20,7 +20,7 @@ export async function touchAnnounced(sql: Sql, ids: string[]): Promise<void> {
   await sql`update announced_changes set touched_at = now() where id = any(${ids}::uuid[])`;
 }
 
-/** Those that nobody has touched for `ms`; whoever takes them has as long to write their lines. */
+/** Claims announcements not touched for `ms`. The claimer has as long to write their entries. */
 export function takeLost<Draft>(
   sql: Sql,
   { ms, not, limit }: { ms: number; not: string[]; limit: number },

@@ -15,39 +15,42 @@ import { type AuditRow, insertAuditRows, sweepAuditRows, UNKNOWN_OUTCOME } from 
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_BATCH = 5_000;
 const LONGEST_TEXT = 200;
-/** Of what was changed: some hundred ids. What was only tried stays short, for anybody can try. */
+/**
+ * Longest target of a successful change: some hundred ids. Targets of failed attempts stay short, since any client can
+ * attempt.
+ */
 const LONGEST_TARGET = 10_000;
 
 export interface AuditLog extends AuditSink {
-  /** Writes what was gathered and ends the sweep. */
+  /** Writes collected refusals and stops the sweep. */
   stop(): Promise<void>;
 }
 
 export interface AuditLogOptions {
-  /** Days after which lines go; 0 keeps them. */
+  /** Days after which entries are deleted; 0 keeps them. */
   retentionDays?: number;
-  /** Lines bear no seal without. */
+  /** Key for seals. Without it entries have no seal. */
   sealKey?: SealKey | undefined;
-  /** After which time without a sign a change's process counts as gone, in milliseconds. */
+  /** Time without an update after which the process of a change counts as gone, in milliseconds. */
   lostAfterMs?: number;
-  /** False for who is there for a line or two: the changes of others are not its business. */
+  /** Whether to adopt the changes of dead processes; false for short-lived processes. */
   adopts?: boolean;
   fault?: FaultPoint;
 }
 
 type Draft = Omit<AuditRow, "writer_id" | "writer_seq" | "seal_key_id" | "seal">;
 
-/** As JSON. */
+/** Serialized as JSON. */
 type Stored = Omit<Draft, "at"> & { at: string };
 
 /**
- * Who changed what, from where. What arrives while one insert is under way goes with the next, so that a line
- * costs a share of a commit. While the database is away a line waits for up to 15 s; one that cannot be written
- * is logged whole, and the change that it tells of is answered with an error, for then nobody may rely on it.
+ * Creates the audit log: who changed what, from where. Entries that arrive during an insert go into the next one, so
+ * that they share a commit. While the database is unavailable an entry waits up to 15 s. If it still cannot be written,
+ * it is logged in full and the request fails, since the change is not on record.
  */
 export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}): AuditLog {
   const { retentionDays = 0, sealKey, lostAfterMs, adopts = true, fault = () => {} } = options;
-  // a number that was perhaps used is never used again for another line: who is in doubt starts anew
+  // sequence numbers are never reused: after an insert with an unknown result, a new writer id is used
   let writer = { id: uuid7(), next: 0 };
   const writes = new GroupCommit<{ draft: Draft; announced: string | undefined }, void>(async (lines) => {
     const rows = lines.map(({ draft }, index) => {
@@ -85,7 +88,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
 
   const announced = new AnnouncedChanges<Stored>(sql, log, {
     lostAfterMs,
-    // under an id of its own: its process may be alive after all, and write a line too
+    // under a new id: the process may still be alive and write its own entry
     adopt: (draft, id) => write({ ...draft, id: uuid7(), at: new Date(draft.at) }, id),
   });
   if (adopts) announced.start();
@@ -144,17 +147,17 @@ function draftOf(entry: AuditEntry, occurrences: number): Draft {
 
 const uuidOrNull = (text: string | undefined): string | null => (text && isUuid(text) ? text.toLowerCase() : null);
 
-/** Text that Postgres holds as it is: bounded, without null characters and halves of characters. */
+/** Makes text storable in Postgres: bounded, without null characters and lone surrogates. */
 const storable = (text: string, longest = LONGEST_TEXT): string =>
   Buffer.from(text.slice(0, longest).replaceAll("\0", "\uFFFD"), "utf8").toString("utf8");
 
-/** Removes lines that are old enough, now and every hour; several processes share the work. */
+/** Deletes expired entries, now and every hour. Concurrent processes share the work. */
 function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promise<void> } {
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   const sweep = async () => {
     try {
-      // not this machine's clock, which may be ahead
+      // the database's clock, since this machine's may be ahead
       const before = new Date((await databaseNow(sql)).getTime() - retentionDays * 86_400_000);
       while (!stopped && (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH);
     } catch (error) {

@@ -5,7 +5,7 @@ export type ExportFormat = "ndjson" | "csv";
 
 const BATCH = 500;
 
-/** In the order of the columns of a CSV file. The seal goes along, so that an export can be held against the log. */
+/** Columns of a CSV file, in order. The seal is included, so that an export can be compared with the log. */
 const FIELDS = [
   "id",
   "at",
@@ -28,7 +28,7 @@ const FIELDS = [
   "seal",
 ] as const satisfies (keyof AuditRow)[];
 
-/** All lines that a filter lets through, oldest first, piece by piece: memory holds one batch. */
+/** Streams all entries that match a filter, oldest first. Holds one batch in memory. */
 export async function* exportAuditLog(sql: Sql, filter: AuditFilter, format: ExportFormat): AsyncGenerator<string> {
   if (format === "csv") yield `${FIELDS.join(",")}\r\n`;
   let after: AuditPosition | undefined;
@@ -42,14 +42,14 @@ export async function* exportAuditLog(sql: Sql, filter: AuditFilter, format: Exp
 const toJson = (row: AuditRow): string =>
   `${JSON.stringify(Object.fromEntries(FIELDS.map((name) => [name, row[name]])))}\n`;
 
-/** RFC 4180. */
+/** Serializes a row according to RFC 4180. */
 const toCsv = (row: AuditRow): string => `${FIELDS.map((name) => cell(row[name])).join(",")}\r\n`;
 
 function cell(value: AuditRow[keyof AuditRow]): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
   const text = value instanceof Date ? value.toISOString() : typeof value === "object" ? JSON.stringify(value) : value;
-  // a spreadsheet takes these for formulas, and names are chosen by those who are recorded
+  // spreadsheets evaluate these as formulas, and names are chosen by the audited callers
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -1,13 +1,13 @@
 import type { AuditEntry } from "../../base/auth/principal.ts";
 
 const WINDOW_MS = 60_000;
-/** Different refusals that are told apart in a window; what is beyond is counted together. */
+/** Distinct kinds of refusals per window; the rest are counted together. */
 const MOST_KINDS = 200;
 
 /**
- * Keeps a flood of refused attempts from becoming a flood of lines: the first of its kind (who, from where, what)
- * is written at once, the rest of a minute as one line with their number. So a minute has at most 401 lines,
- * whatever arrives, and memory holds 200 of them.
+ * Aggregates refused attempts, so that a flood of them is not a flood of entries. The first of each kind (actor,
+ * address, operation) is written at once; the rest of a minute is one entry with a count. A minute thus has at most 401
+ * entries, and memory holds 200 of them.
  */
 export class RefusalGathering {
   readonly #write: (entry: AuditEntry, occurrences: number) => void;
@@ -34,7 +34,7 @@ export class RefusalGathering {
     this.#timer ??= setTimeout(() => this.flush(), WINDOW_MS).unref();
   }
 
-  /** Ends the window: writes what was counted. */
+  /** Ends the window and writes the counts. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

@@ -11,7 +11,7 @@ const ACTIVITIES: [RegExp, number, string][] = [
 
 const OTHER = [null, 99, "Other"] as const;
 
-/** A line as an API Activity of OCSF 1.7, the shape that the contract and log collectors know. */
+/** Converts an entry to an API Activity of OCSF 1.7, the format of the contract and of log collectors. */
 export function toOcsf(row: AuditRow): OcsfApiActivity {
   const [, activity, activityName] = ACTIVITIES.find(([pattern]) => pattern.test(row.operation_name)) ?? OTHER;
   const known = row.status !== UNKNOWN_OUTCOME;

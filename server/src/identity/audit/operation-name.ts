@@ -1,7 +1,6 @@
 /**
- * What the contract calls an operation (`AuditLogOperation` of its document): mostly a verb and the thing, which
- * follow from method and path. The names that do not follow are listed. What the contract has no name for gets one
- * by the same rule.
+ * Returns the contract's name of an operation (`AuditLogOperation` in its document): usually a verb and a noun, derived
+ * from method and path. Irregular names are listed. Operations that the contract does not name follow the same rule.
  */
 export function operationName(operation: string): string {
   const [method = "", path = ""] = operation.split(" ", 2);
@@ -24,7 +23,7 @@ const VERBS: Record<string, string> = {
   DELETE: "delete",
 };
 
-/** Last parts of paths that say what is done to the thing before them. */
+/** Last path segments that are actions on the object before them. */
 const ACTIONS = new Set(
   "cancel clone copy delete disable enable export import latest prune rename restart rotate share test trigger".split(
     " ",

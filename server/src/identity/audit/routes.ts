@@ -47,8 +47,8 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
 }
 
 /**
- * Whose lines: of the caller's workspace; of the whole organisation for who manages it. Lines of nobody, such as
- * attempts without a valid key, are for the operator alone (`heddle audit export`).
+ * Restricts a query to the caller's workspace or, with organization:manage, to the organisation. Entries without an
+ * organisation, such as attempts without a valid key, are for the operator only (`heddle audit export`).
  */
 function filterOf(query: AuditFilterQuery, principal: Principal): AuditFilter {
   const ofOrganization = principal.permissions.has("organization:manage");
@@ -66,7 +66,7 @@ function filterOf(query: AuditFilterQuery, principal: Principal): AuditFilter {
   };
 }
 
-/** Base64 of JSON, as the contract has it. */
+/** Base64url-encoded JSON, as in the contract. */
 const writeCursor = (position: AuditPosition): string => Buffer.from(JSON.stringify(position)).toString("base64url");
 
 function readCursor(text: string): AuditPosition {
@@ -74,12 +74,12 @@ function readCursor(text: string): AuditPosition {
     const { at, id } = JSON.parse(Buffer.from(text, "base64url").toString()) as Record<string, unknown>;
     if (typeof at === "string" && typeof id === "string" && isUuid(id)) return { at: new Date(at).toISOString(), id };
   } catch {
-    // told below
+    // rejected below
   }
   throw unprocessable("Invalid query: cursor: is none that was given out");
 }
 
-/** A piece is made when the reader has taken the one before. */
+/** Streams the pieces on demand: each is generated after the reader has consumed the previous one. */
 function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { queryLimit, storableText, uuid } from "../../base/http/fields.ts";
 
-/** A point in time; without a zone it is UTC. */
+/** Point in time; UTC if it has no zone. */
 const time = z.iso
   .datetime({ offset: true, local: true, error: "must be a time as in ISO 8601" })
   .transform((text) => new Date(/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`))
@@ -58,7 +58,7 @@ const AuditLogMessage = z.object({
   }),
 });
 
-/** Contract: GET /api/v1/audit-logs. An API Activity (6003) of OCSF 1.7, https://schema.ocsf.io. */
+/** Contract: GET /api/v1/audit-logs. API Activity (6003) of OCSF 1.7, https://schema.ocsf.io. */
 export const OcsfApiActivity = z
   .object({
     class_uid: z.literal(6003),
@@ -85,7 +85,7 @@ export const OcsfApiActivity = z
     resources: z.array(z.object({ uid: uuid })),
     unmapped: z.object({
       original_audit_log: AuditLogMessage,
-      // what the standard has no place for
+      // fields without a counterpart in the standard
       actor_kind: z.string(),
       actor_name: z.string(),
       target: z.record(z.string(), z.string()),

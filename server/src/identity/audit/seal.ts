@@ -3,19 +3,19 @@ import { createHmac, type KeyObject } from "node:crypto";
 import type { RingKey } from "../../base/secrets/keyring.ts";
 import type { AuditRow } from "./sql.ts";
 
-/** What lines are sealed with: derived from a key of the keyring, so that who writes to the database cannot. */
+/** Key for sealing entries, derived from a key of the keyring, which database writers do not have. */
 export interface SealKey {
   id: string;
   key: KeyObject;
 }
 
-/** A key of the ring as one for seals. */
+/** Derives the seal key from a key of the ring. */
 export const sealKeyOf = (key: RingKey): SealKey => ({ id: key.id, key: key.derive("audit log") });
 
 /**
- * A keyed hash (HMAC-SHA256) over everything that a line says, its writer and its number among it. Each process
- * numbers its own lines from 0 without a gap. So a line that was changed or put in does not match its seal, one
- * that was taken out leaves a gap, and writers need not wait for each other, as with a chain of hashes they would.
+ * Computes a keyed hash (HMAC-SHA256) over all fields of an entry, including its writer and sequence number. Each
+ * process numbers its entries from 0 without gaps. An altered or inserted entry does not match its seal, and a deleted
+ * one leaves a gap. Unlike with a hash chain, writers need not wait for each other.
  */
 export function sealOf(row: Omit<AuditRow, "seal" | "seal_key_id">, { key }: SealKey): string {
   const said = [

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** A line of the audit log. */
+/** Entry of the audit log. */
 export interface AuditRow {
   id: string;
   at: Date;
@@ -24,12 +24,12 @@ export interface AuditRow {
   seal: string | null;
 }
 
-/** A line's status where its process was gone before anybody knew how the change ended. */
+/** Status of an entry whose process died before the outcome of the change was known. */
 export const UNKNOWN_OUTCOME = 0;
 
 /**
- * Many lines in one statement and one commit. Those that are there already stay: a retry may come twice. Announcements
- * (announced-changes.ts) that the lines take the place of go with it.
+ * Inserts many entries in one statement and one commit. Idempotent, for retries. Deletes the announcements
+ * (announced-changes.ts) that the entries replace.
  */
 export async function insertAuditRows(sql: Sql, rows: AuditRow[], announced: string[] = []): Promise<void> {
   const column = <K extends keyof AuditRow>(name: K): AuditRow[K][] => rows.map((row) => row[name]);
@@ -60,17 +60,17 @@ const columns = (sql: Sql) => sql`
   target, status, occurrences, request_id, writer_id, writer_seq::float8 as writer_seq, seal_key_id,
   encode(seal, 'hex') as seal`;
 
-/** Which lines are wanted. `organizationId` or `workspaceId` null: those that belong to nobody; absent: all. */
+/** Filter for entries. `organizationId` or `workspaceId` null: entries without one; absent: all. */
 export interface AuditFilter {
   organizationId?: string | null | undefined;
   workspaceId?: string | null | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
-  /** Names as the contract has them, or `POST /api-key`. */
+  /** Operation names as in the contract, or `POST /api-key`. */
   operations?: string[] | undefined;
-  /** Of the key, or of the user. */
+  /** Id of the key or of the user. */
   actorId?: string | undefined;
-  /** A value of the target: an object's id. */
+  /** Value of the target: an object's id. */
   target?: string | undefined;
 }
 
@@ -79,12 +79,12 @@ export interface AuditPosition {
   id: string;
 }
 
-/** The position is exact: the column holds milliseconds, as a Date does. */
+/** Returns an exact position: the column has millisecond precision, as a Date does. */
 const positionOf = (row: AuditRow): AuditPosition => ({ at: row.at.toISOString(), id: row.id });
 
 /**
- * A page of lines after a position, in the order of time or against it, and where the next page begins. Served by
- * audit_log_by_workspace or _by_organization, so that a page of a narrow range costs what it holds.
+ * Returns a page of entries after a position, in ascending or descending time, and the start of the next page. Served
+ * by audit_log_by_workspace or _by_organization, so that a page of a narrow range costs only its own rows.
  */
 export async function selectAuditRows(
   sql: Sql,
@@ -117,13 +117,15 @@ export interface WriterPosition {
   seq: number;
 }
 
-/** Lines writer by writer, each writer's in the order of its numbers. */
+/** Lists entries by writer, each writer's in sequence order. */
 export const selectAuditRowsByWriter = (sql: Sql, after: WriterPosition, limit: number) => sql<AuditRow[]>`
   select ${columns(sql)} from audit_log
   where (writer_id, writer_seq) > (${after.writer}::uuid, ${after.seq}::int8)
   order by writer_id, writer_seq limit ${limit}`;
 
-/** Removes at most `limit` lines older than `before`; the only way in which any go. Answers how many went. */
+/**
+ * Deletes at most `limit` entries older than `before`; entries cannot be deleted in any other way. Returns the count.
+ */
 export function sweepAuditRows(sql: Sql, before: Date, limit: number): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`select set_config('heddle.audit_sweep_before', ${before.toISOString()}, true)`;

@@ -23,7 +23,7 @@ async function write(count: number, key: SealKey | undefined): Promise<void> {
   await audit.stop();
 }
 
-/** What somebody with all rights on the database could do. */
+/** Runs `work` with the abilities of a user with all rights on the database. */
 async function tamper(work: () => Promise<unknown>): Promise<void> {
   await db.sql`alter table audit_log disable trigger user`;
   await work();

@@ -4,15 +4,15 @@ import { selectAuditRowsByWriter, type WriterPosition } from "./sql.ts";
 
 export interface AuditVerification {
   lines: number;
-  /** Lines that match their seal. */
+  /** Entries that match their seal. */
   sound: number;
-  /** Without a seal, by writers that sealed no line: commands that were run where no key is. */
+  /** Entries without a seal whose writers sealed none: commands run where no key is configured. */
   unsealed: number;
-  /** Sealed with a key that is no longer, or never was, at hand: ids of keys and how many. */
+  /** Entries sealed with an unknown or retired key: key ids and counts. */
   unknownKeys: Record<string, number>;
-  /** Lines that say something else than what was written. */
+  /** Entries whose content differs from what was written. */
   altered: string[];
-  /** Lines that were taken out: of which writer, after which number, and how many. */
+  /** Missing entries: writer, last number before the gap, and count. */
   gaps: { writer: string; after: number; missing: number }[];
 }
 
@@ -20,8 +20,8 @@ const BATCH = 1_000;
 const MOST_TOLD = 100;
 
 /**
- * Holds every line against its seal and its number. What cannot be seen: that a writer's first lines are missing
- * (the sweep removes those) or its last ones, if it never wrote again.
+ * Checks every entry's seal and sequence number. Cannot detect that a writer's first entries are missing (the sweep
+ * deletes those), or its last ones if it never wrote again.
  */
 export async function verifyAuditLog(
   sql: Sql,
@@ -51,7 +51,7 @@ export async function verifyAuditLog(
         else of.unsealed.push(row.id);
         continue;
       }
-      // a writer seals all of its lines or none, so the others lost theirs
+      // a writer seals all or none of its entries, so the others lost their seal
       of.sealed = true;
       for (const id of of.unsealed.splice(0)) tell(id);
       const key = findKey(row.seal_key_id);

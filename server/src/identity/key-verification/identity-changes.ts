@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../../base/db/connect.ts";
 import { selectIdentityVersion } from "../identity-cache.ts";
 
-/** Lets callers wait for a change of keys, roles, members or workspaces. Listens from the first one on. */
+/** Lets callers wait for a change of keys, roles, members or workspaces. Starts listening with the first caller. */
 export class IdentityChanges {
   readonly #sql: Sql;
   #listening: Promise<unknown> | undefined;
@@ -13,7 +13,10 @@ export class IdentityChanges {
     this.#sql = sql;
   }
 
-  /** @returns the version as soon as it is another one; the same after `waitMs`, or when the caller has gone */
+  /**
+   * @returns the version as soon as it differs from `known`; the same version after `waitMs` or when the caller
+   * disconnects
+   */
   async next(known: string | undefined, waitMs: number, gone: AbortSignal): Promise<string> {
     if (waitMs > 0) await this.#listen();
     const until = performance.now() + waitMs;
@@ -24,7 +27,7 @@ export class IdentityChanges {
       if (version !== known || left <= 0 || gone.aborted) return version;
       const over = new AbortController();
       const ended = AbortSignal.any([gone, over.signal]);
-      // with a database that lost its listening connection, nobody waits longer than this
+      // if the listening connection is lost, callers poll at this interval
       await Promise.race([announced, sleep(Math.min(left, 2000), undefined, { signal: ended, ref: false })]).catch(
         () => {},
       );

@@ -1,4 +1,4 @@
-/** A server without keys of its own, and the platform that knows them, as two programs with a database each. */
+/** A server without its own keys, and the platform that has them, as two programs with a database each. */
 import { getRequestListener } from "@hono/node-server";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -86,7 +86,7 @@ test("a known key is not asked for again, and the server's own database holds no
 });
 
 test("a revocation is pushed: it counts long before what is remembered grows old", async () => {
-  // remembered for so long that only what is pushed can be the reason
+  // cached for so long that only a push can explain the change
   const patient = await testGuard(serverDb, { ...env, HEDDLE_AUTH_MAX_AGE_SECS: "300" }, { ofOneWorkspace: true });
   expect(await enter(a.editor, patient)).toHaveProperty("actor");
   await platformDb.sql`update api_keys set revoked_at = now() where description = 'editor' and organization_id = ${a.organizationId}`;

@@ -1,7 +1,7 @@
 /**
- * Keys that another server knows (HEDDLE_AUTH_URL): it is asked once for each, and tells by a long poll when
- * something has changed. What is remembered counts for as long as an answer of it is younger than
- * HEDDLE_AUTH_MAX_AGE_SECS; after that requests get 503 instead of being trusted.
+ * Verifies keys against another server (HEDDLE_AUTH_URL): one request per key, and a long poll for changes. Cached
+ * results count while the other server's last response is younger than HEDDLE_AUTH_MAX_AGE_SECS; after that requests
+ * fail with 503.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,12 +18,12 @@ import type { Finding, IdentitySource, Verdict } from "../identity-cache.ts";
 import { changesAnswer, type PrincipalWire, selfAnswer, verifyAnswer, type VerdictWire } from "./schema.ts";
 
 const TIMEOUT_MS = 5000;
-/** How long a server that starts waits for the other. */
+/** Time in milliseconds that a starting server waits for the other. */
 const START_MS = 30_000;
 
 export interface PlatformKeysOptions {
   url: string;
-  /** Of this server, at the other. */
+  /** This server's key at the other server. */
   key: string;
   maxAgeMs: number;
   log: Log;
@@ -39,7 +39,10 @@ export class PlatformKeys implements IdentitySource {
     this.#o = options;
   }
 
-  /** Whose server this is. Waits for the platform a while. @throws ConfigError when it refuses this server's key */
+  /**
+   * Returns this server's own workspace. Waits a while for the platform. @throws ConfigError when it refuses this
+   * server's key
+   */
   async self(): Promise<OwnWorkspace> {
     const until = performance.now() + START_MS;
     for (;;) {
@@ -63,7 +66,7 @@ export class PlatformKeys implements IdentitySource {
     return (await this.#trusted(() => this.#ask(changesAnswer, "changes"))).version;
   }
 
-  /** A server whose own key is not good any more knows nobody. */
+  /** Fails all verification with 503 once this server's own key is no longer valid. */
   async #trusted<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -94,7 +97,7 @@ export class PlatformKeys implements IdentitySource {
     const failure = new RepeatedFailure({ log: this.#o.log, message });
     let known: string | undefined;
     while (!signal.aborted) {
-      // what a poll finds was true when the platform answered, and that was later than this
+      // a lower bound: the result of a poll was true when the platform responded, which is later
       const began = performance.now();
       try {
         const since = known === undefined ? "" : `?version=${encodeURIComponent(known)}&wait=${wait}`;
@@ -140,7 +143,7 @@ function toVerdict(wire: VerdictWire): Verdict {
   if (wire.status === "unknown" || wire.status === "revoked") return wire.status;
   const inWorkspace = wire.status === "known" ? readPrincipal(wire.principal) : "elsewhere";
   const expiresAt = wire.status === "known" && wire.expires_at !== null ? Date.parse(wire.expires_at) : Infinity;
-  // when a key was last used, its own server notes
+  // the platform tracks when its keys were last used
   return { keyId: null, expiresAt, inWorkspace, inOrganization: inWorkspace } satisfies Grant;
 }
 

@@ -8,7 +8,7 @@ import * as schema from "./schema.ts";
 
 const shared = { tag: "Key verification", permission: "workspaces:read" } as const;
 
-/** For servers that keep no keys of their own, such as deployments: HEDDLE_AUTH_URL. */
+/** Routes for servers that store no keys, such as deployments: HEDDLE_AUTH_URL. */
 export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
   const changes = new IdentityChanges(sql);
   return [

@@ -2,7 +2,9 @@ import { z } from "zod";
 
 import { PERMISSIONS, type Permission } from "../../base/auth/permissions.ts";
 
-/** What a server is asked that knows keys, by one that does not. Keys themselves stay where they were sent. */
+/**
+ * Request of a server without keys to one that has them. It contains digests; the keys themselves are never forwarded.
+ */
 export const verifyBody = z.object({
   keys: z
     .array(z.string().regex(/^[0-9a-f]{64}$/, "must be SHA-256 digests as hex digits"))
@@ -25,7 +27,7 @@ const principal = z.object({
   permissions: z.array(z.enum(permissions)),
 });
 
-/** `elsewhere`: a key that does not lead into the asking server's workspace. */
+/** `elsewhere`: the key does not give access to the calling server's workspace. */
 export const verdict = z.union([
   z.object({ status: z.enum(["unknown", "revoked", "elsewhere"]) }),
   z.object({ status: z.literal("known"), expires_at: z.iso.datetime().nullable(), principal }),

@@ -19,8 +19,8 @@ import {
 } from "./sql.ts";
 
 /**
- * Brings somebody into the organisation and into workspaces: at once when they have an account here, else with
- * the account that they will get (`welcomeInvited`). Somebody who is a member already keeps the roles they have.
+ * Adds a person to the organisation and to workspaces: at once if they have an account, otherwise when they get one
+ * (`welcomeInvited`). Existing members keep their roles.
  * @returns the id of the invitation or of the membership
  */
 export async function inviteMember(
@@ -45,7 +45,7 @@ async function checkInvitation(
 ): Promise<Omit<NewInvitation, "id" | "organization_id">> {
   const workspaceIds = invitation.workspace_ids ?? [];
   const roleId = invitation.role_id ?? BUILT_IN_ROLES.ORGANIZATION_USER;
-  // who brings people into a workspace brings them into the organisation, as what everybody is there
+  // inviting to a workspace implies the organisation's default role, which needs no right to grant it
   if (roleId !== BUILT_IN_ROLES.ORGANIZATION_USER) await grantableRole(sql, principal, roleId, "organization");
   const workspaceRoleId = invitation.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_USER;
   if (workspaceIds.length > 0) {
@@ -64,7 +64,7 @@ async function checkInvitation(
   };
 }
 
-/** @returns the id of the membership of the organisation */
+/** @returns the id of the organisation membership */
 async function admit(tx: Transaction, userId: string, one: NewInvitation): Promise<string> {
   const { id } = await insertOrganizationMember(tx, {
     id: uuid7(),
@@ -85,7 +85,7 @@ async function admit(tx: Transaction, userId: string, one: NewInvitation): Promi
 }
 
 /**
- * An account for somebody who shows that an address is theirs, if anybody has invited them.
+ * Creates an account for a person who has proven ownership of an invited address.
  * @param email in lower case
  */
 export async function welcomeInvited(sql: Sql, email: string, fullName: string | null): Promise<UserRow | undefined> {
@@ -100,7 +100,10 @@ export async function welcomeInvited(sql: Sql, email: string, fullName: string |
   });
 }
 
-/** A member of the organisation into the caller's workspace. 404 when they are none, 409 when they are in it. */
+/**
+ * Adds a member of the organisation to the caller's workspace. Throws 404 if they are not a member of the organisation,
+ * 409 if they are already in the workspace.
+ */
 export async function addToWorkspace(
   sql: Sql,
   principal: Principal,

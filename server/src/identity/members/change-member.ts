@@ -31,7 +31,7 @@ export async function changeOrganizationMember(
   });
 }
 
-/** Out of the organisation, its workspaces, and by no key of theirs back in. */
+/** Removes a member from the organisation and its workspaces, and revokes their personal keys. */
 export async function removeOrganizationMember(sql: Sql, principal: Principal, id: string): Promise<void> {
   const { organizationId } = principal;
   await sql.begin(async (tx) => {
@@ -43,7 +43,7 @@ export async function removeOrganizationMember(sql: Sql, principal: Principal, i
   });
 }
 
-/** Where there was an administrator there stays one; an installation that is run by keys alone may have none. */
+/** Throws 409 when the last administrator would go. An installation managed by keys alone may have none. */
 async function checkAdministrators(tx: Transaction, organizationId: string, roleBefore: string): Promise<void> {
   if (roleBefore !== BUILT_IN_ROLES.ORGANIZATION_ADMIN) return;
   if ((await countWithRole(tx, organizationId, roleBefore)) === 0) {

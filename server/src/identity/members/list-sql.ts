@@ -21,11 +21,13 @@ export interface MemberRow {
 
 export interface MemberScope {
   organizationId: string;
-  /** Only members of this workspace, and as what. */
+  /** Restricts the list to members of this workspace, with their role there. */
   workspaceId: string | null;
 }
 
-/** By when they came, then id. Administrators of the organisation are in every workspace without being listed there. */
+/**
+ * Lists members by join time, then id. Organisation administrators have access to every workspace without being listed.
+ */
 export function selectMembers(sql: Sql, scope: MemberScope, query: Partial<MemberQuery> = {}): Promise<MemberRow[]> {
   const { organizationId, workspaceId } = scope;
   return sql<MemberRow[]>`
@@ -65,7 +67,7 @@ export interface InvitationRow {
   total: number;
 }
 
-/** Those of the workspace are the ones that name it. */
+/** Lists invitations. Those of a workspace are the ones that name it. */
 export function selectInvitations(
   sql: Sql,
   scope: MemberScope,

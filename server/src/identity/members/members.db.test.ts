@@ -34,7 +34,7 @@ test("members are listed for the organisation and for the workspace, and only on
   expect(here).toMatchObject({ tenant_id: a.workspaceId, pending: [] });
   expect(here.members).toMatchObject([{ email: ada.email, role_name: "Editor", org_role_name: "Organization User" }]);
   expect(emailsOf((await call(b.org, "GET", "/orgs/current/members/active")).json)).toEqual([ben.email]);
-  // a key to a workspace does not see who else is in the organisation
+  // a workspace key does not see the organisation's other members
   expect((await call(a.admin, "GET", "/orgs/current/members")).status).toBe(403);
 
   const page = await call(a.org, "GET", "/orgs/current/members/active?limit=1");

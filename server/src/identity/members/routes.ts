@@ -137,7 +137,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
     }),
   ];
 
-  /** As it stands now: an invitation, or a member already. */
+  /** Returns the current state: an invitation, or a membership. */
   async function invited({ organizationId }: { organizationId: string }, email: string) {
     const scope = { organizationId, workspaceId: null };
     const [pending] = await selectInvitations(sql, scope, { emails: [email], limit: 1 });

@@ -75,7 +75,7 @@ export const workspaceMembers = z.object({
 
 export const memberId = z.object({ identity_id: uuid });
 
-/** Somebody who is to come, by their e-mail address. `role_id` is for the organisation. */
+/** Invitation by e-mail address. `role_id` is the role in the organisation. */
 export const invitation = z.object({
   email,
   full_name: storableText.max(200).nullish(),
@@ -90,7 +90,7 @@ export type Invitation = z.output<typeof invitation>;
 
 export const invitations = z.array(invitation).min(1).max(500);
 
-/** A member of the organisation, by any of the three names. */
+/** Member of the organisation, by any of the three ids. */
 export const newWorkspaceMember = z
   .object({
     user_id: uuid.nullish(),

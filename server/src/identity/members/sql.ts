@@ -7,8 +7,8 @@ export interface PersonGrantRow extends GrantRow {
 }
 
 /**
- * What a signed-in person may do in the workspace asked for; in the default or the oldest of theirs when none is.
- * Undefined when they are no member of any organisation that fits, disabled, or gone.
+ * Resolves the rights of a signed-in person in the requested workspace; without a request in the default workspace, or
+ * their oldest. Returns undefined when they are disabled, deleted, or not a member of a matching organisation.
  */
 export async function selectPersonGrant(
   sql: Sql,
@@ -70,7 +70,7 @@ export interface NewMembership {
   role_id: string;
 }
 
-/** @returns the id of the membership: the new one, or the one that was there */
+/** @returns the id of the new or existing membership */
 export async function insertOrganizationMember(
   sql: Sql | Transaction,
   member: NewMembership & { organization_id: string },
@@ -86,7 +86,7 @@ export async function insertOrganizationMember(
   return { id: known!.id, made: false };
 }
 
-/** @returns undefined when they are a member already */
+/** @returns undefined when they are already a member */
 export async function insertWorkspaceMember(
   sql: Sql | Transaction,
   member: NewMembership & { workspace_id: string; read_only: boolean },
@@ -109,7 +109,7 @@ export interface NewInvitation {
   read_only: boolean;
 }
 
-/** A second invitation of somebody replaces the first. */
+/** Inserts an invitation, or replaces the previous one for the same address. */
 export async function upsertInvitation(sql: Sql | Transaction, one: NewInvitation): Promise<{ id: string }> {
   const [row] = await sql<{ id: string }[]>`
     insert into invitations (id, organization_id, email, full_name, organization_role_id, workspace_ids,
@@ -123,7 +123,7 @@ export async function upsertInvitation(sql: Sql | Transaction, one: NewInvitatio
   return row!;
 }
 
-/** Takes them off the list. @returns those that there were */
+/** Deletes the invitations of an address. @returns the deleted rows */
 export function takeInvitations(sql: Sql | Transaction, email: string): Promise<NewInvitation[]> {
   return sql<NewInvitation[]>`delete from invitations where email = ${email} returning *`;
 }
@@ -134,14 +134,14 @@ export async function deleteInvitation(
   workspaceId: string | null,
   id: string,
 ): Promise<boolean> {
-  // a workspace takes back what is promised for it alone
+  // a workspace may revoke only invitations to itself alone
   const { count } = await sql`
     delete from invitations where id = ${id} and organization_id = ${organizationId}
       and (${workspaceId}::uuid is null or workspace_ids = array[${workspaceId}]::uuid[])`;
   return count > 0;
 }
 
-/** By the id of the membership, of the person, or either. */
+/** Finds a member by the id of the membership, of the person, or either. */
 export async function selectOrganizationMember(
   sql: Sql | Transaction,
   organizationId: string,
@@ -161,7 +161,7 @@ export async function updateUserName(sql: Sql | Transaction, userId: string, ful
   await sql`update users set full_name = ${fullName}, updated_at = now() where id = ${userId}`;
 }
 
-/** Out of the organisation and of all its workspaces. */
+/** Removes a person from the organisation and all its workspaces. */
 export async function deleteOrganizationMember(
   sql: Transaction,
   organizationId: string,
@@ -173,7 +173,7 @@ export async function deleteOrganizationMember(
   await sql`delete from organization_members where organization_id = ${organizationId} and user_id = ${userId}`;
 }
 
-/** How many people of the organisation have the role and an account that is not disabled. */
+/** Counts the organisation's members with this role whose account is not disabled. */
 export async function countWithRole(sql: Sql | Transaction, organizationId: string, roleId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from organization_members m join users u on u.id = m.user_id

@@ -4,7 +4,7 @@ import type { InvitationRow, MemberRow } from "./list-sql.ts";
 import type * as schema from "./schema.ts";
 
 export function toOrganizationMember(row: MemberRow): z.output<typeof schema.organizationMember> {
-  // here the role is the one in the organisation
+  // on this endpoint the role is the organisation role
   const role = { role_id: row.org_role_id, role_name: row.org_role_name, access_scope: "organization" as const };
   return { ...toWorkspaceMember(row), ...role, tenant_ids: row.tenant_ids };
 }
@@ -28,7 +28,7 @@ export const toWorkspaceMember = (row: MemberRow): z.output<typeof schema.worksp
   org_role_name: row.org_role_name,
 });
 
-/** `workspaceId`: for the list of a workspace, where the role is the one there. */
+/** Serializes an invitation. With `workspaceId`, for a workspace's list, the role is the workspace role. */
 export function toPendingMember(row: InvitationRow, workspaceId: string | null): z.output<typeof schema.pendingMember> {
   const role = workspaceId
     ? { role_id: row.workspace_role_id, role_name: row.workspace_role_name, access_scope: "workspace" as const }

@@ -98,7 +98,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
   ];
 }
 
-/** An installation has no limits of its own; the numbers only keep clients from believing in the hosted ones. */
+/** Value for limits that an installation does not have, so that clients do not assume the hosted ones. */
 const UNLIMITED = 1_000_000;
 
 function toInfo(row: OrganizationRow, principal: Principal): z.output<typeof schema.organizationInfo> {

@@ -15,7 +15,7 @@ export const organizationSummary = z
   })
   .meta({ id: "OrganizationSummary" });
 
-/** Of the contract's many switches those that say something here. */
+/** Subset of the contract's switches that apply here. */
 export const organizationConfig = z
   .object({
     plan_tier: plan,
@@ -48,7 +48,7 @@ export const organization = z
   })
   .meta({ id: "Organization" });
 
-/** The contract's other fields switch what there is not here; they are refused, not dropped. */
+/** The contract's other fields control features that do not exist here; they are rejected, not ignored. */
 export const organizationChange = z.strictObject({
   display_name: storableText
     .min(1)
@@ -56,7 +56,7 @@ export const organizationChange = z.strictObject({
     .regex(/^[a-zA-Z0-9\-_ ]+$/, "may hold letters, digits, spaces, - and _"),
 });
 
-/** An empty text where there is no person behind the credential. */
+/** Empty strings where the credential has no person. */
 export const publicAuth = z
   .object({
     user_id: z.string(),

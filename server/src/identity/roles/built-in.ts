@@ -1,6 +1,6 @@
 import { ALL_PERMISSIONS, isReading, type Permission, PERMISSIONS } from "../../base/auth/permissions.ts";
 
-/** The rows of 0002_identity.sql. */
+/** Ids of the rows of 0002_identity.sql. */
 export const BUILT_IN_ROLES = {
   ORGANIZATION_ADMIN: "00000000-0000-4000-8000-000000000001",
   ORGANIZATION_USER: "00000000-0000-4000-8000-000000000002",
@@ -12,7 +12,7 @@ export const BUILT_IN_ROLES = {
 
 export type BuiltInRole = keyof typeof BUILT_IN_ROLES;
 
-/** What an editor leaves to administrators (contract trace-platform §6), although some of it only looks. */
+/** Permissions reserved for administrators (contract trace-platform §6), although some only read. */
 const FOR_ADMINS: Permission[] = ["workspaces:manage", "bulk-exports:manage", "audit:read"];
 
 const ofWorkspace = ALL_PERMISSIONS.filter((permission) => PERMISSIONS[permission].scope === "workspace");
@@ -27,21 +27,24 @@ const PERMISSIONS_OF: Record<BuiltInRole, readonly Permission[]> = {
   WORKSPACE_VIEWER: forEditors.filter(isReading),
 };
 
-/** What a role is, as rows name it: built-in ones get their permissions from this code, others have them listed. */
+/** Role as stored: built-in roles get their permissions from this code, custom roles list them. */
 export interface RoleRights {
   built_in: boolean;
   name: string;
   permissions: string[];
 }
 
-/** A name that this version does not know grants nothing. */
+/** Returns the role's permissions. Names unknown to this version grant nothing. */
 export function permissionsOf(role: RoleRights | null): readonly Permission[] {
   if (!role) return [];
   if (role.built_in) return Object.hasOwn(PERMISSIONS_OF, role.name) ? PERMISSIONS_OF[role.name as BuiltInRole] : [];
   return withImplied(role.permissions.filter(isPermission));
 }
 
-/** Whoever manages the workspace manages its exports (service-interface §5), also by a role that does not list them. */
+/**
+ * Adds implied permissions: workspaces:manage includes managing exports (service-interface §5), also for roles that do
+ * not list it.
+ */
 const withImplied = (permissions: Permission[]): Permission[] =>
   permissions.includes("workspaces:manage")
     ? [...new Set<Permission>([...permissions, "bulk-exports:read", "bulk-exports:manage"])]

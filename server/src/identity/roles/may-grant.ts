@@ -6,8 +6,8 @@ import { permissionsOf } from "./built-in.ts";
 import { type RoleRow, selectRole } from "./sql.ts";
 
 /**
- * Whoever gives a role away, to a key or to a person, must have all that is in it. Managing the organisation
- * amounts to having everything in it, for its managers may give themselves any role.
+ * Checks that the caller has every permission that they grant to a key or a person. organization:manage passes, since
+ * its holders may assign themselves any role.
  */
 function checkGrant(principal: Principal, permissions: readonly Permission[]): void {
   if (principal.permissions.has("organization:manage")) return;
@@ -15,7 +15,9 @@ function checkGrant(principal: Principal, permissions: readonly Permission[]): v
   if (missing) throw forbidden(`Forbidden: whoever gives ${missing} to others needs it; choose another role_id.`);
 }
 
-/** A role of this scope that the caller may give away. 422 when there is none, 403 when they may not. */
+/**
+ * Returns a role of this scope that the caller may grant. Throws 422 when there is none, 403 when the caller may not.
+ */
 export async function grantableRole(
   sql: Sql | Transaction,
   principal: Principal,

@@ -95,7 +95,10 @@ function toWire(role: RoleRow): z.output<typeof schema.role> {
   return { id, name, display_name, description, organization_id, permissions, access_scope };
 }
 
-/** People have a role in the organisation and one in each workspace, so a role is for the one or the other. */
+/**
+ * Returns the scope of a role. People have one role in the organisation and one in each workspace, so a role has a
+ * single scope.
+ */
 function scopeOf(permissions: Permission[]): RoleContent["access_scope"] {
   const scopes = new Set(permissions.map((permission) => PERMISSIONS[permission].scope));
   if (scopes.size > 1) throw unprocessable("permissions: a role is either for workspaces or for the organisation");

@@ -15,7 +15,7 @@ const columns = (sql: Sql | Transaction) =>
 const visible = (sql: Sql | Transaction, organizationId: string) =>
   sql`(organization_id is null or organization_id = ${organizationId})`;
 
-/** Built-in ones and the organisation's own. */
+/** Lists built-in roles and the organisation's own. */
 export function selectRoles(sql: Sql, organizationId: string, limit = 1000): Promise<RoleRow[]> {
   return sql<RoleRow[]>`
     select ${columns(sql)} from roles where ${visible(sql, organizationId)}
@@ -39,7 +39,7 @@ export interface RoleContent {
   access_scope: RoleRow["access_scope"];
 }
 
-/** @returns undefined when the organisation has a role of this name */
+/** @returns undefined when the organisation already has a role of this name */
 export async function insertRole(
   sql: Sql,
   organizationId: string,
@@ -53,7 +53,7 @@ export async function insertRole(
   return row;
 }
 
-/** Only of the same scope, because people and keys have it. */
+/** Updates a role within its scope, since people and keys hold it. */
 export async function updateRole(
   sql: Sql,
   organizationId: string,
@@ -68,7 +68,7 @@ export async function updateRole(
   return row;
 }
 
-/** Throws SQLSTATE 23503 while somebody has it. */
+/** Deletes a role. Throws SQLSTATE 23503 while it is assigned. */
 export async function deleteRole(sql: Sql, organizationId: string, id: string): Promise<RoleRow | undefined> {
   const [row] = await sql<RoleRow[]>`
     delete from roles where id = ${id} and organization_id = ${organizationId} returning ${columns(sql)}`;

@@ -6,7 +6,7 @@ import type { PasswordHashing } from "./password-hash.ts";
 import type { SlowLane } from "./slow-lane.ts";
 import type { SignInSettings } from "./settings.ts";
 
-/** What signing in is made of. */
+/** Dependencies of sign-in. */
 export interface SignInDeps {
   sql: Sql;
   log: Log;

@@ -9,15 +9,15 @@ const MAX_AGE_SECS = 90 * 24 * 3600;
 const TOKEN = /^[0-9a-f]{64}$/;
 
 /**
- * Marks a browser in which somebody has signed in with a password. It lets nobody in: attempts from there are only
- * counted apart from those of others. So it stays when its session ends.
+ * Marks a browser that has signed in with a password. It grants no access: attempts with it are only counted
+ * separately. It therefore outlives the session.
  */
 export const deviceCookie = (settings: BrowserSettings, token: string): string =>
   cookieText(settings, cookieName(settings, ...DEVICE_COOKIES), token, MAX_AGE_SECS);
 
 export const newDeviceToken = (): string => randomBytes(32).toString("hex");
 
-/** The token in the request's cookie; undefined for none, or what is none of ours. */
+/** Returns the token from the request's cookie; undefined if missing or malformed. */
 export function deviceTokenIn(settings: BrowserSettings, headers: Headers): string | undefined {
   const name = cookieName(settings, ...DEVICE_COOKIES);
   const token = parse(headers.get("cookie") ?? "", name)[name];

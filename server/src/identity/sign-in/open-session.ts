@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { hashSessionToken, newSessionToken } from "./session-token.ts";
+import { hashSessionToken, joinSessionToken, newCsrfToken, newSessionToken } from "./session-token.ts";
 import type { SignInSettings } from "./settings.ts";
 import { insertSession, trimSessions } from "./sql.ts";
 
@@ -15,26 +15,32 @@ export interface Visitor {
 export interface OpenSession {
   id: string;
   userId: string;
-  /** Told once; only its hash is stored. */
+  /** Shown once; only a hash is stored. For a browser it is the value of the cookie. */
   token: string;
+  /** The part that pages send in a header; undefined for programs. Shown once. */
+  csrfToken: string | undefined;
   expiresAt: Date;
   maxSecs: number;
 }
 
-/** A session of somebody who has just shown who they are. A new one each time, so that none can be planted beforehand. */
+/**
+ * Opens a session for a user who has just authenticated; a new one each time, so that none can be planted beforehand.
+ * A browser's session has two parts, see `joinSessionToken`.
+ */
 export async function openSession(
   sql: Sql,
   settings: Pick<SignInSettings, "sessionIdleMinutes" | "sessionMaxHours">,
-  user: { id: string; method: "password" | "oidc"; visitor: Visitor },
+  user: { id: string; method: "password" | "oidc"; visitor: Visitor; isBrowser: boolean },
 ): Promise<OpenSession> {
   const token = newSessionToken();
+  const csrfToken = user.isBrowser ? newCsrfToken() : undefined;
   const id = uuid7();
   const maxSecs = settings.sessionMaxHours * 3600;
   const expiresAt = await sql.begin(async (transaction) => {
     const until = await insertSession(transaction, {
       id,
       user_id: user.id,
-      token_hash: hashSessionToken(token),
+      token_hash: hashSessionToken(csrfToken === undefined ? token : joinSessionToken(token, csrfToken)),
       idle_seconds: settings.sessionIdleMinutes * 60,
       max_seconds: maxSecs,
       method: user.method,
@@ -44,5 +50,5 @@ export async function openSession(
     await trimSessions(transaction, user.id, SESSIONS_PER_PERSON);
     return until;
   });
-  return { id, userId: user.id, token, expiresAt, maxSecs };
+  return { id, userId: user.id, token, csrfToken, expiresAt, maxSecs };
 }

@@ -16,8 +16,8 @@ const kept = z.object({
 });
 
 /**
- * What belongs to one attempt, in the browser that began it and nowhere else: an answer that another browser
- * brings is not accepted, and beginning costs no row. The browser may know all of it; only strangers must not.
+ * Stores the state of one attempt in the browser that began it. A callback from another browser is rejected, and
+ * starting an attempt needs no row. The browser may read all of it; third parties must not.
  */
 export function flowCookie(settings: BrowserSettings, flow: Flow, returnTo: string, errorTo?: string): string {
   const value = Buffer.from(JSON.stringify({ ...flow, return_to: returnTo, error_to: errorTo })).toString("base64url");

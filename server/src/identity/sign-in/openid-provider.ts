@@ -1,7 +1,7 @@
 /**
- * Signing in at an OpenID provider: authorization code flow with PKCE (RFC 7636), state and nonce, as the OAuth
- * security best practice (RFC 9700) has it. What is checked of the provider's answers, signatures and claims is the
- * library's; what is ours is where the addresses come from and where calls go: only through the outbound guard.
+ * Sign-in at an OpenID provider: authorization code flow with PKCE (RFC 7636), state and nonce, according to the OAuth
+ * security best practice (RFC 9700). The library checks responses, signatures and claims. This file supplies the
+ * addresses and routes all calls through the outbound guard.
  */
 import type { Configuration } from "openid-client";
 
@@ -12,37 +12,39 @@ import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { SignInSettings } from "./settings.ts";
 
-/** The provider's metadata and keys change, but not within this time without notice. */
+/** Time in milliseconds for which the provider's metadata and keys are cached. */
 const KEEP_METADATA_MS = 3_600_000;
 const TIMEOUT_SECS = 10;
 
 export const CALLBACK_PATH = "/auth/oidc/callback";
 
-/** What the browser keeps while it is at the provider. */
+/** State that the browser keeps during the round trip to the provider. */
 export interface Flow {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** As the provider knows them. */
+/** Person as identified by the provider. */
 export interface ProvidedPerson {
   issuer: string;
   subject: string;
-  /** Lower case; null unless the provider says that it has verified it. */
+  /** Lower case; null unless the provider has verified it. */
   email: string | null;
   name: string | null;
 }
 
 export interface OpenIdProvider {
   issuer: string;
-  /** Where to send the browser. */
+  /** Returns the URL to redirect the browser to, and the state of the attempt. */
   start(): Promise<{ url: URL; flow: Flow }>;
-  /** `query`: of the request that came back. 400 for an answer that is not valid, 403 when the provider refused. */
+  /**
+   * Completes a sign-in from the callback's `query`. Throws 400 for an invalid response, 403 when the provider refused.
+   */
   finish(query: URLSearchParams, flow: Flow): Promise<ProvidedPerson>;
 }
 
-/** Null when none is configured. Throws ConfigError for half a configuration. */
+/** Returns null when no provider is configured. Throws ConfigError for an incomplete configuration. */
 export function createOpenIdProvider(
   settings: SignInSettings,
   outbound: Pick<Outbound, "fetch">,
@@ -66,7 +68,7 @@ export function createOpenIdProvider(
   async function configuration(): Promise<Configuration> {
     if (!known || performance.now() - known.at > KEEP_METADATA_MS) {
       known = { configuration: discover(), at: performance.now() };
-      // a failure is not kept
+      // failures are not cached
       known.configuration.catch(() => (known = undefined));
     }
     return known.configuration;
@@ -120,7 +122,7 @@ export function createOpenIdProvider(
         });
         const claims = tokens.claims()!;
         const told = { ...claims } as Record<string, unknown>;
-        // many providers tell the address on request only
+        // many providers return the address from the userinfo endpoint only
         if (told["email"] === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
           Object.assign(told, await client.fetchUserInfo(config, tokens.access_token, claims.sub));
         }
@@ -138,7 +140,7 @@ export function createOpenIdProvider(
   };
 }
 
-/** Reasons without tokens, codes or claims in them: messages end up in logs and browsers. */
+/** Reports errors without tokens, codes or claims: messages end up in logs and browsers. */
 function fail(thrown: unknown, log: Log): never {
   if (thrown instanceof AppError) throw thrown;
   const { code = "unknown", error, cause } = thrown as { code?: string; error?: string; cause?: unknown };
@@ -148,5 +150,5 @@ function fail(thrown: unknown, log: Log): never {
   throw new AppError(400, `The identity provider's answer is not valid (${code}). Sign in again.`);
 }
 
-/** Loaded when somebody signs in this way for the first time. */
+/** Loaded on first use. */
 const library = () => import("openid-client");

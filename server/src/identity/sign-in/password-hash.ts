@@ -1,27 +1,27 @@
 /**
- * Passwords are kept as argon2id with the parameters that OWASP's password storage cheat sheet recommends first:
- * 19 MiB, 2 passes, 1 lane. The hash names its parameters, so that they can grow later: `outdated` tells.
+ * Hashes passwords with argon2id and the first parameter set recommended by OWASP's password storage cheat sheet: 19
+ * MiB, 2 passes, 1 lane. Each hash includes its parameters, so that they can be raised later: see `outdated`.
  */
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { unavailable, unprocessable } from "../../base/errors.ts";
 
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const CURRENT = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
-/** Of something that nobody knows: checking against it takes as long as checking against a real one. */
+/** Hash of an unknown password. Checking against it takes as long as checking against a real hash. */
 const NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$2xjG8l6B0Rc0vszMPJTyKQ$S75bwQVl2H6A0ZSAiEmgLvDCvB76KPMDHWDUAzAHxaI";
 
 const MIN_CHARACTERS = 12;
 const MAX_BYTES = 1024;
-/** Each takes 19 MiB and a thread of the pool that file reads and DNS share. */
+/** Concurrent hashes. Each takes 19 MiB and a thread of the pool shared with file reads and DNS. */
 const AT_ONCE = 2;
-/** Of unknown visitors, and of all others. */
+/** Queue length for unknown visitors, and again for all others. */
 const WAITING = 50;
-/** Of one network or known browser, of which one at a time is checked. */
+/** Queue length per network or known browser, each of which runs one check at a time. */
 const WAITING_IN_TURN = 10;
 
-/** Where an attempt comes from. */
+/** Origin of an attempt. */
 interface Origin {
-  /** A network, or a known browser. */
+  /** Queue key: a network or a known browser. */
   turn: string;
   isKnown: boolean;
 }
@@ -32,13 +32,14 @@ export class PasswordHashing {
   #unknown = 0;
   #known = 0;
 
-  /** For callers who are authenticated. */
+  /** Hashes a password. For authenticated callers only. */
   async hash(password: string): Promise<string> {
     return this.#bounded(true, async () => (await library()).hash(normal(password), PARAMETERS));
   }
 
   /**
-   * `stored` undefined: there is no such person. It takes as long, and is wrong in any case. `origin`: of a visitor.
+   * Compares a password with a hash. Without `stored` (no such account) it takes as long and returns false. `origin` is
+   * set for unauthenticated visitors.
    */
   async matches(stored: string | undefined, password: string, origin?: Origin): Promise<boolean> {
     const verify = async () => (await library()).verify(stored ?? NOBODY, normal(password));
@@ -47,7 +48,7 @@ export class PasswordHashing {
     return right && stored !== undefined;
   }
 
-  /** More than waits here already is a flood; the caller may try again. */
+  /** Runs `work` with a bounded queue. A full queue means a flood; the caller may retry. */
   async #bounded<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
     if ((isKnown ? this.#known : this.#unknown) >= AT_ONCE + WAITING) throw busy();
     if (isKnown) this.#known += 1;
@@ -78,7 +79,7 @@ const busy = () => unavailable("Too many people are signing in. Try again.", 2);
 
 export const isOutdated = (stored: string): boolean => !CURRENT.test(stored);
 
-/** 422 for what cannot be a good password. Length counts, not kinds of characters (NIST SP 800-63B §5.1.1). */
+/** Throws 422 for a weak password. Length counts, not character classes (NIST SP 800-63B §5.1.1). */
 export function checkPassword(password: string, email: string): void {
   const text = normal(password);
   if (Array.from(text).length < MIN_CHARACTERS)
@@ -88,8 +89,8 @@ export function checkPassword(password: string, email: string): void {
   if (text.toLowerCase() === email.toLowerCase()) throw unprocessable("A password is not the e-mail address.");
 }
 
-/** The same characters, however the keyboard composed them. */
+/** Normalizes to NFKC, independent of how the keyboard composed the characters. */
 const normal = (password: string): string => password.normalize("NFKC");
 
-/** Native code, loaded when somebody signs in for the first time. */
+/** Native code, loaded on first use. */
 const library = () => import("@node-rs/argon2");

@@ -12,7 +12,7 @@ interface SignedIn {
   visitor: Visitor;
 }
 
-/** A line of the audit log for each session that begins, durable before its token is told. */
+/** Records a new session in the audit log, durably before its token is returned. */
 export async function recordSignIn(
   deps: SignInDeps,
   { userId, email, session, method, visitor }: SignedIn,
@@ -26,7 +26,10 @@ export async function recordSignIn(
   });
 }
 
-/** Gathered by the audit log. Without what was typed as address: that may be a password in the wrong field. */
+/**
+ * Records a failed sign-in, aggregated by the audit log. The typed address is omitted: it may be a password in the
+ * wrong field.
+ */
 export async function recordFailedSignIn(deps: SignInDeps, visitor: Visitor): Promise<void> {
   await deps.audit.record({ principal: null, ip: visitor.ip, operation: "POST /login", target: {}, status: 401 });
 }

@@ -10,7 +10,7 @@ import { endOfFlowCookie, flowCookie, flowOf } from "./openid-flow-cookie.ts";
 import type { OpenSession } from "./open-session.ts";
 import { CALLBACK_PATH } from "./openid-provider.ts";
 import * as schema from "./schema.ts";
-import { refuseForgery, sessionCookie, sessionCookieOf } from "./session-cookie.ts";
+import { readBrowserSession, readSessionCookie, refuseForgery, sessionCookie } from "./session-cookie.ts";
 import { looksLikeSessionToken } from "./session-token.ts";
 import { changePassword } from "./set-password.ts";
 import { signInAtProvider } from "./sign-in-at-provider.ts";
@@ -60,7 +60,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         if (session.device !== undefined) {
           c.header("Set-Cookie", deviceCookie(settings, session.device), { append: true });
         }
-        return c.json(answer);
+        return c.json({ ...answer, csrf_token: session.csrfToken });
       },
     }),
     route({
@@ -77,8 +77,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       async handler({ body, c }) {
         const bearer = /^bearer\s+(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1];
         const { headers } = c.req.raw;
-        if (bearer === undefined && sessionCookieOf(settings, headers)) refuseForgery(settings, "POST", headers);
-        const token = bearer ?? sessionCookieOf(settings, headers);
+        if (bearer === undefined && readSessionCookie(settings, headers)) refuseForgery(settings, "POST", headers);
+        const token = bearer ?? readBrowserSession(settings, headers);
         if (token !== undefined && looksLikeSessionToken(token)) {
           await signOut(deps, token, body.everywhere === true, clientIp(c));
         }
@@ -155,12 +155,15 @@ export function signInRoutes(deps: SignInDeps): Route[] {
           const session = await signInAtProvider(deps, person, visitorOf(c));
           setCookie(c, session);
           c.header("Set-Cookie", endOfFlowCookie(settings), { append: true });
-          return redirect(c, begun.returnTo);
+          return redirect(c, withCsrfToken(begun.returnTo, session.csrfToken!));
         });
       },
     }),
   ];
 }
+
+/** Hands the token to the page in the fragment, which browsers send nowhere. The page takes it out of its address. */
+const withCsrfToken = (path: string, csrfToken: string): string => `${path.split("#", 1)[0]!}#csrf_token=${csrfToken}`;
 
 /** Never kept: the next person in this browser is somebody else. */
 function redirect(c: Context, target: string): Response {

@@ -19,6 +19,10 @@ export const signInBody = z
 export const signedIn = z
   .object({
     access_token: z.string().optional(),
+    csrf_token: z
+      .string()
+      .optional()
+      .describe("With `cookie`: the header `x-heddle-csrf` of each request that the session's cookie goes with."),
     token_type: z.literal("bearer"),
     expires_at: z.iso.datetime(),
   })

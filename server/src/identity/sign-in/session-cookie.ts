@@ -1,6 +1,7 @@
 import { parse, serialize } from "hono/utils/cookie";
 
 import { forbidden } from "../../base/errors.ts";
+import { joinSessionToken, looksLikeCsrfToken, looksLikeSessionToken } from "./session-token.ts";
 
 /**
  * The session in a browser. `__Host-`: only over https, only from this very host, for all paths; nobody on a
@@ -11,7 +12,10 @@ const SECURE_NAME = "__Host-heddle_session";
 const PLAIN_NAME = "heddle_session";
 export const SESSION_COOKIES = [SECURE_NAME, PLAIN_NAME];
 
-/** What a page of ours sends along with a request that changes something, and no other site can make a browser send. */
+/**
+ * Carries the CSRF token of a session, which pages of the console keep in their origin's storage. No page of another
+ * origin or port can read it, or send this header without a preflight.
+ */
 export const CSRF_HEADER = "x-heddle-csrf";
 
 export interface BrowserSettings {
@@ -39,12 +43,21 @@ export function sessionCookie(settings: BrowserSettings, token: string, maxAgeSe
   return cookieText(settings, cookieName(settings, SECURE_NAME, PLAIN_NAME), token, token === "" ? 0 : maxAgeSecs);
 }
 
-/** The token in the request's cookie. Over https the bare name counts for nothing, because it can be planted. */
-export function sessionCookieOf(settings: BrowserSettings, headers: Headers): string | undefined {
+/** Reads the session's cookie. Over https the bare name counts for nothing, because it can be planted. */
+export function readSessionCookie(settings: BrowserSettings, headers: Headers): string | undefined {
   const cookie = headers.get("cookie");
   if (cookie === null) return undefined;
   const name = cookieName(settings, SECURE_NAME, PLAIN_NAME);
   return parse(cookie, name)[name] || undefined;
+}
+
+/** Joins the cookie and the header to the token of a browser's session; undefined unless both are well-formed. */
+export function readBrowserSession(settings: BrowserSettings, headers: Headers): string | undefined {
+  const cookie = readSessionCookie(settings, headers);
+  const csrfToken = headers.get(CSRF_HEADER);
+  if (cookie === undefined || csrfToken === null || !looksLikeCsrfToken(csrfToken)) return undefined;
+  const token = joinSessionToken(cookie, csrfToken);
+  return looksLikeSessionToken(token) ? token : undefined;
 }
 
 /**

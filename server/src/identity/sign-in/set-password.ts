@@ -6,8 +6,8 @@ import { deleteSessionsOf, selectPassword, upsertPassword } from "./sql.ts";
 import { countPasswordChange } from "./throttle.ts";
 
 /**
- * A new password for somebody. It ends the person's sessions, but for one that may stay: whoever knew the old
- * password is out. 422 for a password that is too weak. To be called in a transaction.
+ * Sets a password and ends the person's other sessions, which locks out anyone who knew the old one; `keepSession`
+ * stays. Throws 422 for a weak password. Must run in a transaction.
  */
 export async function setPassword(
   { sql, passwords }: { sql: Sql | Transaction; passwords: PasswordHashing },
@@ -21,7 +21,10 @@ export async function setPassword(
   await deleteSessionsOf(sql, user.id, keepSession);
 }
 
-/** The person changes it, who has to know the old one: a browser left open is not enough. 401 when they do not. */
+/**
+ * Changes the caller's own password. Requires the current one, so that an unattended browser is not enough. Throws 401
+ * if it is wrong.
+ */
 export async function changePassword(
   deps: SignInDeps,
   who: { userId: string; email: string; sessionId: string },

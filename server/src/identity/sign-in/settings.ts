@@ -1,6 +1,6 @@
 import { ConfigError, flag, integer, type Options, type OptionSpec, text } from "../../base/config/options.ts";
 
-/** Settings of sessions and of signing in, the same in every role. */
+/** Settings of sessions and sign-in, the same in every role. */
 export const signInOptions = {
   publicUrl: {
     env: ["HEDDLE_PUBLIC_URL", "HEDDLE_TRACE_PUBLIC_URL"],

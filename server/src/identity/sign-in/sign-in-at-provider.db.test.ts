@@ -42,6 +42,12 @@ async function begin(returnTo = "/runs") {
   return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: cookiesOf(answer.headers) };
 }
 
+/** What a page sends that has come back from the provider: the cookie, and the token that its address had. */
+function sessionOf(headers: Headers) {
+  const [, token] = /#csrf_token=(heddle_csrf_[0-9a-f]{64})$/.exec(headers.get("location")!)!;
+  return { cookie: headers.getSetCookie()[0]!.split(";")[0]!, "x-heddle-csrf": token! };
+}
+
 const comeBack = (url: URL, cookie: string) => call("GET", url.pathname + url.search, undefined, { cookie });
 
 async function signIn() {
@@ -63,11 +69,12 @@ test("somebody whom the provider vouches for is signed in, by PKCE, state and no
   expect(begun.cookie).toMatch(/^__Host-heddle_oidc=/);
 
   const answer = await comeBack(await provider.visit(begun.to), begun.cookie);
-  expect([answer.status, answer.headers.get("location")]).toEqual([302, "/runs?tab=all"]);
+  const location = expect.stringMatching(/^\/runs\?tab=all#csrf_token=heddle_csrf_[0-9a-f]{64}$/);
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, location]);
   const cookies = answer.headers.getSetCookie();
   expect(cookies[0]).toMatch(/^__Host-heddle_session=heddle_session_\w{64}; .*HttpOnly; Secure; SameSite=Lax/);
   expect(cookies[1]).toMatch(/^__Host-heddle_oidc=; Max-Age=0/);
-  const me = await call("GET", "/me", undefined, { cookie: cookies[0]!.split(";")[0]! });
+  const me = await call("GET", "/me", undefined, sessionOf(answer.headers));
   expect(me.json).toMatchObject({ kind: "session", userId: anna });
   expect(audited.at(-1)).toMatchObject({ operation: "POST /login", status: 200, target: { method: "oidc" } });
   expect((await call("GET", "/auth/sign-in-methods")).json.oidc.path).toBe("/auth/oidc/login");
@@ -96,8 +103,9 @@ test("who was invited gets an account when they first sign in", async () => {
   provider.account = { sub: "new-1", email: "new@a.example", email_verified: true, name: "Nina New" };
   const answer = await signIn();
   expect(answer.status).toBe(302);
-  const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
-  expect((await call("GET", "/me", undefined, { cookie })).json).toMatchObject({ name: "new@a.example" });
+  expect((await call("GET", "/me", undefined, sessionOf(answer.headers))).json).toMatchObject({
+    name: "new@a.example",
+  });
   const [user] = await db.sql`select full_name from users where email = 'new@a.example'`;
   expect(user!["full_name"]).toBe("Nina New");
 });

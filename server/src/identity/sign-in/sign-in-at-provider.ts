@@ -17,7 +17,7 @@ export async function signInAtProvider(
   if (!user || user.disabled_at !== null) {
     throw forbidden("You are known to the identity provider, but not here. Ask an administrator to invite you.");
   }
-  const session = await openSession(deps.sql, deps.settings, { id: user.id, method: "oidc", visitor });
+  const session = await openSession(deps.sql, deps.settings, { id: user.id, method: "oidc", visitor, isBrowser: true });
   await recordSignIn(deps, { userId: user.id, email: user.email, session, method: "oidc", visitor });
   return session;
 }

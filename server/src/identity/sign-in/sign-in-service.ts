@@ -1,4 +1,4 @@
-/** Signing in as a part of a running server: what its routes need, and the sweep of what has ended. */
+/** Sign-in as part of a running server: dependencies of its routes, and the sweep of expired rows. */
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
@@ -13,7 +13,7 @@ const SWEEP_EVERY_MS = 600_000;
 const SWEEP_BATCH = 1000;
 
 export interface SignInService {
-  /** The audit log comes with the guard. */
+  /** The guard supplies the audit log. */
   deps: Omit<SignInDeps, "audit">;
   stop(): Promise<void>;
 }

@@ -24,6 +24,11 @@ async function untilRefused(headers: Record<string, string>): Promise<void> {
   await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(401);
 }
 const cookieOf = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
+/** What a page of ours sends: the cookie, and the token that signing in gave to the page. */
+const sessionOf = (answer: { headers: Headers; json: { csrf_token: string } }) => ({
+  cookie: cookieOf(answer.headers),
+  "x-heddle-csrf": answer.json.csrf_token,
+});
 
 test("the right password opens a session that works as a bearer token; only hashes are stored", async () => {
   const answer = await call("POST", "/api/v1/login", { ...ANNA, email: " Anna@A.example " });
@@ -146,22 +151,45 @@ test("signing out ends the session, or all of the person's", async () => {
   expect((await call("POST", "/logout", {}, bearer(three))).status).toBe(204);
 });
 
-test("for a browser the token is in a cookie and nowhere else", async () => {
+test("a browser gets its session in two parts, of which scripts can read one", async () => {
   const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  expect(answer.json).toEqual({ token_type: "bearer", expires_at: expect.any(String) });
+  expect(answer.json).toEqual({
+    token_type: "bearer",
+    expires_at: expect.any(String),
+    csrf_token: expect.stringMatching(/^heddle_csrf_[0-9a-f]{64}$/),
+  });
   expect(answer.headers.getSetCookie()[0]).toMatch(
     /^heddle_session=heddle_session_[0-9a-f]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
-  const cookie = cookieOf(answer.headers);
-  expect((await call("GET", "/me", undefined, { cookie })).status).toBe(200);
-  const out = await call("POST", "/logout", {}, { cookie, "x-heddle-csrf": "1" });
+  const session = sessionOf(answer);
+  expect((await call("GET", "/me", undefined, session)).status).toBe(200);
+  const out = await call("POST", "/logout", {}, session);
   expect(out.headers.get("set-cookie")).toMatch(/^heddle_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
-  await untilRefused({ cookie });
+  await untilRefused(session);
+});
+
+test("the cookie of a session, which browsers send to every port of a host, opens nothing without its other part", async () => {
+  const signInBrowser = () => call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
+  const [session, other] = [sessionOf(await signInBrowser()), sessionOf(await signInBrowser())];
+  const token = session.cookie.split("=")[1]!;
+  for (const headers of [
+    { cookie: session.cookie },
+    { ...session, "x-heddle-csrf": "1" },
+    { ...session, "x-heddle-csrf": other["x-heddle-csrf"] },
+    { ...session, "x-heddle-csrf": token },
+    bearer(token),
+    bearer(session["x-heddle-csrf"]),
+  ]) {
+    expect((await call("GET", "/me", undefined, headers)).status).toBe(401);
+    expect((await call("POST", "/me", {}, headers)).status).toBe(401);
+  }
+  expect((await call("POST", "/logout", {}, { ...session, "x-heddle-csrf": "1" })).status).toBe(204);
+  expect((await call("GET", "/me", undefined, session)).status).toBe(200);
 });
 
 test("what a cookie vouches for must come from a page of ours when it changes something", async () => {
   const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  const cookie = cookieOf(answer.headers);
+  const { cookie, ...csrf } = sessionOf(answer);
   const post = async (headers: Record<string, string>) =>
     (
       await app.request("http://heddle.test/me", {
@@ -169,10 +197,10 @@ test("what a cookie vouches for must come from a page of ours when it changes so
         headers: { host: "heddle.test", cookie, ...headers },
       })
     ).status;
-  expect(await post({})).toBe(403);
-  const good = { "x-heddle-csrf": "1", origin: "http://heddle.test", "sec-fetch-site": "same-origin" };
+  expect(await post({})).toBe(401);
+  const good = { ...csrf, origin: "http://heddle.test", "sec-fetch-site": "same-origin" };
   expect(await post(good)).toBe(200);
-  expect(await post({ "x-heddle-csrf": "1" })).toBe(200);
+  expect(await post(csrf)).toBe(200);
   expect(await post({ ...good, origin: "http://evil.test" })).toBe(403);
   expect(await post({ ...good, origin: "null" })).toBe(403);
   expect(await post({ ...good, "sec-fetch-site": "cross-site" })).toBe(403);
@@ -196,10 +224,10 @@ test("over https the cookie bears the __Host- prefix and Secure, and the bare na
   expect(answer.headers.get("set-cookie")).toMatch(
     /^__Host-heddle_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
-  const cookie = cookieOf(answer.headers);
-  expect((await secure.call("GET", "/me", undefined, { cookie })).status).toBe(200);
-  const bare = cookie.replace("__Host-", "");
-  expect((await secure.call("GET", "/me", undefined, { cookie: bare })).status).toBe(401);
+  const session = sessionOf(answer);
+  expect((await secure.call("GET", "/me", undefined, session)).status).toBe(200);
+  const bare = session.cookie.replace("__Host-", "");
+  expect((await secure.call("GET", "/me", undefined, { ...session, cookie: bare })).status).toBe(401);
 });
 
 test("a new password needs the old one, has some length, and ends the other sessions", async () => {

@@ -41,7 +41,12 @@ export async function signIn(
   const device = visitor.isBrowser ? await deviceOf(deps, email, visitor.device) : undefined;
   await noteSuccess(sql, attempt, { userId: row.user_id, device });
   if (isOutdated(stored)) await rehashPassword(sql, row.user_id, stored, await deps.passwords.hash(password));
-  const session = await openSession(sql, deps.settings, { id: row.user_id, method: "password", visitor });
+  const session = await openSession(sql, deps.settings, {
+    id: row.user_id,
+    method: "password",
+    visitor,
+    isBrowser: visitor.isBrowser,
+  });
   await recordSignIn(deps, { userId: row.user_id, email: row.email, session, method: "password", visitor });
   return { ...session, device };
 }

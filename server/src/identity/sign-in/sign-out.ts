@@ -4,7 +4,7 @@ import { personOf } from "./record-sign-in.ts";
 import { hashSessionToken } from "./session-token.ts";
 import { deleteSession, deleteSessionsOf } from "./sql.ts";
 
-/** Ends the session, or all of its person's. A token that is nothing any more ends nothing, which is what was wanted. */
+/** Ends the session, or all sessions of its person. Succeeds for an expired token too. */
 export async function signOut(deps: SignInDeps, token: string, everywhere: boolean, ip: string): Promise<void> {
   const { sql } = deps;
   const ended = await sql.begin(async (transaction) => {

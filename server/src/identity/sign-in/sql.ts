@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 export interface PasswordRow {
   user_id: string;
   email: string;
-  /** Null for people who sign in elsewhere only. */
+  /** Null for people who sign in only at a provider. */
   password_hash: string | null;
   disabled: boolean;
 }
@@ -22,7 +22,7 @@ export async function upsertPassword(sql: Sql | Transaction, userId: string, has
     on conflict (user_id) do update set password_hash = excluded.password_hash, changed_at = now()`;
 }
 
-/** The same password, hashed with today's parameters; unless it was changed meanwhile. */
+/** Stores a rehash with the current parameters, unless the password has changed meanwhile. */
 export async function rehashPassword(sql: Sql, userId: string, old: string, hash: string): Promise<void> {
   await sql`update user_passwords set password_hash = ${hash} where user_id = ${userId} and password_hash = ${old}`;
 }
@@ -38,7 +38,7 @@ export interface NewSession {
   user_agent: string;
 }
 
-/** @returns when it ends in any case */
+/** @returns the absolute expiry */
 export async function insertSession(sql: Sql | Transaction, session: NewSession): Promise<Date> {
   const [row] = await sql<{ expires_at: Date }[]>`
     insert into sessions (id, user_id, token_hash, idle_seconds, expires_at, method, ip, user_agent)
@@ -51,13 +51,13 @@ export async function insertSession(sql: Sql | Transaction, session: NewSession)
 export interface SessionRow {
   id: string;
   user_id: string;
-  /** When it ends if it is not used until then. */
+  /** Expiry if the session is not used before. */
   ends_at: Date;
 }
 
 /**
- * The session of a token, if it has not ended; and notes that it was used, at most once a minute. By the unique
- * index on token_hash.
+ * Returns the session of a token if it has not expired, and updates its last use at most once a minute. Served by the
+ * unique index on token_hash.
  */
 export async function selectSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
@@ -83,7 +83,7 @@ export async function deleteSession(
   return row;
 }
 
-/** All of a person's sessions, but for one that may stay. @returns how many there were */
+/** Deletes a person's sessions except one that may stay. @returns the count */
 export async function deleteSessionsOf(
   sql: Sql | Transaction,
   userId: string,
@@ -94,14 +94,16 @@ export async function deleteSessionsOf(
   return deleted.count;
 }
 
-/** The least recently used beyond `keep`: somebody who signs in by a script a thousand times a day has one person's worth. */
+/**
+ * Deletes a person's least recently used sessions beyond `keep`, which bounds the rows of scripts that sign in often.
+ */
 export async function trimSessions(sql: Sql | Transaction, userId: string, keep: number): Promise<void> {
   await sql`
     delete from sessions where id in (
       select id from sessions where user_id = ${userId} order by last_used_at desc, id desc offset ${keep})`;
 }
 
-/** Counts one attempt, in a window that starts with the first. `retry_after` in seconds. */
+/** Counts one attempt in a window that starts with the first. `retry_after` is in seconds. */
 export async function countAttempt(
   sql: Sql,
   hash: string,
@@ -126,7 +128,7 @@ export async function forgetAttempts(sql: Sql, hashes: string[]): Promise<void> 
     delete from sign_in_attempts where bucket in (select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash)`;
 }
 
-/** Those of the hashes that are known. By the primary key. */
+/** Returns the hashes of known visitors. Served by the primary key. */
 export async function selectKnownVisitors(sql: Sql, hashes: string[]): Promise<string[]> {
   const rows = await sql<{ hash: string }[]>`
     select encode(bucket, 'hex') as hash from known_visitors
@@ -142,7 +144,7 @@ export async function upsertKnownVisitor(sql: Sql, userId: string, hashes: strin
     on conflict (bucket) do update set user_id = excluded.user_id, expires_at = excluded.expires_at`;
 }
 
-/** What has ended, in bounded portions. @returns how much was there */
+/** Deletes expired rows in bounded batches. @returns the count */
 export async function sweepSignIns(sql: Sql, limit: number): Promise<number> {
   const sessions = await sql`
     delete from sessions where id in (
@@ -157,7 +159,7 @@ export async function sweepSignIns(sql: Sql, limit: number): Promise<number> {
   return sessions.count + attempts.count + visitors.count;
 }
 
-/** Whom the provider's person is here, if that is known. */
+/** Returns the local user of a provider's identity, if known. */
 export async function selectIdentity(
   sql: Sql | Transaction,
   issuer: string,

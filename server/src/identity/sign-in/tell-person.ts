@@ -4,14 +4,17 @@ import { serialize } from "hono/utils/cookie";
 import { AppError } from "../../base/errors.ts";
 import type { BrowserSettings } from "./session-cookie.ts";
 
-/** Read, shown and taken away by the page; a link from elsewhere cannot put words there, as it could into an address. */
+/**
+ * Cookie with the error message, read and cleared by the page. Unlike a URL parameter, a foreign link cannot set its
+ * text.
+ */
 const COOKIE = "heddle_sign_in_problem";
 const MAX_AGE_SECS = 60;
 
 /**
- * The answer of `work`, or, where it fails and a page has asked for that, the way back to this page with the reason:
- * on the way to and from a provider there is a person in front, who can do nothing with JSON.
- * @param page a path of this origin; undefined: programs, which are told by the status
+ * Returns the response of `work`. If it fails and a page asked for it, redirects to that page with the reason: during a
+ * provider round trip the caller is a person, who cannot use JSON.
+ * @param page path of this origin; undefined for programs, which read the status
  */
 export async function orBackTo(
   c: Context,

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await db.sql`delete from known_visitors`;
 });
 
-/** An attempt of a client behind the trusted proxy. */
+/** Signs in as a client behind the trusted proxy. */
 const attempt = (ip: string, password = PASSWORD, more: { email?: string; cookie?: string } = {}) =>
   call(
     "POST",
@@ -36,7 +36,7 @@ async function attack(ip: string, count: number): Promise<number[]> {
   return statuses;
 }
 
-/** The account counts as attacked from many networks. */
+/** Puts the account under attack from many networks. */
 async function setAttacked(): Promise<void> {
   const bucket = createHash("sha256").update(`account\0${EMAIL}`).digest();
   await db.sql`
@@ -60,7 +60,7 @@ test("1,000 wrong passwords from one address do not keep the account's owner out
 test("what is refused to one network counts for nobody else", async () => {
   await attack(ATTACKER, 120);
   const rows = await db.sql<{ attempts: number }[]>`select attempts from sign_in_attempts order by attempts`;
-  // at the account from everywhere, at the account from there, of that network
+  // counters of the account, of the account from this network, and of the network
   expect(rows.map(({ attempts }) => Math.min(attempts, 101))).toEqual([10, 100, 101]);
 });
 
@@ -69,7 +69,7 @@ test("while an account is attacked from many networks, unknown ones are slowed a
   await setAttacked();
   expect(await timed("198.51.100.7")).toEqual({ status: 200, isSlow: false });
   expect(await timed("192.0.2.1")).toEqual({ status: 200, isSlow: true });
-  // now that one is known, too
+  // now that network is known too
   expect(await timed("192.0.2.1")).toEqual({ status: 200, isSlow: false });
   const guesses = [];
   for (let n = 0; n < 4; n++) guesses.push((await timed("192.0.2.99", "wrong password")).status);
@@ -107,7 +107,7 @@ test("a browser in which somebody has signed in gets in whatever else its networ
   await attack(ATTACKER, 120);
   expect((await attempt(ATTACKER)).status).toBe(429);
   expect((await attempt(ATTACKER, PASSWORD, { cookie })).status).toBe(200);
-  // the cookie of one account is worth nothing at another, and guesses with it are counted
+  // a cookie of one account is useless at another, and guesses with it are counted
   await addPerson("ben@a.example", a);
   expect((await attempt(ATTACKER, PASSWORD, { cookie, email: "ben@a.example" })).status).toBe(429);
   for (let n = 0; n < 10; n++) expect((await attempt(ATTACKER, "wrong password", { cookie })).status).toBe(401);

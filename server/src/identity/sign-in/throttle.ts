@@ -1,16 +1,14 @@
 /**
- * How often a visitor may try a password: by account and network (one machine guesses a password), and by network
- * (one machine tries a password on many accounts). Attempts that are refused count for nothing else, so no network
- * can use up what others may do.
+ * Limits password attempts per account and network (one machine guessing a password), and per network (one machine
+ * trying many accounts). Refused attempts count towards no other limit, so no network can use up another's allowance.
  *
- * An account that is tried from many unknown networks is never closed either: then each unknown network gets fewer
- * attempts, and these pass through a slow lane. A network, or a browser by its device cookie, from which somebody has
- * signed in to the account before is known and is not slowed. A known browser is counted by itself, so it gets in
- * whatever else its network does.
+ * An account attacked from many unknown networks is never locked. Each unknown network then gets fewer attempts, and
+ * they pass through a slow lane. A network, or a browser with a device cookie, that has signed in to the account before
+ * is known and not slowed. A known browser is counted separately, so it gets in whatever else its network does.
  *
- * An attempt counts before the password is looked at, so that concurrent guesses cannot slip through. A success
- * takes back what it counted, hence a busy office is not locked out by its typing errors or by its size. Unknown
- * accounts are counted like known ones, and all answers are the same.
+ * An attempt counts before the password is checked, so that concurrent guesses cannot slip through. A success takes
+ * back its counts, so a busy office is not locked out by typing errors or by its size. Unknown accounts are counted
+ * like known ones, and all responses are the same.
  */
 import { createHash } from "node:crypto";
 
@@ -27,38 +25,38 @@ interface Limit {
 
 const QUARTER_HOUR = 15 * 60;
 const NETWORK: Limit = { attempts: 100, seconds: QUARTER_HOUR };
-/** Of one account from one network, or from one known browser. */
+/** Limit per account and network, or per account and known browser. */
 const ACCOUNT: Limit = { attempts: 10, seconds: QUARTER_HOUR };
-/** Of one account from all unknown networks; beyond it the account counts as attacked. */
+/** Limit per account over all unknown networks; beyond it the account counts as under attack. */
 const ATTACK: Limit = { attempts: 100, seconds: 3600 };
-/** From one unknown network while the account is attacked. */
+/** Limit per unknown network while the account is under attack. */
 const ATTEMPTS_UNDER_ATTACK = 3;
-/** Starts and ends at an identity provider, which checks passwords itself. */
+/** Limit of starts and callbacks of provider sign-ins; the provider checks passwords itself. */
 const PROVIDER: Limit = { attempts: 300, seconds: QUARTER_HOUR };
 const KNOWN_SECONDS = 90 * 24 * 3600;
 
 interface Attempt {
   account: string;
   ip: string;
-  /** The device cookie's token. */
+  /** Token of the device cookie. */
   device: string | undefined;
 }
 
-/** What an attempt has counted. */
+/** Counters incremented by an attempt. */
 export interface CountedAttempt {
   account: string;
-  /** Whether somebody has signed in to the account from there. */
+  /** Whether this origin has signed in to the account before. */
   isKnown: boolean;
   network: string;
-  /** Attempts with the same one have their passwords checked one after the other. */
+  /** Queue key: passwords of attempts with the same key are checked one after another. */
   turn: string;
-  /** Forgotten by a success. */
+  /** Buckets that a success deletes. */
   forgets: string[];
-  /** Taken back by a success. */
+  /** Buckets that a success decrements. */
   takesBack: string[];
 }
 
-/** Counts an attempt; 429 when there were too many. */
+/** Counts an attempt. Throws 429 when there were too many. */
 export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, device }: Attempt): Promise<CountedAttempt> {
   const network = networkOf(ip);
   const knownNetwork = visitorBucket("network", account, network);
@@ -88,7 +86,7 @@ export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, devic
   return { ...taken, takesBack: [byNetwork, byAttack] };
 }
 
-/** The password was right: what was counted is forgotten, and from now on the network and the browser are known. */
+/** Records a correct password: resets the counters and remembers the network and the browser. */
 export async function noteSuccess(
   sql: Sql,
   { account, network, forgets, takesBack }: CountedAttempt,
@@ -101,19 +99,19 @@ export async function noteSuccess(
   await upsertKnownVisitor(sql, userId, visitors, KNOWN_SECONDS);
 }
 
-/** Whether somebody has signed in to the account in the browser that has this token. */
+/** Returns true if the browser with this token has signed in to the account before. */
 export async function isKnownDevice(sql: Sql, account: string, device: string): Promise<boolean> {
   return (await selectKnownVisitors(sql, [visitorBucket("device", account, device)])).length > 0;
 }
 
-/** Counts a guess at the current password by a person who is signed in. @returns what a right one calls */
+/** Counts a guess at the current password by a signed-in person. @returns a callback for a correct guess */
 export async function countPasswordChange(sql: Sql, sessionId: string): Promise<() => Promise<void>> {
   const hash = bucket("session", sessionId);
   await count(sql, hash, ACCOUNT);
   return () => forgetAttempts(sql, [hash]);
 }
 
-/** Counts a start or an end at an identity provider: each calls the provider. */
+/** Counts a start or a callback of a provider sign-in, since each calls the provider. */
 export async function countByNetwork(sql: Sql, ip: string): Promise<void> {
   await count(sql, bucket("provider", networkOf(ip)), PROVIDER);
 }

@@ -1,6 +1,6 @@
 /**
- * Binds a database to one workspace. Threads, runs and items of the store name no workspace, so two agent servers of
- * different workspaces on one database would read and execute each other's.
+ * Binds a database to one workspace. Threads, runs and store items carry no workspace id, so two agent servers of
+ * different workspaces on one database would read and execute each other's runs.
  */
 import { ConfigError } from "../../base/config/options.ts";
 import type { DatabaseAddress, Sql } from "../../base/db/connect.ts";
@@ -10,28 +10,28 @@ import { uuid7 } from "../../base/ids.ts";
 import { insertOwner, selectDefaultWorkspace, selectOwner, selectWorkspace } from "./sql.ts";
 
 export interface ClaimRequest {
-  /** The workspace that the operator chose; the default one when absent. */
+  /** Workspace chosen by the operator; absent: the default one. */
   wanted: string | undefined;
-  /** Whether another server knows the workspaces, so that this database holds none. */
+  /** Whether another server holds the workspaces and this database has none. */
   isRemote: boolean;
 }
 
 /**
- * Claims a migrated database, and returns the workspace that it belongs to.
- * @throws ConfigError when it belongs to another workspace than the wanted one
+ * Claims a migrated database and returns the workspace that owns it.
+ * @throws ConfigError when it belongs to a workspace other than the wanted one
  */
 export const claimDatabase = (database: DatabaseAddress, request: ClaimRequest): Promise<string> =>
   whileAway(() => withoutLimit(database, (sql) => claim(sql, database, request)));
 
 async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: ClaimRequest): Promise<string> {
   const first = await selectDefaultWorkspace(sql);
-  // before the claim, or a mistyped id would own the database
+  // checked before the claim, or a mistyped id would own the database
   if (wanted !== undefined && !isRemote && first && !(await selectWorkspace(sql, wanted))) {
     throw unknownWorkspace(wanted, first);
   }
   const mine = wanted ?? first?.id;
   const owner = (await selectOwner(sql)) ?? (await insertOwner(sql, mine ?? uuid7()));
-  // a server that was told nothing, on a database without workspaces, makes the owner's
+  // a server without configuration, on a database without workspaces, takes the owner's
   if (mine === undefined || mine === owner.workspace_id) return owner.workspace_id;
   const chosen = wanted === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
   throw new ConfigError(
@@ -42,7 +42,7 @@ async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: 
   );
 }
 
-/** Without the password. */
+/** Formats the address without the password. */
 function addressOf({ uri }: DatabaseAddress): string {
   if (!URL.canParse(uri)) return "";
   const { host, pathname } = new URL(uri);

@@ -25,7 +25,7 @@ const shared = { tag: "Workspaces", scope: "organization" } as const;
 export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
   const list = async (by: Onlooker) => (await selectVisibleWorkspaces(sql, by)).map(toVisible);
 
-  /** One of the caller's organisation; another one is not told from none. */
+  /** Returns a workspace of the caller's organisation. Any other is reported as not found. */
   async function own(principal: Principal, id: string): Promise<WorkspaceRow> {
     const row = await selectWorkspace(sql, id);
     const isOwn = row?.organization_id === principal.organizationId;
@@ -150,7 +150,7 @@ const toWire = (row: WorkspaceRow): z.output<typeof schema.workspace> => ({
 });
 
 function toVisible({ rights, ...row }: VisibleWorkspaceRow): z.output<typeof schema.visibleWorkspace> {
-  // without a role it is whoever is on this machine
+  // no role: a loopback caller
   const permissions = rights ? permissionsOf(rights) : ALL_PERMISSIONS;
   return {
     ...row,

@@ -4,7 +4,7 @@ import { queryFlag, storableText, uuid } from "../../base/http/fields.ts";
 
 export const plan = z.enum(["developer", "plus", "enterprise"]);
 
-/** The contract's pattern. */
+/** Pattern of the contract. */
 const displayName = storableText
   .min(1)
   .max(100)

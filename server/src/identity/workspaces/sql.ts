@@ -13,7 +13,7 @@ export interface WorkspaceRow {
   deleted_at: Date | null;
 }
 
-/** Undefined when it was deleted. */
+/** Returns undefined for a deleted workspace. */
 export async function selectWorkspace(sql: Sql | Transaction, id: string): Promise<WorkspaceRow | undefined> {
   const [row] = await sql<WorkspaceRow[]>`select * from workspaces where id = ${id} and deleted_at is null`;
   return row;
@@ -56,7 +56,7 @@ export async function markWorkspaceDeleted(sql: Sql | Transaction, id: string): 
   return row;
 }
 
-/** Of the whole platform, without those that were deleted. */
+/** Lists workspaces of the whole platform, except deleted ones. */
 export function selectAllWorkspaces(sql: Sql, limit = 10_000): Promise<WorkspaceRow[]> {
   return sql<WorkspaceRow[]>`
     select * from workspaces where deleted_at is null order by created_at, id limit ${limit}`;
@@ -74,11 +74,11 @@ export async function selectWorkspaceIdsOfUser(sql: Sql, organizationId: string,
   return rows.map(({ id }) => id);
 }
 
-/** Who looks: a key, a person (perhaps by a key), or, with neither, whoever is on this machine. */
+/** Caller: a key, a person (possibly through a key), or, with neither, a loopback caller. */
 export interface Onlooker {
   keyId: string | null;
   userId: string | null;
-  /** Only those of this organisation. */
+  /** Restricts the list to this organisation. */
   organizationId: string | null;
   includeDeleted: boolean;
 }
@@ -97,7 +97,7 @@ export interface VisibleWorkspaceRow {
   rights: RoleRights | null;
 }
 
-/** The workspaces that somebody may enter, and as what. */
+/** Lists the workspaces that the caller may enter, with their role. */
 export function selectVisibleWorkspaces(sql: Sql, by: Onlooker, limit = 1000): Promise<VisibleWorkspaceRow[]> {
   return sql<VisibleWorkspaceRow[]>`
     select w.id, w.organization_id, w.display_name, w.tenant_handle, w.created_at, w.deleted_at is not null as is_deleted,
@@ -116,19 +116,19 @@ export function selectVisibleWorkspaces(sql: Sql, by: Onlooker, limit = 1000): P
     order by w.created_at, w.id limit ${limit}`;
 }
 
-/** The workspace that this database's threads and runs belong to. */
+/** Workspace that owns this database's threads and runs. */
 export interface OwnerRow {
   workspace_id: string;
   claimed_at: Date;
 }
 
-/** Undefined while no agent server has started on this database. */
+/** Returns undefined while no agent server has started on this database. */
 export async function selectOwner(sql: Sql | Transaction): Promise<OwnerRow | undefined> {
   const [row] = await sql<OwnerRow[]>`select workspace_id, claimed_at from database_owner`;
   return row;
 }
 
-/** Returns the owner: the given workspace, or the one whose claim came first. */
+/** Returns the owner: the given workspace, or the workspace that claimed the database first. */
 export async function insertOwner(sql: Sql | Transaction, workspaceId: string): Promise<OwnerRow> {
   const [row] = await sql<OwnerRow[]>`
     insert into database_owner (workspace_id) values (${workspaceId})
@@ -137,7 +137,7 @@ export async function insertOwner(sql: Sql | Transaction, workspaceId: string): 
   return row!;
 }
 
-/** Makes a workspace the owner in the place of the one before. */
+/** Replaces the owning workspace. */
 export async function replaceOwner(sql: Sql | Transaction, workspaceId: string): Promise<void> {
   await sql`
     insert into database_owner (workspace_id) values (${workspaceId})

@@ -117,7 +117,7 @@ test("the organisation is told to its members and renamed by its managers", asyn
   });
   expect((await call(b.viewer, "GET", "/orgs/current/info")).json).toMatchObject({ display_name: "Organisation B" });
   expect((await call(a.admin, "PATCH", "/orgs/current/info", { display_name: "No" })).status).toBe(403);
-  // what cannot be switched is not dropped
+  // unsupported settings are rejected, not ignored
   expect(
     (await call(a.org, "PATCH", "/orgs/current/info", { display_name: "x", pat_creation_disabled: true })).status,
   ).toBe(422);

@@ -1,4 +1,6 @@
-/** Attachments in a directory or in a bucket: what is acknowledged is kept, and every process keeps it in one place. */
+/**
+ * Attachments in a directory or in a bucket: acknowledged files are kept, and every process stores them in one place.
+ */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +38,7 @@ function directory(): string {
 }
 afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true, force: true })));
 
-/** A run with a file. @returns the status of the answer, and how to read the file's link */
+/** Sends a run with a file. @returns the response status, and a function that reads the file's link */
 async function attach(to: TestTracePlatform, content: string) {
   const id = uuid7();
   const answer = await ingestClient(to).send([
@@ -104,11 +106,11 @@ test("a put that fails is repeated, and one that cannot succeed is never acknowl
   const refused = await attach(platform, "lost");
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(refused.text).toMatch(/The bucket .*files.* cannot be used \(NoSuchBucket\)/);
-  // no row names a file that is not there
+  // no row refers to a missing file
   expect(refused.file).toBeUndefined();
   const reading = await healed.read();
   expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The bucket .*files/)]);
-  // what needs no bucket is taken
+  // requests that need no bucket are accepted
   const id = uuid7();
   const plain = await ingestClient(platform).send([{ name: `post.${id}`, content: JSON.stringify(runOf(id)) }]);
   expect(plain.status).toBe(202);
@@ -143,7 +145,7 @@ test("a place without files gives way while no process uses it, and one with fil
   await two.stop();
   await expect(start(first)).rejects.toThrow(/heddle blobs adopt/);
   await expect(start(first, BUCKET)).rejects.toThrow(/heddle blobs move/);
-  // moved or restored, the directory keeps its id
+  // a moved or restored directory keeps its id
   cpSync(second, moved, { recursive: true });
   rmSync(second, { recursive: true });
   const three = await start(moved);

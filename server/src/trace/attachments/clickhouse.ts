@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 
-/** A row of `run_attachments`. */
+/** Row of `run_attachments`. */
 export interface AttachmentRow {
   tenant_id: string;
   run_id: string;
@@ -16,7 +16,7 @@ const COLUMNS = ["tenant_id", "run_id", "name", "mime_type", "size", "blob", "up
 export const insertAttachments = (clickhouse: ClickHouse, rows: readonly AttachmentRow[]): Promise<void> =>
   clickhouse.insert("run_attachments", COLUMNS, Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join("")));
 
-/** Of runs by id, sorted by name. */
+/** Returns the attachments of runs by id, sorted by name. */
 export function findAttachments(
   clickhouse: ClickHouse,
   tenantId: string,

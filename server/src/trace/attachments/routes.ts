@@ -28,7 +28,7 @@ export function attachmentRoutes({ blobs, links }: TraceDeps): Route[] {
           headers: {
             "Content-Type": target.mime_type,
             "Content-Length": String(blob.size),
-            // somebody's HTML must not run as ours
+            // uploaded HTML must not run in this origin
             "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(target.name)}`,
             "Content-Security-Policy": "sandbox",
             "X-Content-Type-Options": "nosniff",

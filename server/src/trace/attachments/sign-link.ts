@@ -2,19 +2,19 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 import type { Sql } from "../../base/db/connect.ts";
 
-/** What a link leads to. */
+/** Target of a link. */
 export interface LinkTarget {
   blob: string;
   mime_type: string;
   name: string;
 }
 
-/** A link can be opened by whoever has it, so it doesn't last. */
+/** Lifetime in seconds. Anyone with the link can open it, so it must be short. */
 const LIFETIME_S = 3600;
 
 /**
- * Links to attachments bear what they lead to and until when, and a signature instead of a key: the SDKs open them
- * without one (contract §1.9).
+ * Signs links to attachments. A link contains its target, its expiry and a signature in place of a key: the SDKs open
+ * links without a key (contract §1.9).
  */
 export class LinkSigner {
   readonly #key: Buffer;
@@ -23,7 +23,7 @@ export class LinkSigner {
     this.#key = key;
   }
 
-  /** With the key that all replicas share; the first start makes it. */
+  /** Loads the key shared by all replicas; the first start creates it. */
   static async load(sql: Sql): Promise<LinkSigner> {
     const fresh = randomBytes(32).toString("hex");
     const [row] = await sql<{ secret: string }[]>`
@@ -31,11 +31,11 @@ export class LinkSigner {
         on conflict do nothing returning secret)
       select encode(secret, 'hex') as secret from made
       union all select encode(secret, 'hex') from trace_secrets where name = 'attachment links' limit 1`;
-    // of two first starts at once the loser's statement may see neither row
+    // with two concurrent first starts the loser's statement may see neither row
     return row ? new LinkSigner(Buffer.from(row.secret, "hex")) : LinkSigner.load(sql);
   }
 
-  /** The last part of the link. It is the same for a while, so that what was fetched can be cached. */
+  /** Returns the last segment of the link. It stays the same for a while, so that responses can be cached. */
   sign({ blob, mime_type, name }: LinkTarget, now = Date.now()): string {
     const slot = LIFETIME_S / 2;
     const expires = (Math.floor(now / 1000 / slot) + 3) * slot;
@@ -43,7 +43,7 @@ export class LinkSigner {
     return `${payload}.${this.#mac(payload)}`;
   }
 
-  /** Undefined when it is not one of ours, or no longer. */
+  /** Returns undefined for a forged or expired link. */
   verify(token: string, now = Date.now()): LinkTarget | undefined {
     const [payload = "", mac = ""] = token.split(".");
     const expected = Buffer.from(this.#mac(payload));
@@ -63,5 +63,5 @@ export class LinkSigner {
   }
 }
 
-/** Where the link of an attachment leads, relative to the API's base. */
+/** Path of an attachment link, relative to the API's base. */
 export const attachmentPath = (token: string): string => `/attachments/${token}`;

@@ -13,7 +13,7 @@ import type { ClaimedExport } from "./queue-sql.ts";
 import type { RunCredentials } from "./run-credentials.ts";
 import type { exportOptions } from "./settings.ts";
 
-/** What exporting needs. */
+/** Dependencies of exporting. */
 export interface ExportDeps {
   sql: Sql;
   clickhouse: ClickHouse;
@@ -30,24 +30,24 @@ export interface Attempt {
   deps: ExportDeps;
   held: ClaimedExport;
   scope: RunScope;
-  /** Aborted when the export is cancelled, when the lease is lost, and when the process stops. */
+  /** Aborted when the export is cancelled, the lease is lost, or the process stops. */
   signal: AbortSignal;
-  /** For files on their way; this attempt's own. */
+  /** This attempt's directory for files not yet uploaded. */
   directory: string;
   credentials: RunCredentials;
 }
 
-/** The export is not this attempt's any more, or is not running: nothing is to be written for it. */
+/** The attempt lost the export, or the export is no longer running: nothing more may be written for it. */
 export class NotOursError extends Error {
   override name = "NotOursError";
 }
 
-/** A failure whose message the export's owner may read. */
+/** Failure with a message that the export's owner may read. */
 export class ExportError extends Error {
   override name = "ExportError";
 }
 
 export const temporaryFiles = (dataDir: string): string => join(dataDir, "exports");
 
-/** RFC 3339 in UTC with six digits, as Postgres prints it here, to what ClickHouse reads. */
+/** Converts RFC 3339 in UTC with six digits, as the SQL here formats it, to ClickHouse's format. */
 export const microTime = (time: string): string => time.replace("T", " ").replace("Z", "");

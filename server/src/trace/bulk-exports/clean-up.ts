@@ -1,6 +1,6 @@
 /**
- * After an export that is over, however it ended: multipart uploads that nobody ended are aborted, its snapshot and the
- * credentials of its runs go.
+ * Cleans up after an export that has ended in any way: aborts unfinished multipart uploads, and drops its snapshot and
+ * the credentials of its runs.
  */
 import type { ExportDestination } from "./destination-bucket.ts";
 import { dropSnapshot } from "./clickhouse.ts";
@@ -11,7 +11,7 @@ import { markCleaned, releaseExport } from "./queue-sql.ts";
 import { forgetCredentials } from "./run-credentials.ts";
 import { withoutRefusal } from "./without-refusal.ts";
 
-/** A store that is away for longer keeps what it has; its own rules for unfinished uploads may remove it. */
+/** Retries before giving up. After that the store keeps the unfinished uploads; its lifecycle rules may remove them. */
 const MOST_TRIES = 20;
 const PAUSE_MS = 5_000;
 
@@ -42,7 +42,7 @@ async function abortUploads({ deps, held, credentials }: Attempt): Promise<void>
       await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
       await files.deleteUpload(deps.sql, upload);
     }
-    // those whose begin was not noted any more
+    // uploads that began but were not recorded
     for (const { start_time, files: n } of runs.filter((one) => one.id === runId)) {
       for (const next of [n + 1, n + 2])
         await withoutRefusal(() => bucket.abortUploads(keyOf(config, start_time, next)));
@@ -50,7 +50,7 @@ async function abortUploads({ deps, held, credentials }: Attempt): Promise<void>
     await forgetCredentials(deps.secrets, runId);
   }
   if (held.status === "COMPLETED") return;
-  // killed between _SUCCESS and the status, and then timed out
+  // left if the process was killed between writing _SUCCESS and the status, and the export then timed out
   const { bucket, config } = await credentials.open(null);
   await withoutRefusal(() => bucket.delete(exportPath(config, held.id, SUCCESS)));
 }

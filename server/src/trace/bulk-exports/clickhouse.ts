@@ -1,6 +1,6 @@
 /**
- * Everything that an export asks of ClickHouse: the snapshot of the query's ids, slices of it, and a slice's rows.
- * Slices are cut from the snapshot by (start time, id), so that each id is in exactly one, whatever arrives meanwhile.
+ * ClickHouse statements of an export: the snapshot of the query's ids, its slices, and the rows of a slice. Slices
+ * partition the snapshot by (start time, id), so each id is in exactly one, whatever arrives meanwhile.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";
@@ -11,7 +11,7 @@ import { type ColumnContext, columnOf, type ExportField, needs, summed } from ".
 
 const snapshotIs = (id: string): Fragment => ch`k.snapshot_id = ${bind("UUID", id)}`;
 
-/** All ids that the query has at this moment: one statement, and so one moment. */
+/** Stores all ids that match the query. A single statement, so the ids are from a single moment. */
 export const insertSnapshot = (
   clickhouse: ClickHouse,
   snapshotId: string,
@@ -22,12 +22,12 @@ export const insertSnapshot = (
     name: "exports.snapshot",
     ...render(ch`insert into export_keys (snapshot_id, start_time, id)
       select ${bind("UUID", snapshotId)}, r.start_time, r.id ${fromRuns(scope, selection)}`),
-    // a filter may read the long texts, which in the engine's usual 65,536 rows a piece would take gigabytes; keys alone
-    // take half the time in larger pieces
+    // A filter may read the long texts; in the engine's default blocks of 65,536 rows that would take gigabytes.
+    // Reading keys alone takes half the time in larger blocks.
     settings: { max_block_size: hasConditions(selection) ? "1024" : "8192" },
   });
 
-/** Ids by day, `YYYY-MM-DD`. */
+/** Counts ids by day, `YYYY-MM-DD`. */
 export async function countByDay(clickhouse: ClickHouse, snapshotId: string): Promise<Record<string, number>> {
   const rows = await clickhouse.rows<{ day: string; n: number }>({
     name: "exports.days",
@@ -37,7 +37,7 @@ export async function countByDay(clickhouse: ClickHouse, snapshotId: string): Pr
   return Object.fromEntries(rows.map(({ day, n }) => [day, n]));
 }
 
-/** An id of the snapshot; slices begin after one. */
+/** Position in the snapshot: a slice starts after it. */
 export interface Cursor {
   start_time: MicroTime;
   id: string;
@@ -47,18 +47,18 @@ export interface Slice {
   snapshotId: string;
   rows: number;
   first: MicroTime;
-  /** The last id that belongs to it. */
+  /** Last id of the slice. */
   end: Cursor;
   after: Cursor | null;
-  /** Start times of ids that are spread over it, in order. */
+  /** Start times of evenly spaced ids of the slice, in order. */
   places: MicroTime[];
 }
 
-/** Where a slice is weighed: at so many places, so many ids at each. A part is read by the 2,048 rows. */
+/** Sampling of a slice's row size: number of places, and ids per place. Parts are read in granules of 2,048 rows. */
 const PLACES = 4;
 const WEIGHED = 100;
 
-/** The next ids of `[since, before)`, at most `limit`; undefined when there are no more. */
+/** Returns the next ids of `[since, before)`, at most `limit`; undefined at the end. */
 export async function nextSlice(
   clickhouse: ClickHouse,
   snapshotId: string,
@@ -66,7 +66,7 @@ export async function nextSlice(
   after: Cursor | null,
   limit: number,
 ): Promise<Slice | undefined> {
-  // tuples would be compared without the index, so its bounds are said as well
+  // comparing tuples does not use the index, so the bounds are given as well
   const from = after === null ? ch`k.start_time >= ${time(window.since)}` : laterThan(after);
   const levels = raw(Array.from({ length: PLACES }, (_, n) => n / PLACES).join(", "));
   const [row] = await clickhouse.rows<{ n: number; last: MicroTime; id: string; places: MicroTime[] }>({
@@ -91,7 +91,7 @@ const idsOf = ({ snapshotId, first, end, after }: Slice): Fragment =>
     and k.start_time <= ${time(end.start_time)}
     and (k.start_time < ${time(end.start_time)} or k.id <= ${bind("UUID", end.id)})`;
 
-/** The slice's rows as they are now, merged. Those that were deleted since the snapshot are missing. */
+/** Selects the slice's current rows, merged. Rows deleted since the snapshot are missing. */
 export function selectSlice(
   scope: RunScope,
   projectId: string,
@@ -101,7 +101,7 @@ export function selectSlice(
 ): { query: string; params: Record<string, never> } {
   const source = fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)})`]);
   const withTotals = needs(fields, "totals");
-  // inner names are no column's, because an alias would hide it
+  // inner names differ from all columns, because an alias would hide a column
   const inner = fields.map((name, i) => {
     const sql =
       name === "feedback_stats" && !context.withFeedback
@@ -123,8 +123,9 @@ const boundsOf = (projectId: string, slice: Slice): RunSelection => ({
 });
 
 /**
- * A root's figures are those of its trace (contract §1.9, the rule of TRACE_SUMS), of which what began within a day
- * counts: what the calls of models tell, else its own, else everything. Its own are in its row (columns.ts).
+ * Returns the totals of a root, which are those of its trace (contract §1.9, the rule of TRACE_SUMS), over runs that
+ * began within a day: the sum of its model calls, else its own value, else the sum of all runs. Its own value is in its
+ * row (columns.ts).
  */
 const TRACE_SPAN_MS = 86_400_000;
 
@@ -149,7 +150,7 @@ const feedbackOf = ({ snapshotId }: Slice): Fragment =>
   ch`left any join (select run_id, stats from export_feedback where snapshot_id = ${bind("UUID", snapshotId)}) as f
     on r.id = f.run_id`;
 
-/** How many of the slice's ids there still are. */
+/** Counts the slice's ids that still exist. */
 export async function countSlice(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -163,14 +164,14 @@ export async function countSlice(
   return row!.n;
 }
 
-/** What a row of the slice weighs in bytes before it is compressed: the mean of a few hundred. */
+/** Returns the mean uncompressed size of the slice's rows in bytes, sampled from a few hundred. */
 export async function rowWeight(
   clickhouse: ClickHouse,
   scope: RunScope,
   projectId: string,
   slice: Slice,
 ): Promise<number> {
-  // by time and id, so that the sorting key finds them: looking through the slice's ids took twice as long
+  // by time and id, so that the sorting key finds them: searching by the slice's ids took twice as long
   const place = (at: MicroTime) =>
     ch`(r.start_time, r.id) in (select k.start_time, k.id from export_keys as k
       where ${snapshotIs(slice.snapshotId)} and k.start_time >= ${time(at)}
@@ -186,10 +187,10 @@ export async function rowWeight(
   return row?.weight || 1000;
 }
 
-/** Of the slice's runs those that have feedback. */
+/** Returns the ids of the slice's runs that have feedback. */
 export async function runsWithFeedback(clickhouse: ClickHouse, tenantId: string, slice: Slice): Promise<string[]> {
   const mine = ch`f.tenant_id = ${bind("UUID", tenantId)}`;
-  // many workspaces have none at all, and need no set of the slice's ids for that
+  // many workspaces have no feedback, and then no set of the slice's ids is needed
   const some = await clickhouse.rows({
     name: "exports.any_feedback",
     ...render(ch`select 1 from feedback as f where ${mine} limit 1`),
@@ -220,7 +221,7 @@ export const insertFeedbackStats = (
 
 const SNAPSHOT_TABLES = ["export_keys", "export_feedback"];
 
-/** What is kept of it is gone; without complaint about one that is not there. */
+/** Drops a snapshot's partitions. Succeeds if they do not exist. */
 export async function dropSnapshot(clickhouse: ClickHouse, snapshotId: string): Promise<void> {
   for (const table of SNAPSHOT_TABLES) {
     await clickhouse.command({
@@ -230,7 +231,7 @@ export async function dropSnapshot(clickhouse: ClickHouse, snapshotId: string): 
   }
 }
 
-/** Snapshots that are kept. */
+/** Lists stored snapshots. */
 export async function listSnapshots(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ id: string }>({
     name: "exports.snapshots",

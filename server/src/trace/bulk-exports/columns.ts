@@ -1,10 +1,10 @@
 /**
- * The columns of an exported file (service-interface §2.5.1), in their order, each as an expression over
- * `runs as r` merged, `t` (sums over its trace, see totalsOf in clickhouse.ts) and `f` (statistics of its feedback). Names and
- * values are those of the API's runs (trace/runs/print-v1.ts).
+ * Columns of an exported file (service-interface §2.5.1), in order. Each is an expression over `runs as r` merged, `t`
+ * (sums over its trace, see totalsOf in clickhouse.ts) and `f` (feedback statistics). Names and values match the runs
+ * of the API (trace/runs/print-v1.ts).
  *
- * Types are those that every reader of Parquet knows: text, BOOLEAN, INT64, DOUBLE, TIMESTAMP in microseconds of
- * UTC, LIST of text; JSON is text as it came. What may be missing is optional, all else required.
+ * Types are those that every Parquet reader supports: text, BOOLEAN, INT64, DOUBLE, TIMESTAMP in microseconds UTC, LIST
+ * of text; JSON is text as received. Nullable columns are optional, all others required.
  */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import { RUN_STATUS } from "../runs/clickhouse.ts";
@@ -19,13 +19,13 @@ interface Column {
 export interface ColumnContext {
   version: FormatVersion;
   tenantId: string;
-  /** Tier of runs that name none. */
+  /** Tier of runs without one. */
   tier: string;
 }
 
 const column = (sql: string): Column => ({ sql: () => raw(sql) });
 
-/** In v1 lists are JSON text. */
+/** List column; JSON text in v1. */
 const list = (sql: string): Column => ({
   sql: ({ version }) => raw(version === "v1" ? `toJSONString(${sql})` : sql),
 });
@@ -36,7 +36,7 @@ const tokens = (name: string): Column => ({ sql: () => raw(`ifNull(${ofTrace(nam
 const cost = (name: string): Column => ({ sql: () => raw(`toFloat64(${ofTrace(name)})`), needs: "totals" });
 
 const PARENTS = "arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(r.dotted_order, ''))))";
-// between two U+001E, which also stands alone where there are none (trace/runs/pairs.ts)
+// tags are enclosed in U+001E; a lone U+001E stands for none (trace/runs/pairs.ts)
 const TAGS =
   "arrayFilter((s, i) -> i > 1, arrayPopBack(splitByChar('\\x1E', r_tags)), arrayEnumerate(arrayPopBack(splitByChar('\\x1E', r_tags))))";
 
@@ -76,10 +76,10 @@ export type ExportField = keyof typeof COLUMNS;
 
 export const EXPORT_FIELDS = Object.keys(COLUMNS) as ExportField[];
 
-/** Goes up when a column's name, type or meaning changes. */
+/** Incremented when a column's name, type or meaning changes. */
 export const SCHEMA_VERSION = 1;
 
-/** These fields in the order of columns; all for null. */
+/** Returns the given fields in column order; all fields for null. */
 export const orderedFields = (given: readonly string[] | null): ExportField[] =>
   given === null ? EXPORT_FIELDS : EXPORT_FIELDS.filter((name) => given.includes(name));
 
@@ -88,6 +88,6 @@ export const columnOf = (name: ExportField): Column => COLUMNS[name];
 export const needs = (fields: readonly ExportField[], what: "totals" | "feedback"): boolean =>
   fields.some((name) => (COLUMNS[name] as Column).needs === what);
 
-/** Those of them that are sums over a trace, of a root. */
+/** Returns the fields that, for a root, are sums over its trace. */
 export const summed = (fields: readonly ExportField[]): ExportField[] =>
   fields.filter((name) => (COLUMNS[name] as Column).needs === "totals");

@@ -24,7 +24,7 @@ export async function createExport(
   const id = uuid7();
   const isSchedule = body.interval_hours != null;
   await sql.begin(async (tx) => {
-    // held until the export refers to it, so that it is not deleted in between
+    // locked until the export refers to it, so that it cannot be deleted in between
     const destination = await selectDestination(tx, workspaceId, destination_id);
     if (!destination) throw notFound(`Bulk export destination with ID ${destination_id} not found`);
     if (destination.credentials_keys.length === 0 && !settings.exportEnvironmentCredentials) {
@@ -61,7 +61,10 @@ function checkFilter(filter: string | null | undefined): void {
   }
 }
 
-/** An export that is cancelled already is answered as it is; one that ended otherwise is refused (contract §5.3). */
+/**
+ * Cancels an export. An already cancelled export is returned as it is; one that ended otherwise is rejected (contract
+ * §5.3).
+ */
 export async function cancel({ sql }: Deps, tenantId: string, id: string): Promise<ExportRow> {
   await sql.begin(async (tx) => {
     if (await cancelExport(tx, tenantId, id)) await endRuns(tx, id, "CANCELLED");

@@ -7,7 +7,7 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 import { type DestinationConfig, type DestinationCredentials, destinationCredentials } from "./destination-schema.ts";
 import { selectDestination } from "./destination-sql.ts";
 
-/** A place to write to, with what opens it. `credentials` are never printed, logged or stored but by Secrets. */
+/** Export destination with its credentials. `credentials` are never serialized, logged or stored except by Secrets. */
 export interface ExportDestination {
   id: string;
   tenant_id: string;
@@ -16,10 +16,13 @@ export interface ExportDestination {
   credentials: DestinationCredentials | null;
 }
 
-/** For Secrets; the id is the destination's. */
+/** Purpose for Secrets; the id is the destination's. */
 export const DESTINATION_SECRET = "export-destination";
 
-/** The destination as it is now; pass `tx` to read it as of a transaction. Undefined when the workspace has none such. */
+/**
+ * Returns the current destination, or undefined if the workspace has none with this id. With `tx` it reads within the
+ * transaction.
+ */
 export async function findDestination(
   { sql, secrets }: { sql: Sql; secrets: Secrets },
   tenantId: string,
@@ -31,20 +34,20 @@ export async function findDestination(
   const { credentials_keys: keys, config } = row;
   if (keys.length === 0) return { id, tenant_id: tenantId, config, credentials: null };
   const credentials = readCredentials(await secrets.get({ purpose: DESTINATION_SECRET, id }, tx));
-  // writing with the installation's own instead would be writing as somebody else
+  // falling back to the installation's own credentials would write under another identity
   if (!credentials) throw new Error(`the credentials of the export destination ${id} are gone`);
   return { id, tenant_id: tenantId, config, credentials };
 }
 
-/** As Secrets keeps them. */
+/** Serializes credentials for Secrets. */
 export const printCredentials = (credentials: DestinationCredentials): string => JSON.stringify(credentials);
 
 export const readCredentials = (text: string | null): DestinationCredentials | null =>
   text === null ? null : destinationCredentials.parse(JSON.parse(text));
 
 /**
- * The bucket of a destination. Throws OutboundError (422) for an endpoint that is not to be called. Keys are whole:
- * `keyIn` puts the prefix before them.
+ * Opens the bucket of a destination. Throws OutboundError (422) for a forbidden endpoint. Keys are complete: `keyIn`
+ * adds the prefix.
  */
 export async function openBucket(
   { config, credentials }: Pick<ExportDestination, "config" | "credentials">,
@@ -71,8 +74,8 @@ function placeOf(config: DestinationConfig, credentials: DestinationCredentials 
 }
 
 /**
- * `include_bucket_in_prefix: false` says that the endpoint contains the bucket already (contract §2.5). Where it
- * does not, it says only how paths are told, and the bucket is addressed as usual.
+ * Returns true if the endpoint already contains the bucket, which `include_bucket_in_prefix: false` declares (contract
+ * §2.5). If it does not, the option only affects how paths are displayed, and the bucket is addressed as usual.
  */
 function isBucketsOwn({ bucket_name: bucket, endpoint_url: endpoint, ...config }: DestinationConfig): boolean {
   if (endpoint === null || config.include_bucket_in_prefix) return false;
@@ -81,10 +84,10 @@ function isBucketsOwn({ bucket_name: bucket, endpoint_url: endpoint, ...config }
   return hostname.startsWith(`${bucket.toLowerCase()}.`) || pathname.replace(/\/+$/, "").endsWith(`/${bucket}`);
 }
 
-/** An object's key in the bucket. */
+/** Returns an object's key in the bucket. */
 export const keyIn = ({ prefix }: DestinationConfig, ...segments: string[]): string =>
   [prefix, ...segments].filter((segment) => segment !== "").join("/");
 
-/** As a path is told to people and in manifests: with the bucket's name, unless it is said to be in the endpoint. */
+/** Formats a path for users and manifests: with the bucket's name, unless it is declared to be in the endpoint. */
 export const pathOf = ({ bucket_name: bucket, include_bucket_in_prefix: included }: DestinationConfig, key: string) =>
   included && bucket !== null ? `${bucket}/${key}` : key;

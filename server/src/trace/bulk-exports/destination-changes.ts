@@ -12,7 +12,7 @@ type Deps = Pick<TraceDeps, "sql" | "secrets" | "outbound" | "log" | "settings">
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/** Nothing is kept of a destination that cannot be written to. */
+/** Creates a destination after a test write. Nothing is stored if the test fails. */
 export async function createDestination(deps: Deps, tenantId: string, body: DestinationCreate): Promise<string> {
   const credentials = body.credentials ?? null;
   if (!credentials && !deps.settings.exportEnvironmentCredentials) {
@@ -31,7 +31,10 @@ export async function createDestination(deps: Deps, tenantId: string, body: Dest
   });
 }
 
-/** New runs use the new ones as soon as this resolves. When the test fails the old ones stay. */
+/**
+ * Replaces the credentials after a test write; if it fails the old ones stay. New runs use the new ones as soon as this
+ * resolves.
+ */
 export async function rotateCredentials(
   deps: Deps,
   tenantId: string,
@@ -43,7 +46,7 @@ export async function rotateCredentials(
   await test(deps, { tenant_id: tenantId, config: found.config, credentials });
   const item = await deps.sql.begin(async (tx) => {
     const updated = await rows.updateCredentialsKeys(tx, tenantId, id, keysOf(credentials));
-    // not for one that was deleted meanwhile
+    // skipped if the destination was deleted meanwhile
     if (updated !== undefined) await putCredentials(deps, tenantId, id, credentials, tx);
     return updated;
   });
@@ -51,7 +54,7 @@ export async function rotateCredentials(
   return item;
 }
 
-/** Whether it can still be written to, with the credentials that it has. Throws 400 when not. */
+/** Tests a write with the stored credentials. Throws 400 if it fails. */
 export async function testDestination(deps: Deps, tenantId: string, id: string): Promise<void> {
   const destination = await findDestination(deps, tenantId, id);
   if (!destination) throw unknown(id);
@@ -72,7 +75,7 @@ export async function deleteDestination(deps: Deps, tenantId: string, id: string
 
 export const unknown = (id: string) => notFound(`Destination ${id} not found.`);
 
-/** What can be known of an endpoint before anybody is called. */
+/** Rejects an endpoint that is invalid without any request. */
 function refuseEndpoint({ outbound }: Deps, endpoint: string): void {
   try {
     const { search, hash } = outbound.check(endpoint);
@@ -85,7 +88,7 @@ function refuseEndpoint({ outbound }: Deps, endpoint: string): void {
   }
 }
 
-/** Both processes that will write have to be able to (contract §4.4 rule 7). Throws 400. */
+/** Tests a write from the API and from a worker, since both must succeed (contract §4.4 rule 7). Throws 400. */
 async function test(
   deps: Deps,
   destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,

@@ -16,7 +16,10 @@ import { requireExports } from "./export-plan.ts";
 
 const tag = "Bulk exports";
 
-/** Where exports go (contract trace-platform §5.1). Mounted before /bulk-exports/:id, which would take the word for an id. */
+/**
+ * Routes of export destinations (contract trace-platform §5.1). Mounted before /bulk-exports/:id, which would match
+ * "destinations" as an id.
+ */
 export function destinationRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   return [

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { notBuilt, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 
-/** Characters of which a host's name or a path's segment can be made, so that no name leads elsewhere. */
+/** Restricted to characters that are safe in a host name or a path segment, so that a name cannot redirect requests. */
 const bucketName = z
   .string()
   .min(3)
@@ -14,7 +14,7 @@ const region = z
   .max(64)
   .regex(/^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$/, "must be the name of a region, such as eu-central-1");
 
-/** Slashes around it count for nothing; empty: the bucket's root. */
+/** Leading and trailing slashes are ignored; empty means the bucket's root. */
 const prefix = storableText
   .max(2048)
   .transform((text) => text.replace(/^\/+|\/+$/g, ""))
@@ -24,7 +24,7 @@ const prefix = storableText
     'must not have empty segments, "." or "..", nor control characters',
   );
 
-/** Of the S3 API's parameters those that say how an object is kept. */
+/** S3 API parameters that control how an object is stored. */
 const objectOptions = z.strictObject({
   ACL: z.string().max(100).optional(),
   BucketKeyEnabled: z.boolean().optional(),
@@ -102,7 +102,10 @@ export const createDestinationBody = z
   })
   .meta({ id: "BulkExportDestinationCreate" });
 
-/** Nothing else of a destination can change: files that are written already would belong to another place. */
+/**
+ * Body of an update. Only the credentials can change: otherwise files already written would be in another place than
+ * the destination.
+ */
 export const updateDestinationBody = z
   .strictObject({ credentials: destinationCredentials })
   .meta({ id: "BulkExportDestinationUpdate" });
@@ -128,7 +131,7 @@ export const destination = z
   })
   .meta({ id: "BulkExportDestination" });
 
-/** Ours; one that cannot be written to answers 400 with the reason. */
+/** Result of a test; not in the contract. A destination that cannot be written to returns 400 with the reason. */
 export const testedDestination = z.object({ ok: z.literal(true) });
 
 export const destinationPath = z.object({ destination_id: uuid });

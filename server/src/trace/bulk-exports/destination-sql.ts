@@ -66,7 +66,10 @@ export async function updateCredentialsKeys(
   return row?.item;
 }
 
-/** @returns false when there is none; throws Postgres' foreign_key_violation while exports refer to it */
+/**
+ * Deletes a destination. @returns false when there is none; throws Postgres' foreign_key_violation while exports refer
+ * to it
+ */
 export async function deleteDestinationRow(tx: Transaction, tenantId: string, id: string): Promise<boolean> {
   const gone = await tx`delete from export_destinations where tenant_id = ${tenantId} and id = ${id}`;
   return gone.count > 0;

@@ -3,7 +3,7 @@ import type { DestinationConfig } from "./destination-schema.ts";
 
 export const CHANNEL = "heddle_destination_test";
 
-/** Announced when the transaction commits. */
+/** Inserts a test. Workers are notified when the transaction commits. */
 export async function insertTest(
   tx: Transaction,
   test: { id: string; tenant_id: string; config: DestinationConfig },
@@ -42,7 +42,7 @@ export const finishTest = (sql: Sql, id: string, failure: string | null) => sql`
 
 export const deleteTest = (sql: Sql, id: string) => sql`delete from export_destination_tests where id = ${id}`;
 
-/** @returns their ids */
+/** @returns the ids of the deleted tests */
 export async function deleteOldTests(sql: Sql): Promise<string[]> {
   const gone = await sql<{ id: string }[]>`
     delete from export_destination_tests where created_at < now() - interval '10 minutes' returning id`;

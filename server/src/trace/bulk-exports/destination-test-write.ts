@@ -5,7 +5,7 @@ import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { type ExportDestination, keyIn, openBucket } from "./destination-bucket.ts";
 
-/** The causes that the contract (§7) documents, in its words, and those beyond. */
+/** Messages for the causes documented by the contract (§7), in its words, and for the others. */
 const WORDS: Record<StorageReason, string> = {
   access_denied: "Access denied",
   bucket_not_valid: "Bucket is not valid",
@@ -17,8 +17,8 @@ const WORDS: Record<StorageReason, string> = {
 };
 
 /**
- * Writes a file under `<prefix>/tmp/`, and deletes it when it may: where it may not, the file stays (contract §4.4
- * rule 5). Resolves to what went wrong, in words for whoever owns the destination, or to null.
+ * Writes a file under `<prefix>/tmp/` and deletes it if permitted; otherwise it stays (contract §4.4 rule 5). Resolves
+ * to the failure, described for the destination's owner, or to null.
  */
 export async function testWrite(
   destination: Pick<ExportDestination, "config" | "credentials">,
@@ -31,7 +31,7 @@ export async function testWrite(
     const bucket = await openBucket(destination, outbound, { attempts: 2, requestMs: timeoutMs, silenceMs: timeoutMs });
     const text = "Heddle wrote this to see whether it can write here. It may be deleted.\n";
     await bucket.put(key, Buffer.from(text), { contentType: "text/plain; charset=utf-8", signal });
-    // not to be allowed to delete is no mistake, and neither is a store that is slow about it
+    // missing permission to delete is not an error, nor is a slow delete
     await bucket.delete(key, signal).catch(() => {});
     return null;
   } catch (thrown) {
@@ -46,6 +46,6 @@ function explain(error: Error, timeoutMs: number): string {
   return `${WORDS[error.isForeign ? "invalid_endpoint" : error.reason]}: ${error.message}`;
 }
 
-/** Contract trace-platform §5.5. */
+/** Builds the error of contract trace-platform §5.5. */
 export const testFailed = (where: string, failure: string): AppError =>
   new AppError(400, `Failed to validate S3 destination: ${failure} [tested in ${where}]`);

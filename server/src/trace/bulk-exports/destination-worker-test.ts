@@ -1,7 +1,7 @@
 /**
- * The second half of a destination's test: the write out of a process that exports. It may sit in another network,
- * behind another proxy and under another role than the API, so that only its own attempt proves anything. The API
- * leaves a row, a worker claims and does it, and writes down how it went; any process may be either.
+ * Second half of a destination test: a write from a process that exports. It may run in another network, behind another
+ * proxy or under another role than the API, so only its own attempt proves anything. The API inserts a row; a worker
+ * claims it, writes, and records the result. Any process may be either.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -16,13 +16,13 @@ import { testWrite } from "./destination-test-write.ts";
 import * as rows from "./destination-test-sql.ts";
 
 const PURPOSE = "export-destination-test";
-/** How often it is looked whether a worker is done. */
+/** Poll interval of the API for the result, in milliseconds. */
 const POLL_MS = 50;
-/** How often a worker looks by itself, should an announcement have been lost. */
+/** Poll interval of a worker, in case a notification was lost. Milliseconds. */
 const LOOK_MS = 3_000;
-/** What a worker may take beyond the write itself, to notice and to claim. */
+/** Time allowed on top of the write itself for a worker to notice and claim the test, in milliseconds. */
 const SPARE_MS = LOOK_MS + 2_000;
-/** So that an endpoint that never answers keeps nobody else waiting. */
+/** Concurrent tests, so that an endpoint that never responds does not delay the others. */
 const AT_ONCE = 8;
 
 interface WorkerTestDeps {
@@ -33,7 +33,7 @@ interface WorkerTestDeps {
   settings: { exportTestTimeoutMs: number };
 }
 
-/** Resolves to what went wrong in a worker, or to null. Throws 503 when no worker took it up. */
+/** Resolves to the failure in a worker, or to null. Throws 503 when no worker claimed the test. */
 export async function testInWorker(
   { sql, secrets, settings }: WorkerTestDeps,
   destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,
@@ -59,7 +59,7 @@ export async function testInWorker(
   }
 }
 
-/** Does the tests that are asked for. Runs wherever exports run. */
+/** Executes requested tests. Runs in every process that exports. */
 export class DestinationTester {
   readonly #deps: WorkerTestDeps;
   #listening: { unlisten(): Promise<void> } | undefined;
@@ -75,7 +75,7 @@ export class DestinationTester {
 
   async start(): Promise<void> {
     this.#timer = setInterval(() => this.#wake(), LOOK_MS).unref();
-    // on every new connection too: what was announced meanwhile is lost
+    // also fires on every reconnect: notifications in between are lost
     this.#listening = await this.#deps.sql.listen(
       rows.CHANNEL,
       () => this.#wake(),
@@ -102,7 +102,7 @@ export class DestinationTester {
   async #work(): Promise<void> {
     while (this.#again && !this.#stopped) {
       this.#again = false;
-      // of askers that died
+      // tests whose requesting process died
       for (const id of await rows.deleteOldTests(this.#deps.sql)) {
         await this.#deps.secrets.delete({ purpose: PURPOSE, id });
       }
@@ -118,7 +118,7 @@ export class DestinationTester {
         .catch((error: unknown) => this.#complain(error))
         .finally(() => {
           this.#underWay.delete(answering);
-          // there may be more than there was room for
+          // more tests may be waiting than there were free places
           this.#wake();
         });
       this.#underWay.add(answering);

@@ -11,7 +11,7 @@ import { INTERNAL_ERROR, startFaultProxy } from "../../../../test/s3/fault-proxy
 import { findDestination } from "./destination-bucket.ts";
 import { runCredentials } from "./run-credentials.ts";
 
-// replicas of one database need the same
+// replicas of one database need the same keys
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
 const DESTINATIONS = "/api/v1/bulk-exports/destinations";
 
@@ -148,7 +148,7 @@ test("a worker that cannot write spoils the test, although the API can", async (
 
 test("an endpoint that never answers keeps no other test waiting", async () => {
   const stuck = await startFaultProxy(s3.endpoint);
-  // the API gets through, the worker does not
+  // the API's request succeeds, the worker's hangs
   const seen = new Set<string>();
   stuck.setRule(({ method, url }) =>
     method === "PUT" && seen.size > 0 && !seen.has(url) ? { kind: "hang" } : void seen.add(url),
@@ -326,7 +326,7 @@ test("the endpoint may be the bucket's own", async () => {
   });
   s3.deny(credentials.access_key_id, "s3:DeleteObject");
   await create(credentials, { endpoint_url: `${s3.endpoint}/exports`, include_bucket_in_prefix: false, prefix: "own" });
-  // an endpoint that does not contain the bucket's name is not taken for the bucket's own
+  // an endpoint without the bucket's name is not mistaken for a bucket's own endpoint
   await create(credentials, { include_bucket_in_prefix: false, prefix: "own" });
   expect(await s3.keys("exports", "own/tmp/")).toHaveLength(4);
 });
@@ -344,7 +344,7 @@ test("a destination without credentials uses the installation's, where that is n
     const refused = await strict.call("POST", DESTINATIONS, bodyOf(undefined));
     expect(refused.status).toBe(422);
     expect(refused.json.detail).toContain("credentials");
-    // nor does one that was made before
+    // nor does an existing destination
     const [{ id }] = (await strict.call("GET", `${DESTINATIONS}?limit=1`)).json;
     const { json: project } = await strict.call("POST", "/sessions", { name: "switched off" });
     const window = { start_time: "2026-01-01T00:00:00Z", end_time: "2026-01-02T00:00:00Z" };

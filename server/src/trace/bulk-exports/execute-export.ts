@@ -1,10 +1,10 @@
 /**
- * One attempt at an export, by whoever holds its lease:
+ * One attempt at an export, by the process that holds its lease:
  *
  *     snapshot of the query's ids ──▶ day ──▶ day ──▶ … ──▶ manifest, _SUCCESS ──▶ COMPLETED
  *
- * Each step is recorded before the next begins, so the next attempt goes on where this one ended. What fails is noted
- * and tried again later by another attempt; what cannot heal, or failed too often, ends the export.
+ * Each step is recorded before the next begins, so the next attempt resumes where this one ended. A failure is recorded
+ * and retried later by another attempt; a permanent failure, or too many, ends the export.
  */
 import { loadS3 } from "../../base/blob/s3-client.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
@@ -21,10 +21,10 @@ import { finishExport } from "./finish-export.ts";
 import * as queue from "./queue-sql.ts";
 import { endRuns } from "./sql.ts";
 
-/** Runs until the export is over or has to wait. Never throws for what is to be noted on the export. */
+/** Runs until the export ends or has to wait. Failures are recorded on the export, never thrown. */
 export async function executeExport(attempt: Attempt): Promise<void> {
   const { held, signal } = attempt;
-  // while the engine works; what fails is thrown where it is needed
+  // preloads while the engine works; a failure is thrown where the module is needed
   loadS3().catch(() => {});
   try {
     if (held.snapshot_id === null) await takeSnapshot(attempt);
@@ -85,7 +85,9 @@ function canHeal(error: unknown): boolean {
   return !(error instanceof FilterError);
 }
 
-/** For the export's owner: messages of the store are made for that, others may tell of our insides. */
+/**
+ * Returns a message for the export's owner. Storage errors are written for users; other messages may expose internals.
+ */
 function describe(error: unknown): string {
   if (error instanceof StorageError || error instanceof FilterError || error instanceof ExportError) {
     return error.message;

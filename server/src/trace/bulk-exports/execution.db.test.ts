@@ -20,7 +20,7 @@ const exports = await testExports({
   HEDDLE_EXPORT_RETRIES: "100",
 });
 const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
-// dropped after the file's tests, which it is not when made inside of one
+// created at file level, so that it is dropped after the file's tests
 const titleDb = await testDatabase();
 const proxy = await startFaultProxy(s3.endpoint);
 afterAll(() => proxy.stop());
@@ -138,7 +138,7 @@ test("a cancelled export stops while the store still hangs, and leaves no proof"
   );
   expect(await keysOf(made.id)).toEqual([]);
   proxy.setRule(undefined);
-  // again is no error, and what is over otherwise is
+  // cancelling twice succeeds; cancelling a completed export fails
   expect((await call("PATCH", `/bulk-exports/${made.id}`)).status).toBe(200);
   const done = await finished(window);
   expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "CANCELLED" })).status).toBe(400);
@@ -159,7 +159,7 @@ test("what runs longer than 72 hours is timed out, and a workspace's exports wai
   exports.setClock(undefined);
   proxy.setRule(undefined);
   expect(await ended(queued.id)).toMatchObject({ status: "COMPLETED" });
-  // a file may have come through before it was noticed, but no proof
+  // a file may have been uploaded before the cancellation was noticed, but no manifest or _SUCCESS
   expect((await keysOf(slow.id)).filter((key) => !key.endsWith(".parquet"))).toEqual([]);
 });
 
@@ -176,7 +176,7 @@ test("a run that has begun keeps its credentials when they are rotated, later ru
   );
   const rotated = await call("PATCH", `/bulk-exports/destinations/${destination}`, { credentials: after });
   expect(rotated).toMatchObject({ status: 200 });
-  // so that it shows which key writes: the new one no longer may
+  // shows which key writes: the new one is now denied
   s3.deny(after.access_key_id, "s3:PutObject");
   proxy.setRule(undefined);
   expect(await ended(made.id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("AccessDenied") });

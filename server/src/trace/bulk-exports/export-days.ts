@@ -1,7 +1,7 @@
 /**
- * The days of an export, one after another: a file is uploaded and recorded while the engine writes the next, also when
- * that is the next day's. So there are at most two on the disk, and memory holds a few parts of an upload and a few row
- * groups. A run begins, with the credentials of that moment, when the one before has ended.
+ * Exports days sequentially. A file is uploaded and recorded while the engine writes the next one, which may be the
+ * next day's. So there are at most two files on disk, and memory holds a few upload parts and a few row groups. A run
+ * begins, with the credentials of that moment, when the previous one has ended.
  */
 import { rm } from "node:fs/promises";
 
@@ -13,7 +13,7 @@ import { forgetCredentials } from "./run-credentials.ts";
 import { withoutRefusal } from "./without-refusal.ts";
 import { beginDay, type DayBegun, writeDay, type Written } from "./write-day.ts";
 
-/** What went wrong, and with which run. */
+/** Failure of a run, with its id. */
 export class RunFailure extends Error {
   override name = "RunFailure";
   readonly runId: string;
@@ -24,12 +24,12 @@ export class RunFailure extends Error {
   }
 }
 
-/** A run, and the bucket with the credentials that it began with. */
+/** A run, and the bucket opened with the credentials it began with. */
 interface Begun extends Awaited<ReturnType<Attempt["credentials"]["open"]>> {
   run: files.RunToDo;
 }
 
-/** Throws RunFailure, NotOursError, or what the signal was aborted with. */
+/** Throws RunFailure, NotOursError, or the abort reason of the signal. */
 export async function exportDays(attempt: Attempt): Promise<void> {
   const first = await files.nextRun(attempt.deps.sql, attempt.held.id, null);
   if (!first) return;
@@ -42,7 +42,7 @@ export async function exportDays(attempt: Attempt): Promise<void> {
       if (done) return;
       const { run, file } = step;
       ahead = steps.next();
-      // thrown where it is awaited
+      // rejections are thrown where `ahead` is awaited
       ahead.catch(() => {});
       begun ??= await ofRun(run, beginRun(attempt, run));
       if (file) await ofRun(run, uploadFile(attempt, begun, file));
@@ -60,7 +60,7 @@ export async function exportDays(attempt: Attempt): Promise<void> {
 
 interface Step {
   run: files.RunToDo;
-  /** None: everything of the run is in the bucket. */
+  /** Undefined: all files of the run are already in the bucket. */
   file: Written | undefined;
 }
 
@@ -72,7 +72,7 @@ async function* stepsOf(attempt: Attempt, first: files.RunToDo): AsyncGenerator<
       let count = 0;
       const begin = (bytesPerRow?: number) => {
         next = nextDay(attempt, run, bytesPerRow);
-        // thrown where it is awaited
+        // rejections are thrown where `next` is awaited
         next.catch(() => {});
       };
       const written = writeDay(attempt, day, begin);
@@ -126,7 +126,7 @@ async function endRun({ deps, held }: Attempt, { run, bucket }: Begun): Promise<
 const keyOf = ({ held }: Attempt, { config, run }: Begun, n: number): string =>
   dayPath(config, { ...held, export_id: held.id, start_time: run.start_time }, fileName(n));
 
-/** Of attempts that were killed; what storage does not let us abort stays for its own rules. */
+/** Aborts uploads of killed attempts. Those that the store refuses to abort are left to its lifecycle rules. */
 async function endOldUploads(attempt: Attempt, begun: Begun): Promise<void> {
   const { deps, held } = attempt;
   if (held.attempt === 1) return;
@@ -136,7 +136,7 @@ async function endOldUploads(attempt: Attempt, begun: Begun): Promise<void> {
     await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
     await files.deleteUpload(deps.sql, upload);
   }
-  // killed between the store's answer and our note of it
+  // the process may have been killed between the store's response and the record of it
   const n = (await files.lastFile(deps.sql, run.id))?.n ?? 0;
   await withoutRefusal(() => bucket.abortUploads(keyOf(attempt, begun, n + 1)));
 }
@@ -153,7 +153,7 @@ async function uploadFile(attempt: Attempt, begun: Begun, file: Written): Promis
       contentType: "application/vnd.apache.parquet",
       size: bytes,
       signal,
-      // the fence that storage has: no attempt's file appears after another attempt has begun
+      // fencing in the store: no file of this attempt can appear after another attempt has begun
       alwaysInParts: true,
       async onStart(uploadId) {
         faultPoint("export-upload-begun");

@@ -1,4 +1,4 @@
-/** Which export is next when one workspace has queued more than can be done. */
+/** Order of claims when one workspace has queued more exports than can run. */
 import { randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";
@@ -25,7 +25,7 @@ const claim = async (more: { limit?: number; keepsRoom?: boolean } = {}) =>
 test("workspaces take turns at exports, and the last place is not for one that has some at work", async () => {
   const [flood, other] = [randomUUID(), randomUUID()];
   await queueExports(flood, 10_000);
-  // alone it gets every place
+  // without competition it gets every place
   expect([await claim(), await claim({ keepsRoom: true })]).toEqual([flood, flood]);
   await queueExports(other, 2);
   expect([await claim(), await claim()]).toEqual([other, other]);
@@ -34,6 +34,6 @@ test("workspaces take turns at exports, and the last place is not for one that h
 
   const began = performance.now();
   for (let n = 0; n < 10; n++) await claim();
-  // each pass of an exporter asks, and holds up those of the others meanwhile
+  // each pass of an exporter claims, and blocks the claims of others meanwhile
   expect((performance.now() - began) / 10).toBeLessThan(250);
 });

@@ -1,4 +1,4 @@
-/** The runs of an export while they are worked on, and what they have written. */
+/** SQL for the runs of an export in progress and the files they have written. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Held } from "./queue-sql.ts";
 import type { Status } from "./status.ts";
@@ -14,7 +14,7 @@ export interface RunToDo {
   row_count: string;
 }
 
-/** The next day that is not done, behind the one that began at `after`. */
+/** Returns the next unfinished day after the one that began at `after`. */
 export async function nextRun(sql: Sql, exportId: string, after: string | null): Promise<RunToDo | undefined> {
   const [row] = await sql<RunToDo[]>`
     select id, ${sql.unsafe(utc("start_time"))} as start_time, ${sql.unsafe(utc("end_time"))} as end_time, status,
@@ -25,7 +25,7 @@ export async function nextRun(sql: Sql, exportId: string, after: string | null):
   return row;
 }
 
-/** How many ids of the snapshot each day has; days without any are done at once. `days` by `YYYY-MM-DD`. */
+/** Records the number of snapshot ids per day; empty days are completed at once. Keys of `days` are `YYYY-MM-DD`. */
 export async function recordDays(sql: Transaction, exportId: string, days: Record<string, number>): Promise<void> {
   await sql`
     update bulk_export_runs r set
@@ -41,7 +41,7 @@ export async function recordDays(sql: Transaction, exportId: string, days: Recor
     where r.id = c.id`;
 }
 
-/** Every write names the attempt of the export that it believes in, and does nothing when that is not the one. */
+/** Fencing condition: every write names its attempt, and does nothing if that is no longer the current one. */
 const mine = (sql: Sql | Transaction, { id, attempt }: Held) =>
   sql`exists (select 1 from bulk_exports e where e.id = ${id} and e.attempt = ${attempt} and e.status = 'RUNNING')`;
 
@@ -59,7 +59,7 @@ export async function endRun(sql: Sql, held: Held, runId: string, status: Status
   return count === 1;
 }
 
-/** Notes what went wrong under `retry_N`. @returns how often it was tried again so far, this time included */
+/** Records a failure under `retry_N`. @returns the number of retries, including this one */
 export async function noteFailure(sql: Sql, held: Held, runId: string, message: string): Promise<number> {
   const [row] = await sql<{ retry_number: number }[]>`
     update bulk_export_runs set
@@ -79,12 +79,12 @@ export interface FileRow {
   /** RFC 3339, UTC. */
   min_start_time: string;
   max_start_time: string;
-  /** The end of the slice: `YYYY-MM-DD hh:mm:ss.ffffff` and an id. */
+  /** End of the slice: `YYYY-MM-DD hh:mm:ss.ffffff` and an id. */
   last_start_time: string;
   last_id: string;
 }
 
-/** A file is in the bucket for good, and its upload is over. False when the export is not ours any more. */
+/** Records a completed file and removes its upload. Returns false when the attempt has lost the export. */
 export async function insertFile(sql: Sql, held: Held, runId: string, file: FileRow): Promise<boolean> {
   return sql.begin(async (tx) => {
     const { count } = await tx`
@@ -111,7 +111,7 @@ export interface ExportedFile extends FileRow {
   run_id: string;
 }
 
-/** A page of all files of an export, in order. */
+/** Lists a page of an export's files, in order. */
 export async function filesOf(
   sql: Sql,
   exportId: string,
@@ -129,7 +129,10 @@ export async function filesOf(
     order by r.start_time, f.n limit ${limit}`;
 }
 
-/** An upload has begun; whoever takes the export over ends it. False when that has happened already. */
+/**
+ * Records a started upload, so that the next owner of the export can abort it. Returns false when the attempt has lost
+ * the export.
+ */
 export async function insertUpload(
   sql: Sql,
   held: Held,
@@ -159,7 +162,7 @@ export async function deleteUpload(sql: Sql, upload: UploadRow): Promise<void> {
     where run_id = ${upload.run_id} and key = ${upload.key} and upload_id = ${upload.upload_id}`;
 }
 
-/** Where the run that was begun last would have written next, with how many files it has. */
+/** Lists started but incomplete runs with their number of files, which determines the key of the next upload. */
 export async function runsInBetween(
   sql: Sql,
   exportId: string,
@@ -171,7 +174,7 @@ export async function runsInBetween(
     where bulk_export_id = ${exportId} and started_at is not null and row_count > 0 and status <> 'COMPLETED' limit 100`;
 }
 
-/** Days that do not add up: more or fewer rows than the snapshot has. */
+/** Lists days whose rows do not match the snapshot's count. */
 export async function unevenRuns(
   sql: Sql,
   exportId: string,
@@ -185,7 +188,7 @@ export async function unevenRuns(
     limit 10`;
 }
 
-/** With its export, in the same transaction. */
+/** Fails a run, in the transaction that fails its export. */
 export async function failRun(sql: Transaction, runId: string): Promise<void> {
   await sql`update bulk_export_runs set status = 'FAILED', finished_at = now(), updated_at = now()
     where id = ${runId} and status in ('CREATED', 'RUNNING')`;

@@ -1,7 +1,7 @@
 /**
- * The proof, then the end. An export is COMPLETED only when what lies in the bucket adds up to what the query had:
- * each day's files to the day's ids, each object's size to what was sent. `_SUCCESS` comes after the manifest and
- * before the status; an export that does not get its status takes `_SUCCESS` away again, here or in clean-up.ts.
+ * Verifies an export, then completes it. It becomes COMPLETED only if the bucket matches the query: each day's files
+ * add up to the day's ids, and each object has the size that was sent. `_SUCCESS` is written after the manifest and
+ * before the status; an export that does not reach COMPLETED has `_SUCCESS` removed, here or in clean-up.ts.
  */
 import { setMaxListeners } from "node:events";
 
@@ -15,7 +15,7 @@ import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
 import { endExport, sealExport, statusOf } from "./queue-sql.ts";
 
 interface ManifestFile {
-  /** Whole, without the bucket. */
+  /** Full key, without the bucket. */
   key: string;
   rows: number;
   bytes: number;
@@ -36,23 +36,23 @@ interface Manifest {
   schema_version: number;
   compression: string;
   fields: string[];
-  /** When the query was asked, and how many ids it had. */
+  /** Time of the snapshot, and its number of ids. */
   snapshot_at: string;
   query_count: number;
-  /** Of those the ones that were deleted before they were written. */
+  /** Ids deleted before they were written. */
   deleted_count: number;
   rows: number;
   bytes: number;
-  /** False where the bucket does not let us read back. */
+  /** False where the bucket denies reading objects back. */
   sizes_read_back: boolean;
   path: string;
   files: ManifestFile[];
 }
 
 const PAGE = 1000;
-/** Sizes asked for at once: an answer of a far store takes longer than the question. */
+/** Concurrent HEAD requests; latency of a remote store dominates. */
 const HEADS_AT_ONCE = 16;
-/** Each call under way listens to the attempt's signal. More than these would be a leak, of which Node warns. */
+/** Listeners on the attempt's signal, one per concurrent call. Node warns above this, which would indicate a leak. */
 const LISTENERS = HEADS_AT_ONCE + 10;
 
 export async function finishExport(attempt: Attempt): Promise<void> {
@@ -84,7 +84,7 @@ export async function finishExport(attempt: Attempt): Promise<void> {
       isCompleted = await endExport(sql, held, "COMPLETED", null);
       faultPoint("export-after-completed");
     } finally {
-      // also when it is not known whether it was written; where it is somebody else's, so is what lies there
+      // also if the write's outcome is unknown; if another attempt owns the export, the object is that attempt's
       if (!isCompleted && (await statusOf(sql, held).catch(() => undefined)) === "RUNNING") {
         await bucket.delete(success).catch(() => {});
       }
@@ -140,7 +140,10 @@ async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, pat
   }
 }
 
-/** @returns false when we may not look; then no more is asked */
+/**
+ * Compares the size of each object with the recorded one. @returns false when reading is denied; no further requests
+ * are made then
+ */
 async function readAllBack(bucket: Bucket, page: readonly files.ExportedFile[], signal: AbortSignal): Promise<boolean> {
   for (let i = 0; i < page.length; i += HEADS_AT_ONCE) {
     signal.throwIfAborted();

@@ -1,10 +1,13 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Longer than any file is written or waits for its upload. Processes are not asked: they may be in other containers. */
+/**
+ * Longer than writing a file and waiting for its upload can take. Age decides, since owning processes may be in other
+ * containers.
+ */
 const LEFT_AFTER_MS = 2 * 3_600_000;
 
-/** Removes from `directory` what processes that were killed have left there; never `own`, a name in it. */
+/** Deletes files of killed processes from `directory`, except the entry `own`. */
 export async function removeLeftFiles(directory: string, own: string, now = Date.now()): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
@@ -12,7 +15,7 @@ export async function removeLeftFiles(directory: string, own: string, now = Date
   }
 }
 
-/** When anything in it changed last, in ms; now for what is gone meanwhile. */
+/** Returns the latest modification time within `path` in ms; the current time if it has been deleted meanwhile. */
 async function touchedAt(path: string): Promise<number> {
   try {
     const inside = await readdir(path, { recursive: true });

@@ -1,11 +1,11 @@
 import { keyIn } from "./destination-bucket.ts";
 import type { DestinationConfig } from "./destination-schema.ts";
 
-/** Where things lie in the bucket (service-interface §2.5.1). Keys are without the bucket's name. */
+/** Object keys in the bucket (service-interface §2.5.1), without the bucket's name. */
 export const exportPath = (config: DestinationConfig, exportId: string, ...segments: string[]): string =>
   keyIn(config, `export_id=${exportId}`, ...segments);
 
-/** Of the day that `start_time`, RFC 3339 in UTC, falls into. */
+/** Key prefix of the day that contains `start_time`, RFC 3339 in UTC. */
 export function dayPath(
   config: DestinationConfig,
   of: { export_id: string; tenant_id: string; session_id: string; start_time: string },
@@ -16,7 +16,7 @@ export function dayPath(
   return exportPath(config, of.export_id, ...tenant, `year=${year}`, `month=${month}`, `day=${day}`, ...segments);
 }
 
-/** By its number alone, so that a retry overwrites what an attempt before has left. */
+/** Named by number only, so that a retry overwrites the file of an earlier attempt. */
 export const fileName = (n: number): string => `runs-${String(n).padStart(5, "0")}.parquet`;
 
 export const MANIFEST = "_manifest.json";

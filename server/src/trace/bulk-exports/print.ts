@@ -14,7 +14,7 @@ interface Written {
   started_at: string | null;
 }
 
-/** Percent and end follow from the rows: those that were deleted before they were written need no more work. */
+/** Derives percentage and expected end from the rows; rows deleted before they were written count as done. */
 function progressOf(row: Written, now: number) {
   const total = row.row_count === null ? null : Number(row.row_count);
   const done = Number(row.rows_written) + Number(row.rows_deleted);

@@ -1,7 +1,7 @@
 import { findTiers } from "../projects/sql.ts";
 import type { ExportDeps } from "./attempt.ts";
 
-/** The tier of the project's runs that name none themselves. */
+/** Returns the tier of the project's runs that have none themselves. */
 export async function projectTier(
   { sql, settings }: Pick<ExportDeps, "sql" | "settings">,
   of: { tenant_id: string; session_id: string },

@@ -1,13 +1,12 @@
 /**
- * Exports as work. One process at a time works on an export: it holds a lease that it renews each second, and its
- * attempt's number is in the condition of everything that it writes, so that one that was away for too long writes
- * nothing more.
+ * The export queue. One process at a time works on an export: it holds a lease that it renews every second, and every
+ * write is conditional on its attempt number, so that a process that lost its lease writes nothing more.
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FormatVersion } from "./columns.ts";
 import type { Status } from "./status.ts";
 
-/** An arbitrary number, ours alone: admission counts what runs, so two must not count at the same time. */
+/** Advisory lock that serializes admission, which counts running exports. Arbitrary, but unique to this purpose. */
 const ADMISSION_LOCK = 7_236_521;
 
 export interface ClaimedExport {
@@ -27,16 +26,16 @@ export interface ClaimedExport {
   snapshot_id: string | null;
   snapshot_at: string | null;
   row_count: string | null;
-  /** Null of one that was cancelled before it began. */
+  /** Null if it was cancelled before it started. */
   started_at: string | null;
 }
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /**
- * The next export to work on: one that runs, one that may begin because its workspace has less than `limit` running,
- * or one that is over and must be cleaned up after. bulk_exports_to_do finds them. The workspace that has fewest at work
- * comes first, however many another one has queued; with `keepsRoom` one that has none, where several are active.
+ * Claims the next export: a running one, one that may start because its workspace has fewer than `limit` running, or an
+ * ended one that needs clean-up. Served by bulk_exports_to_do. Workspaces with the fewest held exports come first,
+ * whatever others have queued; with `keepsRoom` only workspaces with none, if several are active.
  */
 export function claimExport(
   sql: Sql,
@@ -78,7 +77,7 @@ export function claimExport(
 
 export type Held = Pick<ClaimedExport, "id" | "attempt">;
 
-/** @returns the status; undefined when the export is somebody else's */
+/** Renews the lease. @returns the status; undefined when another attempt owns the export */
 export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     update bulk_exports set lease_until = now() + make_interval(secs => ${leaseSeconds})
@@ -86,14 +85,14 @@ export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: 
   return row?.status;
 }
 
-/** @returns undefined when the export is somebody else's */
+/** @returns the status; undefined when another attempt owns the export */
 export async function statusOf(sql: Sql, { id, attempt }: Held): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     select status from bulk_exports where id = ${id} and attempt = ${attempt}`;
   return row?.status;
 }
 
-/** Gives it back, to be taken up after a pause; `error` where one is the reason. */
+/** Releases the lease; the export can be claimed again after the pause. `error` is the reason, if any. */
 export async function releaseExport(
   sql: Sql,
   { id, attempt }: Held,
@@ -105,7 +104,7 @@ export async function releaseExport(
     where id = ${id} and attempt = ${attempt}`;
 }
 
-/** @returns whether it was still ours, and running */
+/** Records the snapshot. @returns false when the attempt has lost the export or it is no longer running */
 export async function recordSnapshot(
   sql: Transaction,
   { id, attempt }: Held,
@@ -118,7 +117,7 @@ export async function recordSnapshot(
   return count === 1;
 }
 
-/** From now on it can only be completed, or fail. */
+/** Seals the export: from now on it can only complete or fail. */
 export async function sealExport(sql: Sql, { id, attempt }: Held): Promise<boolean> {
   const { count } = await sql`
     update bulk_exports set sealed_at = coalesce(sealed_at, now())
@@ -126,7 +125,7 @@ export async function sealExport(sql: Sql, { id, attempt }: Held): Promise<boole
   return count === 1;
 }
 
-/** Its final status. @returns false when it has one, or is somebody else's */
+/** Sets the final status. @returns false when it already has one, or another attempt owns it */
 export async function endExport(
   sql: Sql | Transaction,
   { id, attempt }: Held,
@@ -145,7 +144,7 @@ export async function markCleaned(sql: Sql, { id, attempt }: Held): Promise<void
     where id = ${id} and attempt = ${attempt}`;
 }
 
-/** Runs that took longer than 72 hours in all, whether anybody works on them or not. @returns their ids */
+/** Times out exports that started more than `hours` ago, with or without a lease. @returns their ids */
 export async function timeOutExports(sql: Transaction, now: Date, hours: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     update bulk_exports set status = 'TIMEDOUT', finished_at = now(), updated_at = now(), not_before = now(),
@@ -156,7 +155,7 @@ export async function timeOutExports(sql: Transaction, now: Date, hours: number)
   return rows.map((row) => row.id);
 }
 
-/** Snapshots that an export under way may still need. */
+/** Lists snapshots that an export in progress may still need. */
 export async function knownSnapshots(sql: Sql): Promise<string[]> {
   const rows = await sql<{ snapshot_id: string }[]>`
     select snapshot_id from bulk_exports where snapshot_id is not null and cleaned_at is null limit 100000`;

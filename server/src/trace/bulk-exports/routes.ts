@@ -13,7 +13,7 @@ import { type ExportRunRow, findExport, listExportRuns, listExports } from "./sq
 
 const shared = { tag: "Bulk exports" } as const;
 
-/** Exports and their runs (contract trace-platform §5.1). Those of destinations are mounted before. */
+/** Routes of exports and their runs (contract trace-platform §5.1). Those of destinations are mounted before. */
 export function bulkExportRoutes(deps: TraceDeps): Route[] {
   const { sql, settings } = deps;
   const { exportStatusCase } = settings;
@@ -48,7 +48,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
         return c.json(rows.map((row) => printExport(row, exportStatusCase)));
       },
     }),
-    // before /bulk-exports/:bulk_export_id, which would take "runs" for an id
+    // before /bulk-exports/:bulk_export_id, which would match "runs" as an id
     route({
       ...shared,
       ...v1("/bulk-exports/runs"),
@@ -139,7 +139,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
     }),
   ];
 
-  /** Paths need the destination, which an export that is there keeps from being deleted. */
+  /** Serializes runs. Paths need the destination, which cannot be deleted while exports refer to it. */
   async function print(tenantId: string, rows: ExportRunRow[]) {
     const ids = [...new Set(rows.map((row) => row.destination_id))];
     const found = await Promise.all(ids.map((id) => selectDestination(sql, tenantId, id)));

@@ -1,6 +1,6 @@
 /**
- * Each run keeps the credentials that it began with, also over a restart; those that come by a rotation are for runs
- * that begin later (service-interface §4.4 rule 4). They are kept as secrets of the run until it has ended.
+ * Credentials of runs. Each run keeps those it began with, also across a restart; rotated credentials apply to runs
+ * that begin later (service-interface §4.4 rule 4). They are stored as secrets of the run until it ends.
  */
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
@@ -17,10 +17,10 @@ import {
 
 const RUN_SECRET = "export-run";
 
-/** The bucket of an export, opened with the credentials of one of its runs, or with the newest ones. */
+/** Opens an export's bucket with the credentials of one of its runs, or with the newest ones. */
 export interface RunCredentials {
   open(runId: string | null): Promise<{ bucket: Bucket; config: ExportDestination["config"] }>;
-  /** Closes what was opened. */
+  /** Closes all opened buckets. */
   close(): void;
 }
 
@@ -34,7 +34,7 @@ export function runCredentials(
       const destination = await findDestination(deps, of.tenant_id, of.destination_id);
       if (!destination) throw new Error(`the destination ${of.destination_id} is gone`);
       const credentials = runId === null ? destination.credentials : await keep(deps.secrets, destination, runId);
-      // also where the destination was made before the operator switched it off
+      // also for destinations created before the operator disabled it
       if (!credentials && !deps.settings.exportEnvironmentCredentials) throw notLent();
       const bucket = await openBucket({ config: destination.config, credentials }, deps.outbound);
       opened.push(bucket);

@@ -5,8 +5,8 @@ import { PLAN_WITHOUT_EXPORTS } from "./export-plan.ts";
 const DELAY_MINUTES = 10;
 
 /**
- * Windows of one schedule that wait or run at once. One that began a century ago would otherwise fill the queue before
- * everybody else's exports, and with what outlives its own cancellation.
+ * Pending or running windows per schedule. Otherwise a schedule that starts a century ago would fill the queue ahead of
+ * all other exports, and with exports that outlive its cancellation.
  */
 const MOST_OPEN = 10;
 
@@ -16,8 +16,8 @@ export interface Schedule {
 }
 
 /**
- * Schedules whose next window is due, the longest due first. Where the plan came to lack exports they wait, and make up
- * for it when it has them again; those of a workspace that was deleted are not due.
+ * Lists schedules whose next window is due, the longest due first. Schedules whose plan no longer includes exports
+ * wait, and catch up once it does again. Schedules of deleted workspaces are never due.
  */
 export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedule[]> {
   return sql<Schedule[]>`
@@ -33,8 +33,8 @@ export function dueSchedules(sql: Sql, now: Date, limit: number): Promise<Schedu
 }
 
 /**
- * Makes the window's export and moves the schedule on, or does neither: not when it was cancelled, and not when
- * somebody else did. Windows follow from the schedule's start alone, so no clock can move them.
+ * Creates the window's export and advances the schedule, atomically. Does nothing if the schedule was cancelled or
+ * another process was first. Windows depend on the schedule's start only, so clock changes cannot move them.
  *
  * @returns the new export's id
  */

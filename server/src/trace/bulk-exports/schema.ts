@@ -42,7 +42,7 @@ export const createBody = z
   });
 export type CreateBody = z.output<typeof createBody>;
 
-/** Nothing at all means the same as Cancelled (contract §5.1). */
+/** An empty body means the same as Cancelled (contract §5.1). */
 export const updateBody = z
   .strictObject({ status: z.string().refine(meansCancelled, 'can only be set to "CANCELLED"').optional() })
   .nullish();

@@ -1,6 +1,6 @@
 import { choice, integer, text } from "../../base/config/options.ts";
 
-/** How exports are worked on. */
+/** Settings of export processing. */
 export const exportOptions = {
   exportStatusCase: choice({
     env: ["HEDDLE_EXPORT_STATUS_CASE"],

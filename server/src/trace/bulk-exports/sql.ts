@@ -1,11 +1,11 @@
-/** What callers ask and write of exports. What happens while one is worked on is in queue-sql.ts and files-sql.ts. */
+/** SQL of the export endpoints. Statements for exports in progress are in queue-sql.ts and files-sql.ts. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { FormatVersion } from "./columns.ts";
 import type { Status } from "./status.ts";
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Times are RFC 3339 in UTC with six digits. Counts come as text, because they may be greater than 2^53. */
+/** Times are RFC 3339 in UTC with six digits. Counts are text, because they may exceed 2^53. */
 export interface ExportRow {
   id: string;
   tenant_id: string;
@@ -52,7 +52,7 @@ export async function findExport(sql: Sql | Transaction, tenantId: string, id: s
   return row;
 }
 
-/** Newest first; bulk_exports_by_tenant has the order. */
+/** Lists exports, newest first. Served by bulk_exports_by_tenant. */
 export function listExports(sql: Sql, tenantId: string, limit: number, offset: number): Promise<ExportRow[]> {
   return sql<ExportRow[]>`
     select ${sql.unsafe(EXPORT)} from (
@@ -95,7 +95,7 @@ const WRITTEN_OF_RUN = `lateral (
     (array_agg(f.last_start_time || ' ' || f.last_id order by f.n desc))[1] as cursor
   from bulk_export_files f where f.run_id = r.id) d`;
 
-/** In order of time. `of`: one export, or all that a schedule spawned. */
+/** Lists runs by time. `of` selects one export, or all exports of a schedule. */
 export function listExportRuns(
   sql: Sql,
   tenantId: string,
@@ -135,7 +135,7 @@ export async function insertExport(sql: Transaction, made: NewExport): Promise<v
       ${made.compression}, ${made.export_fields}::text[], ${made.status})`;
 }
 
-/** A run for each day of UTC that the window touches. */
+/** Inserts a run for each UTC day that the window touches. */
 export async function insertExportRuns(sql: Transaction, exportId: string): Promise<void> {
   await sql`
     insert into bulk_export_runs (id, bulk_export_id, start_time, end_time, status)
@@ -145,7 +145,7 @@ export async function insertExportRuns(sql: Transaction, exportId: string): Prom
     order by day`;
 }
 
-/** @returns what it was before; undefined when it is over, or being completed */
+/** Cancels an export. @returns the previous status; undefined when it has ended or is being completed */
 export async function cancelExport(
   sql: Transaction,
   tenantId: string,
@@ -159,14 +159,14 @@ export async function cancelExport(
   return row;
 }
 
-/** Runs that have not ended end with their export. */
+/** Ends the unfinished runs of an ended export. */
 export async function endRuns(sql: Sql | Transaction, exportId: string, status: Status): Promise<void> {
   await sql`
     update bulk_export_runs set status = ${status}, finished_at = now(), updated_at = now()
     where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')`;
 }
 
-/** For the operator: whose it is, where it went, and how many ids its query had. */
+/** Returns the tenant, the destination and the number of ids of the query, for the operator. */
 export async function findExportPlace(
   sql: Sql,
   id: string,

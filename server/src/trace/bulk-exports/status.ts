@@ -1,4 +1,4 @@
-/** The life of an export and of its runs: CREATED, RUNNING, then one of the others for good. */
+/** Statuses of an export and of its runs: CREATED, RUNNING, then one of the final ones. */
 export const STATUSES = ["CREATED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "TIMEDOUT"] as const;
 export type Status = (typeof STATUSES)[number];
 
@@ -15,11 +15,14 @@ const TITLES: Record<Status, string> = {
 
 export const isOver = (status: Status): boolean => status !== "CREATED" && status !== "RUNNING";
 
-/** As it is sent. Clients that read title case know a schedule that goes on as IntervalScheduled (contract §5.3). */
+/**
+ * Formats a status for the wire. Clients that use title case expect IntervalScheduled for an active schedule (contract
+ * §5.3).
+ */
 export function printStatus(status: Status, statusCase: StatusCase, isSchedule = false): string {
   if (statusCase === "upper") return status;
   return isSchedule && status === "RUNNING" ? "IntervalScheduled" : TITLES[status];
 }
 
-/** Every spelling that is accepted for CANCELLED, the only status that a caller may give. */
+/** Matches every accepted spelling of CANCELLED, the only status that a caller may set. */
 export const meansCancelled = (text: string): boolean => /^cancell?ed$/i.test(text);

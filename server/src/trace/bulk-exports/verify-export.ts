@@ -18,18 +18,18 @@ export interface Verification {
   rows: number;
   bytes: number;
   files: number;
-  /** What the query had; the rows must be this, less the ones that were deleted meanwhile. */
+  /** Ids of the query; the rows must equal this minus the deleted ones. */
   query_count: number;
   deleted_count: number;
-  /** False where the bucket may not be listed: files that the manifest does not know cannot be seen then. */
+  /** False where listing the bucket is denied: files missing from the manifest cannot be detected then. */
   listed: boolean;
-  /** Empty: the export is whole, once, and as it was written. */
+  /** Empty: the export is complete, without duplicates, and unaltered. */
   problems: string[];
 }
 
 /**
- * Counts an export again from the bucket alone: every file is read whole, its hash, rows and ids are compared with the
- * manifest, and no id may come twice. Needs as much memory as the ids of the export, and a file's room on the disk.
+ * Verifies an export from the bucket alone: reads every file, compares hash, rows and ids with the manifest, and
+ * rejects duplicate ids. Needs memory for all ids of the export, and disk space for one file.
  */
 export async function verifyExport(
   bucket: Bucket,
@@ -70,7 +70,7 @@ export async function verifyExport(
   return found;
 }
 
-/** What reads it below; anybody may have written it. */
+/** Fields read below. Validated, since the file may have any origin. */
 const manifestShape = z.looseObject({
   export_id: z.string(),
   fields: z.array(z.string()),
@@ -130,7 +130,7 @@ async function verifyFile(
   return problems;
 }
 
-/** Objects that the manifest does not know; undefined where the bucket may not be listed. */
+/** Lists objects that are not in the manifest; undefined where listing the bucket is denied. */
 async function strangers(bucket: Bucket, prefix: string, manifest: ReadManifest): Promise<string[] | undefined> {
   const known = new Set([...manifest.files.map((file) => file.key), `${prefix}/${MANIFEST}`, `${prefix}/${SUCCESS}`]);
   const unknown: string[] = [];

@@ -1,6 +1,6 @@
 import { StorageError } from "../../base/blob/s3-error.ts";
 
-/** For calls that need a permission which is optional: a refusal is nothing, an outage is another matter. */
+/** Runs a call that needs an optional permission: ignores a refusal, rethrows an outage. */
 export async function withoutRefusal(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** A day's rows as files of this machine, slice by slice of the snapshot, from behind the last one that is recorded. */
+/** Writes a day's rows to local files, slice by slice of the snapshot, starting after the last recorded file. */
 import { join } from "node:path";
 
 import { feedbackStats } from "../feedback/stats.ts";
@@ -20,38 +20,38 @@ import { projectTier } from "./project-tier.ts";
 import { writeParquet } from "./write-parquet.ts";
 
 export interface Written {
-  /** The file's number, which is its name. */
+  /** Number of the file, from which its name is derived. */
   n: number;
   path: string;
   slice: Slice;
   rows: number;
   bytes: number;
-  /** Of the day. */
+  /** Whether this is the day's last file. */
   isLast: boolean;
 }
 
-/** A slice with what must be known before it is written. */
+/** Slice with the data needed before writing it. */
 interface Weighed {
   slice: Slice;
   rowBytes: number;
   withFeedback: boolean;
 }
 
-/** A day, where it goes on, and its first slice: made while the day before is still written. */
+/** A day, its resume position, and its first slice; prepared while the previous day is still being written. */
 export interface DayBegun {
   run: files.RunToDo;
-  /** Files that are recorded already. */
+  /** Number of files already recorded. */
   written: number;
   tier: string;
   bytesPerRow: number | undefined;
-  /** None: all of them are. */
+  /** Undefined: all files are recorded. */
   weighed: Weighed | undefined;
 }
 
-/** Texts shrink to a third or less; where they do not, the next file knows better. */
+/** Estimated compression ratio: texts shrink to a third or less. Later files use the measured ratio. */
 const GUESSED_COMPRESSION = 3;
 
-/** @param expected bytes that a row took in the files of the day before */
+/** Prepares a day and its first slice. @param expected bytes per row in the files of the previous day */
 export async function beginDay(attempt: Attempt, run: files.RunToDo, expected?: number): Promise<DayBegun> {
   const { deps, held } = attempt;
   const last = await files.lastFile(deps.sql, run.id);
@@ -69,10 +69,11 @@ export async function beginDay(attempt: Attempt, run: files.RunToDo, expected?: 
 }
 
 /**
- * While a slice is written the next one is cut, weighed and gets its feedback: both are the work of one core.
+ * Writes a day's files. While a slice is written, the next one is cut, weighed and gets its feedback: each uses one
+ * core.
  *
- * @param onLast called while the day's last file is written, with the bytes that a row takes, where they are known
- * @yields each file; nothing where all of them are recorded already
+ * @param onLast called while the day's last file is written, with the bytes per row if known
+ * @yields each file; nothing if all of them are recorded already
  */
 export async function* writeDay(
   attempt: Attempt,
@@ -94,7 +95,7 @@ export async function* writeDay(
     const { slice, rowBytes }: Weighed = weighed;
     const asked = rowsIn(attempt, bytesPerRow ?? rowBytes / GUESSED_COMPRESSION);
     const ahead = following(slice.end, asked);
-    // thrown where it is awaited
+    // rejections are thrown where `ahead` is awaited
     ahead.catch(() => {});
     let written;
     try {
@@ -113,14 +114,17 @@ export async function* writeDay(
   }
 }
 
-/** The next slice of a day, of so many rows at most. */
+/** Cuts the day's next slice, of at most `rows` rows. */
 function cut(attempt: Attempt, run: files.RunToDo, after: Cursor | null, rows: number): Promise<Slice | undefined> {
   attempt.signal.throwIfAborted();
   const window = { since: microTime(run.start_time), before: microTime(run.end_time) };
   return nextSlice(attempt.deps.clickhouse, attempt.held.snapshot_id!, window, after, rows);
 }
 
-/** What was found out of a slice holds for a shorter one too; a longer one may have feedback where it had none. */
+/**
+ * Recuts a slice to another size. Its measurements hold for a shorter slice too; a longer one may have feedback where
+ * the first had none.
+ */
 async function cutAgain(
   attempt: Attempt,
   run: files.RunToDo,
@@ -136,7 +140,10 @@ async function cutAgain(
 const rowsIn = ({ deps: { settings } }: Attempt, bytesPerRow: number): number =>
   Math.max(1, Math.min(settings.exportFileRows, Math.floor((settings.exportFileMb * 1e6) / bytesPerRow)));
 
-/** A slice of which `asked` rows were asked, when by the file before it and by its weight `wanted` are right. */
+/**
+ * Returns true if a slice requested with `asked` rows differs by more than a quarter from the `wanted` size, which is
+ * known from the previous file and the slice's weight.
+ */
 const isFarOff = (rows: number, asked: number, wanted: number): boolean =>
   rows > wanted * 1.25 || (rows === asked && rows < wanted * 0.75);
 
@@ -149,21 +156,21 @@ async function writeSlice(
   const { deps, held, scope, directory } = attempt;
   const { clickhouse } = deps;
   const fields = orderedFields(held.export_fields);
-  // days are written one after another, but the next may begin while this is uploaded
+  // days are written sequentially, but the next may begin while this one is uploaded
   const path = join(directory, `${slice.first.slice(0, 10)}-${fileName(n)}`);
   const context = { version: held.format_version, tenantId: held.tenant_id, tier, withFeedback };
   const statement = selectSlice(scope, held.session_id, slice, fields, context);
   const { rows, bytes } = await writeParquet(clickhouse, statement, path, { compression: held.compression, rowBytes });
   if (rows > slice.rows) throw new Error(`a slice of ${slice.rows} ids gave ${rows} rows`);
   if (rows < slice.rows) {
-    // ids that are missing must be gone; deletions go on while we count, so there may be fewer still, never more
+    // missing ids must be deleted runs; deletions continue while we count, so fewer may be left, never more
     const left = await countSlice(clickhouse, scope, held.session_id, slice);
     if (left > rows) throw new Error(`a slice has ${left} runs, of which ${rows} were written`);
   }
   return { n, path, slice, rows, bytes };
 }
 
-/** Where the statement finds it. @returns whether there is any */
+/** Copies the slice's feedback statistics to where the statement reads them. @returns whether there are any */
 async function gatherFeedback({ deps, held }: Attempt, slice: Slice): Promise<boolean> {
   const { clickhouse, sql } = deps;
   if (!needs(orderedFields(held.export_fields), "feedback")) return false;

@@ -34,7 +34,7 @@ test("rows that are heavier than they seemed are written in smaller pieces", asy
     settings: { max_block_size: "100", min_insert_block_size_rows: "100" },
   });
   const tried: unknown[] = [];
-  /** The same engine with less memory for a statement. */
+  /** The same engine with less memory per statement. */
   const tight = Object.create(clickhouse) as typeof clickhouse;
   tight.command = ({ settings, ...query }: Query) => {
     tried.push(settings?.max_block_size);

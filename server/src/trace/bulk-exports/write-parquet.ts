@@ -8,9 +8,10 @@ import { sqlLiteral } from "../../base/clickhouse/format-param.ts";
 const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "snappy", zstandard: "zstd" };
 
 /**
- * Bloom filters cost more than they save. A dictionary helps columns of a few values; up to the engine's 1 MiB it would
- * also be made of ids, each of which occurs once, and given up for texts, after all that work. The default join, made
- * for large tables, deals the rows out to several, and with them the long texts; sums of traces are a small one.
+ * Bloom filters cost more than they save. Dictionaries help columns with few values; with the engine's limit of 1 MiB
+ * they would also be built for ids, each of which occurs once, and abandoned for texts after all that work. The default
+ * join, designed for large tables, distributes the rows, including the long texts, over several; the totals of traces
+ * are a small table.
  */
 const SETTINGS = {
   join_algorithm: "hash",
@@ -21,15 +22,16 @@ const SETTINGS = {
   engine_file_truncate_on_insert: 1,
 } as const;
 
-/** What a row group may hold before it is encoded, and what goes through the engine in one piece. */
+/** Uncompressed size of a row group, and of a block in the engine. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /**
- * Both are counted in rows, so what they weigh must be known: with the engine's own 65,536 rows a piece, runs of 80 kB
- * took 4.5 GB, those of 2 kB 600 MB; so it is 300 MB in either case. Larger groups need more and were not faster.
+ * Returns the settings for a row size. Group and block sizes are set in rows, so the row size must be known: with the
+ * engine's default of 65,536 rows per block, runs of 80 kB took 4.5 GB and runs of 2 kB 600 MB; with these settings
+ * both take 300 MB. Larger groups need more memory and were not faster.
  *
- * @param rowBytes what a row weighs before it is compressed
+ * @param rowBytes uncompressed size of a row
  */
 export function parquetSettings(compression: string, rowBytes: number) {
   const rowsOf = (bytes: number, most: number) => String(Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))));
@@ -42,10 +44,10 @@ export function parquetSettings(compression: string, rowBytes: number) {
 }
 
 /**
- * Writes the answer of a query, whose rows weigh `rowBytes` each, as a Parquet file of this machine. Where they weigh
- * more than that, and the engine's memory does not suffice, it is done again in smaller pieces.
+ * Writes the result of a query, with rows of `rowBytes` each, to a local Parquet file. If rows are larger and the
+ * engine runs out of memory, retries with smaller blocks.
  *
- * @returns its rows and bytes
+ * @returns the file's rows and bytes
  */
 export async function writeParquet(
   clickhouse: ClickHouse,
@@ -59,7 +61,7 @@ export async function writeParquet(
       break;
     } catch (error) {
       const isMemory = (error as { type?: string }).type === "MEMORY_LIMIT_EXCEEDED";
-      // nothing smaller than a row
+      // a block cannot be smaller than a row
       if (!isMemory || weight > GROUP_BYTES) throw error;
     }
   }
@@ -73,7 +75,7 @@ async function write(
   settings: ReturnType<typeof parquetSettings>,
 ): Promise<void> {
   if (clickhouse.embedded) {
-    // an answer would come in one piece through memory; the engine writes the file itself
+    // a response would pass through memory as a whole; here the engine writes the file itself
     const query = `insert into function file(${sqlLiteral(path)}, 'Parquet') ${statement.query}`;
     return clickhouse.command({ name: "exports.write", query, params: statement.params, settings: settings as never });
   }
@@ -85,7 +87,7 @@ async function write(
   await pipeline(stream, createWriteStream(path));
 }
 
-/** The number of rows that the file itself tells in its footer. */
+/** Reads the number of rows from the file's footer. */
 async function rowsOfFile(path: string): Promise<number> {
   const { parquetMetadata } = await import("hyparquet");
   const file = await open(path, "r");

@@ -5,19 +5,20 @@ import { selectStates } from "./example-sql.ts";
 import type { DatasetPatch } from "./schema.ts";
 import { findDatasetRow, updateDataset } from "./sql.ts";
 
-/** Examples that a new schema is held against at once. */
+/** Examples validated against a new schema per batch. */
 const BATCH = 500;
 
 /**
- * @throws 404 without such a dataset, 409 for a name that another one has, 422 for a schema that cannot be used or
- * that examples of the dataset do not keep to
+ * Changes a dataset.
+ * @throws 404 without such a dataset, 409 for a name already in use, 422 for an unusable schema or one that examples of
+ * the dataset violate
  */
 export async function changeDataset(sql: Sql, tenantId: string, id: string, patch: DatasetPatch): Promise<void> {
   checkSchema("inputs_schema_definition", patch.inputs_schema_definition);
   checkSchema("outputs_schema_definition", patch.outputs_schema_definition);
   try {
     await sql.begin(async (tx) => {
-      // locked: no example comes in between that was checked against the old schema
+      // locked, so that no example validated against the old schema is added in between
       if (!(await findDatasetRow(tx, tenantId, id, "lock"))) throw notFound("Dataset not found");
       await updateDataset(tx, tenantId, id, patch);
       if (!patch.inputs_schema_definition && !patch.outputs_schema_definition) return;

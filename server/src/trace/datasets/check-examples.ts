@@ -5,7 +5,10 @@ import { type Schema, Validator } from "@cfworker/json-schema";
 import { unprocessable } from "../../base/errors.ts";
 import type { DatasetRow } from "./sql.ts";
 
-/** What all examples of a request may take. Then it is the schema's fault: a `pattern` can take for ever. */
+/**
+ * Time limit in milliseconds for all examples of a request. Exceeding it is the schema's fault: a `pattern` may never
+ * terminate.
+ */
 const TIME_LIMIT_MS = 500;
 
 type Schemas = Pick<DatasetRow, "inputs_schema_definition" | "outputs_schema_definition">;
@@ -17,10 +20,9 @@ interface Checked {
 }
 
 /**
- * Whether the examples are as the dataset's JSON Schemas want them. An example without outputs passes: what is not
- * there yet is not wrong.
+ * Validates examples against the dataset's JSON Schemas. An example without outputs passes.
  *
- * @throws 422 that names the first that is not
+ * @throws 422 naming the first invalid example
  */
 export function checkExamples(schemas: Schemas, examples: Checked[]): void {
   const { inputs_schema_definition: inputs, outputs_schema_definition: outputs } = schemas;
@@ -39,7 +41,7 @@ export function checkExamples(schemas: Schemas, examples: Checked[]): void {
   if (wrong !== undefined) throw unprocessable(`${wrong} (schema of the dataset)`);
 }
 
-/** A schema that no validator can work with is refused before a dataset has it. @throws 422 */
+/** Rejects a schema that no validator can use, before a dataset stores it. @throws 422 */
 export function checkSchema(field: string, schema: Record<string, unknown> | null | undefined): void {
   if (!schema) return;
   try {
@@ -49,7 +51,7 @@ export function checkSchema(field: string, schema: Record<string, unknown> | nul
   }
 }
 
-/** Interprets, where others compile schemas to code: what a user sends is never run. */
+/** Creates an interpreting validator. Others compile schemas to code, and user input must never be executed. */
 function validatorOf(schema: Record<string, unknown>): Validator {
   const isOld = typeof schema.$schema === "string" && /draft-0[47]/.exec(schema.$schema);
   return new Validator(schema as Schema, isOld ? (isOld[0] === "draft-04" ? "4" : "7") : "2020-12", true);
@@ -58,12 +60,12 @@ function validatorOf(schema: Record<string, unknown>): Validator {
 function firstError(validator: Validator | null | undefined, field: string, value: unknown): string | undefined {
   const result = validator?.validate(value);
   if (!result || result.valid) return undefined;
-  // the innermost is the last
+  // the innermost error is last
   const { instanceLocation, error } = result.errors.at(-1)!;
   return `${field}${instanceLocation.slice(1)}: ${error}`;
 }
 
-/** The virtual machine's own watchdog, which stops a regular expression as well. */
+/** Runs `work` under the VM's watchdog, which also interrupts regular expressions. */
 function withinTime<T>(work: () => T): T {
   try {
     return new Script("work()").runInContext(createContext({ work }), { timeout: TIME_LIMIT_MS }) as T;

@@ -8,7 +8,7 @@ export interface RunIo {
   outputs: string | null;
 }
 
-/** Of these runs those that the workspace has. The keys say where they are, so only their granules are read. */
+/** Returns the given runs that the workspace has. The keys locate them, so only their granules are read. */
 export async function findRunIo(clickhouse: ClickHouse, tenantId: string, ids: string[]): Promise<RunIo[]> {
   const keys = (await findRunKeys(clickhouse, tenantId, ids)).filter((key) => !key.deleted);
   if (keys.length === 0) return [];

@@ -12,7 +12,7 @@ import { createExamples, type NewExample } from "./write-examples.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "blobs" | "log">;
 
-/** Examples that are copied at once, as one version of the target. */
+/** Examples copied at once, as a single version of the target. */
 const MAX_EXAMPLES = 10_000;
 
 export interface CloneRequest {
@@ -30,11 +30,11 @@ export interface Cloned {
 }
 
 /**
- * Copies examples of one dataset, as of a version of it, into another one, with their files. Copies are examples of
- * their own: what becomes of one does not concern the other.
+ * Copies examples of a dataset, as of one of its versions, into another dataset, with their files. Copies are
+ * independent of their originals.
  *
- * @throws 404 without such datasets, examples or version, 409 for a missing file, 422 for what the target's schemas
- *   exclude
+ * @throws 404 without such datasets, examples or version, 409 for a missing file, 422 for examples that the target's
+ * schemas exclude
  */
 export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
   const { sql } = deps;
@@ -74,7 +74,10 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   return copies.map((one) => ({ id: one.id, dataset_id: target, source_example_id: one.example_id }));
 }
 
-/** Contents, because a file goes with its example. @throws 409 for a file that the store has lost */
+/**
+ * Reads the contents of an example's files, since a copy gets copies of them. @throws 409 for a file missing from the
+ * store
+ */
 async function filesOf(
   { blobs }: Deps,
   exampleId: string,

@@ -24,7 +24,7 @@ const cloneBody = z
 
 const cloned = z.object({ id: z.guid(), dataset_id: z.guid(), source_example_id: z.guid() });
 
-/** An example that is not written. Without a dataset there is no schema that it could be against. */
+/** Example to validate without writing it. Without a dataset there is no schema to validate against. */
 const candidate = z
   .object({
     dataset_id: uuid.nullish(),
@@ -40,14 +40,14 @@ const candidate = z
   })
   .meta({ id: "ExampleCandidate" });
 
-/** Of several, so many at once. */
+/** Maximum number of examples per validation request. */
 const MAX_CANDIDATES = 1000;
 
-/** Copying examples from dataset to dataset, and asking whether examples would be taken. */
+/** Routes for copying examples between datasets, and for validating examples. */
 export function datasetCloneRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
 
-  /** @throws 404 without such a dataset, 422 that says what is wrong */
+  /** Validates examples. @throws 404 without such a dataset, 422 naming the violation */
   const check = async (tenantId: string, candidates: z.output<typeof candidate>[]): Promise<void> => {
     for (const { dataset_id, id, inputs, outputs } of candidates) {
       if (!dataset_id) continue;

@@ -55,7 +55,7 @@ test("files are copied with their example", async () => {
   expect(uploaded.status).toBe(201);
   const ends = { source_dataset_id: source.id, target_dataset_id: target.id };
   expect((await call("POST", "/datasets/clone", ends)).status).toBe(200);
-  // the copy's file is its own
+  // the copy's file is independent of the original
   await call("POST", "/v1/platform/datasets/examples/delete", { example_ids: [id], hard_delete: true });
   const [copy] = (await call("GET", `/examples?dataset=${target.id}&select=attachment_urls`)).json;
   const { presigned_url: url, mime_type } = copy.attachment_urls["attachment.file"];

@@ -63,7 +63,10 @@ const listQuery = z.object({
   offset: queryOffset,
 });
 
-/** Experiments of one dataset, judged in pairs (contract §4.5). The judgements are feedback that names the comparison. */
+/**
+ * Routes of pairwise comparisons of experiments on one dataset (contract §4.5). The judgements are feedback that names
+ * the comparison.
+ */
 export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({

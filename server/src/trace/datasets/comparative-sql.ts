@@ -33,7 +33,7 @@ const LISTED = {
     where f.tenant_id = c.tenant_id and f.comparative_experiment_id = c.comparative_experiment_id group by f.key) s)`,
 };
 
-/** @returns its JSON; undefined when the id is taken in the workspace */
+/** @returns the row as JSON; undefined when the id is already used in the workspace */
 export async function insertComparison(sql: Sql, tenantId: string, one: NewComparison): Promise<string | undefined> {
   const [row] = await sql<{ item: string }[]>`
     insert into comparative_experiments as c (tenant_id, comparative_experiment_id, reference_dataset_id, name,
@@ -45,7 +45,7 @@ export async function insertComparison(sql: Sql, tenantId: string, one: NewCompa
   return row?.item;
 }
 
-/** Which datasets experiments are over: those that are the workspace's. */
+/** Returns the datasets of the workspace's experiments. */
 export async function findExperiments(
   sql: Sql,
   tenantId: string,

@@ -1,10 +1,9 @@
 import { unprocessable } from "../../base/errors.ts";
 
 /**
- * The records of a CSV text (RFC 4180): commas, double quotes around what needs them, any line ends, a byte order
- * mark let pass. Empty lines are none.
+ * Parses CSV (RFC 4180): commas, double quotes where needed, any line ending; skips a byte order mark and empty lines.
  *
- * @throws 422 that names the line for a quote that is not closed or stands in the middle of a field
+ * @throws 422 naming the line of a quote that is not closed or in the middle of a field
  */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = [];
@@ -25,7 +24,7 @@ export function parseCsv(text: string): string[][] {
   return records;
 }
 
-/** One line of CSV, with its end. Objects and lists are JSON. */
+/** Formats one line of CSV, with its line ending. Objects and lists are JSON. */
 export const csvLine = (values: unknown[]): string => `${values.map(csvField).join(",")}\r\n`;
 
 function csvField(value: unknown): string {

@@ -164,7 +164,7 @@ test("a dataset is read as of any of its versions, by time and by tag", async ()
     { name: "a", v: 1 },
     { name: "b", v: 1 },
   ]);
-  // a JavaScript Date holds milliseconds, and no version is between them
+  // a JavaScript Date has millisecond precision, and no version is in between
   expect(await read(`as_of=${new Date(second).toISOString()}`)).toEqual([
     { name: "a", v: 1 },
     { name: "b", v: 1 },

@@ -4,10 +4,10 @@ import { selectBlobs } from "./example-sql.ts";
 import { deleteDatasets as deleteRows } from "./sql.ts";
 
 /**
- * With all versions of their examples, and the files of those. Experiments over them are projects of their own and
- * stay. All or none.
+ * Deletes datasets with all versions of their examples and their files, all or none. Experiments on them are separate
+ * projects and stay.
  *
- * @throws 404 when one of them is not there
+ * @throws 404 when one of them does not exist
  */
 export async function deleteDatasets(
   { sql, blobs, log }: Pick<TraceDeps, "sql" | "blobs" | "log">,
@@ -21,6 +21,6 @@ export async function deleteDatasets(
     if (gone.length < wanted.length) throw notFound("Dataset not found");
     return names;
   });
-  // the rows are gone: a file that stays behind now is waste, no error
+  // the rows are gone: a file left behind now wastes space but is not an error
   await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "files of a dataset were not deleted"));
 }

@@ -18,7 +18,7 @@ const stateAt = (sql: Sql, asOf: AsOf) =>
     : sql`x.modified_at <= ${asOf.time}::text::timestamptz
         and (x.replaced_at is null or x.replaced_at > ${asOf.time}::text::timestamptz)`;
 
-/** All examples of a dataset, oldest first, some hundred in memory at a time. */
+/** Streams all examples of a dataset, oldest first, a few hundred in memory at a time. */
 export async function* readAllExamples(
   sql: Sql,
   tenantId: string,
@@ -38,7 +38,7 @@ export async function* readAllExamples(
   }
 }
 
-/** The keys that occur, by name; at most 1,000 of each. */
+/** Returns the keys that occur, sorted; at most 1,000 each of inputs and outputs. */
 export async function selectKeys(
   sql: Sql,
   tenantId: string,

@@ -7,11 +7,11 @@ import { type Argument, type Call, parse } from "../filter/parser.ts";
 type Condition = PendingQuery<Row[]>;
 
 /**
- * A filter expression over examples, as a condition on `dataset_examples x`. It speaks of metadata only (contract
- * §3.2): `has(metadata, '{"k": "v"}')`, `exists(metadata, "k")`, joined by `and`, `or` and `not`. The grammar is
- * that of the runs' filters.
+ * Compiles a filter expression over examples to a condition on `dataset_examples x`. It covers metadata only (contract
+ * §3.2): `has(metadata, '{"k": "v"}')`, `exists(metadata, "k")`, combined with `and`, `or` and `not`. The grammar is
+ * that of run filters.
  *
- * @throws FilterError (400) that names the position
+ * @throws FilterError (400) naming the position
  */
 export function compileExampleFilter(sql: Sql, text: string): Condition {
   return compile(sql, parse(text));
@@ -47,7 +47,7 @@ function condition(one: Argument): Call {
   return one;
 }
 
-/** The second argument of a function whose first is `metadata`. */
+/** Returns the second argument of a function whose first is `metadata`. */
 function textOf({ name, args, at }: Call): string {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
@@ -65,7 +65,7 @@ function jsonOf(call: Call): Record<string, unknown> {
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch {
-    // said below
+    // rejected below
   }
   throw new FilterError("has(metadata, …) takes a JSON object as text", call.args[1]!.at);
 }

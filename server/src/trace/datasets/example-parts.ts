@@ -1,7 +1,7 @@
 /**
- * Examples as a multipart body (contract §4.5). An example's parts bear its id: `<id>` what there is to say of it,
- * `<id>.inputs` and `<id>.outputs` JSON, `<id>.attachment.<name>` a file, `<id>.attachments_operations` what becomes
- * of the files that it has.
+ * Examples as a multipart body (contract §4.5). Part names start with the example's id: `<id>` for the example itself,
+ * `<id>.inputs` and `<id>.outputs` for JSON, `<id>.attachment.<name>` for a file, `<id>.attachments_operations` for
+ * changes to its existing files.
  */
 import type { z } from "zod";
 
@@ -13,7 +13,7 @@ import { isUuid } from "../../base/ids.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { attachmentsPart } from "./example-schema.ts";
 
-/** A file as it came. */
+/** Uploaded file. */
 export interface GivenFile {
   mime_type: string;
   content: Buffer;
@@ -30,7 +30,7 @@ export interface GivenExample<Info> {
 
 const NAME = /^(?<id>[^.]+)(?:\.(?<field>inputs|outputs|attachments_operations)|\.attachments?\.(?<file>.+))?$/s;
 
-/** In the order of each example's first part. @throws 400 for what is no JSON, 422 for a part that says nothing */
+/** Parses examples in the order of their first parts. @throws 400 for invalid JSON, 422 for an invalid part */
 export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema: S): GivenExample<z.output<S>>[] {
   const examples = new Map<string, GivenExample<z.output<S>>>();
   for (const part of parts) {

@@ -36,7 +36,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
     if (!found) throw notFound("Example not found");
     return found;
   };
-  /** In the order of the ids. */
+  /** Returns examples in the order of the ids. */
   const byIds = async (tenantId: string, ids: string[]) => {
     const found = await Promise.all(ids.map((id) => rows.findExample(sql, tenantId, id, "latest")));
     return found.filter((one) => one !== undefined);

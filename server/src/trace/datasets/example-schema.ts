@@ -11,7 +11,7 @@ import {
 } from "../../base/http/fields.ts";
 import { queryJson } from "./schema.ts";
 
-/** Splits an example is in. One name or several; it may be in the metadata as well, as `dataset_split`. */
+/** Splits of an example, one name or several. Alternatively given in the metadata as `dataset_split`. */
 const split = z.union([z.array(z.string().min(1)).max(100), z.string().min(1)]).nullish();
 
 const attachmentsOperations = z.object({
@@ -28,7 +28,7 @@ const created = {
   created_at: timestamp.nullish(),
 };
 
-/** The JSON part of an example in a multipart upload; inputs and outputs are parts of their own. */
+/** JSON part of an example in a multipart upload; inputs and outputs are separate parts. */
 export const createPart = z.object(created);
 
 export const createBody = z
@@ -44,7 +44,7 @@ export const createBody = z
 
 export const createBulkBody = z.array(createBody).min(1).max(10_000);
 
-/** What is null or left out stays. `metadata` replaces all of it but the splits. */
+/** Null or missing fields stay unchanged. `metadata` replaces everything except the splits. */
 const changed = {
   metadata: jsonObject.nullish(),
   split,
@@ -125,7 +125,7 @@ export const listQuery = z.object({
   random_seed: z.string().max(64).optional(),
   descending: queryBoolean,
   select: queryMany(selectable),
-  // texts are never kept elsewhere, so they are always inline
+  // texts are never stored elsewhere, so they are always inline
   inline_s3_urls: queryBoolean,
 });
 

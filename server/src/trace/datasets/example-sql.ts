@@ -7,7 +7,7 @@ import type { ExampleSearch } from "./example-schema.ts";
 import type { AsOf } from "./resolve-version.ts";
 import { isoTime } from "./sql.ts";
 
-/** A file of an example. `blob` names its content in the blob store, `size` is in bytes. */
+/** File of an example. `blob` is its key in the blob store, `size` is in bytes. */
 export interface Attachment {
   blob: string;
   mime_type: string;
@@ -16,7 +16,7 @@ export interface Attachment {
 
 export type Attachments = Record<string, Attachment>;
 
-/** A state of an example as it is written. Inputs and outputs are values; times ISO text. */
+/** State of an example to be written. Inputs and outputs are values; times are ISO text. */
 export interface ExampleState {
   example_id: string;
   name: string;
@@ -28,7 +28,7 @@ export interface ExampleState {
   attachments: Attachments | null;
 }
 
-/** An example's JSON without its files, and the files. */
+/** JSON of an example without its files, and the files. */
 export interface ExampleItem {
   item: string;
   attachments: Attachments | null;
@@ -46,10 +46,10 @@ const COLUMNS = {
   source_run_id: "x.source_run_id",
 };
 
-/** Always answered: the SDKs read them without looking (contract §4.4: includeAttachments selects no inputs). */
+/** Fields always returned: the SDKs read them unconditionally (contract §4.4: includeAttachments selects no inputs). */
 const REQUIRED = ["id", "dataset_id", "name", "created_at", "modified_at", "inputs", "source_run_id"];
 
-/** @returns the ids that were not taken */
+/** @returns the inserted ids; taken ids are missing */
 export async function insertExamples(
   tx: Transaction,
   tenantId: string,
@@ -69,7 +69,7 @@ export async function insertExamples(
   return rows.map((row) => row.example_id);
 }
 
-/** Ends the current states. @returns what they were; fewer than asked for when some are not there */
+/** Ends the current states. @returns the ended states; fewer than requested when some do not exist */
 export async function endExamples(
   tx: Transaction,
   tenantId: string,
@@ -85,7 +85,7 @@ export async function endExamples(
       source_run_id, attachments`;
 }
 
-/** In which datasets current examples are; those that there are not are left out. */
+/** Returns the datasets of current examples; unknown examples are left out. */
 export async function findDatasetsOf(
   sql: Sql | Transaction,
   tenantId: string,
@@ -97,7 +97,7 @@ export async function findDatasetsOf(
     order by dataset_id, example_id`;
 }
 
-/** All states there ever were. @returns the examples that there were, with the blobs that nobody needs any more */
+/** Deletes all states. @returns the deleted states with their attachments, whose blobs are no longer needed */
 export async function eraseExamples(
   tx: Transaction,
   tenantId: string,
@@ -108,7 +108,7 @@ export async function eraseExamples(
     returning example_id, attachments`;
 }
 
-/** Names of the blobs of whole datasets, before they are deleted. */
+/** Returns the blobs of whole datasets, before they are deleted. */
 export async function selectBlobs(sql: Sql | Transaction, tenantId: string, datasetIds: string[]): Promise<string[]> {
   const rows = await sql<{ blob: string }[]>`
     select distinct a.value ->> 'blob' as blob from dataset_examples x, jsonb_each(x.attachments) a
@@ -122,7 +122,7 @@ const stateAt = (sql: Sql, asOf: AsOf) =>
     : sql`x.modified_at <= ${asOf.time}::text::timestamptz
         and (x.replaced_at is null or x.replaced_at > ${asOf.time}::text::timestamptz)`;
 
-/** `condition` is the filter expression's, compiled by example-filter.ts. */
+/** `condition` is the filter expression, compiled by example-filter.ts. */
 export interface ExampleQuery {
   id?: string[] | undefined;
   dataset?: string | undefined;
@@ -147,7 +147,7 @@ const matching = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
     )}
   and ${query.condition ?? sql`true`}`;
 
-/** A text as it is inside of JSON text, where quotes and line ends are escaped. */
+/** Escapes a text as inside a JSON string. */
 const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 const orderOf = (sql: Sql, search: Pick<ExampleSearch, "order" | "descending" | "random_seed">) => {
@@ -158,7 +158,10 @@ const orderOf = (sql: Sql, search: Pick<ExampleSearch, "order" | "descending" | 
   return sql`x.modified_at ${direction}, x.created_at ${direction}, x.example_id ${direction}`;
 };
 
-/** The page is found by keys first: printing an example reads its inputs. dataset_examples_in_dataset has the keys. */
+/**
+ * Lists a page of examples. Finds the page by keys first, since serializing an example reads its inputs.
+ * dataset_examples_in_dataset has the keys.
+ */
 export async function listExamples(
   sql: Sql,
   tenantId: string,
@@ -204,7 +207,7 @@ export async function listSplits(sql: Sql, tenantId: string, datasetId: string, 
   return rows.map((row) => row.split);
 }
 
-/** States as of a version, for copies of them. */
+/** Returns states as of a version, for copying. */
 export async function selectStatesAt(
   sql: Sql,
   tenantId: string,
@@ -216,7 +219,7 @@ export async function selectStatesAt(
     from dataset_examples x where ${matching(sql, tenantId, query)} order by x.example_id limit ${limit}`;
 }
 
-/** Current states by id, after one of them; for going through all of a dataset. */
+/** Pages through the current states of a dataset by id. */
 export async function selectStates(
   sql: Sql | Transaction,
   tenantId: string,
@@ -231,7 +234,7 @@ export async function selectStates(
     order by example_id limit ${limit}`;
 }
 
-/** The dataset that an example is in, or was in last. */
+/** Returns the dataset that contains an example, or contained it last. */
 export async function findDatasetOf(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
   const [row] = await sql<{ dataset_id: string }[]>`
     select dataset_id from dataset_examples where tenant_id = ${tenantId} and example_id = ${id}

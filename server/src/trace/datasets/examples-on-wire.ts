@@ -1,13 +1,13 @@
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { Attachments, ExampleItem } from "./example-sql.ts";
 
-/** `base`: where the platform is reached. Links to files work for a while without a key, from there. */
+/** `base` is the public URL of the platform. Links to files below it work for a while without a key. */
 export interface WireContext {
   links: LinkSigner;
   base: string;
 }
 
-/** An example's JSON, with links to its files if it was read with them (contract §4.5). */
+/** Serializes an example, with links to its files if it was read with them (contract §4.5). */
 export function exampleOnWire(context: WireContext, { item, attachments }: ExampleItem): string {
   if (!attachments) return item;
   return `${item.slice(0, -1)}, "attachment_urls": ${JSON.stringify(urlsOf(context, attachments))}}`;

@@ -20,11 +20,11 @@ import { findDatasetRow } from "./sql.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
 
-/** What a run tells in v1, beside its inputs and outputs (contract §4.5). */
+/** Fields of a run in v1, besides its inputs and outputs (contract §4.5). */
 const FIELDS = `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
   completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);
 
-/** Experiments side by side: examples with the runs that were made of them. */
+/** Routes of experiments side by side: examples with the runs created from them. */
 export function experimentRoutes(deps: TraceDeps): Route[] {
   const begin = async (principal: Principal, datasetId: string, c: Context) => {
     if (!(await findDatasetRow(deps.sql, principal.workspaceId, datasetId))) throw notFound("Dataset not found");

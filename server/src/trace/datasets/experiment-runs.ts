@@ -15,7 +15,7 @@ import { type Row, selectPage } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { type ExampleItem, listExamples } from "./example-sql.ts";
 
-/** Runs that are read at once, and those that an answer holds: an example has one a repetition and experiment. */
+/** Runs per read, and per response: an example has one per repetition and experiment. */
 const RUN_PAGE = 500;
 const MAX_RUNS = 5000;
 const MAX_FILTERED = 100_000;
@@ -23,7 +23,7 @@ const MAX_FILTERED = 100_000;
 export interface ExperimentQuery {
   experiments: string[];
   examples?: string[] | null | undefined;
-  /** Filter expressions by experiment: only examples that have a run that passes all of them. */
+  /** Filter expressions by experiment: only examples with a run that passes all of them. */
   filters?: Record<string, string[]> | null | undefined;
   limit: number;
   offset: number;
@@ -31,15 +31,15 @@ export interface ExperimentQuery {
 
 export interface ExampleWithRuns {
   example: ExampleItem;
-  /** Each as JSON text. */
+  /** Runs, each as JSON text. */
   runs: string[];
 }
 
 /**
- * A page of a dataset's examples, each with the runs that experiments made of it. With `feedback` the runs have
- * theirs: all of it, or that of a comparison.
+ * Returns a page of a dataset's examples, each with its experiment runs. With `feedback` the runs include theirs: all
+ * of it, or that of a comparison.
  *
- * @throws 404 for an experiment that is not the workspace's, 400 for a filter that cannot be read
+ * @throws 404 for an experiment that is not in the workspace, 400 for an invalid filter
  */
 export async function experimentRuns(
   deps: TraceDeps,
@@ -82,7 +82,7 @@ async function* runsOf(
 ): AsyncGenerator<Row[]> {
   if (examples.length === 0) return;
   const selection = { projects, reference_examples: examples, is_root: true };
-  // which example a run is of is needed to put it there, whether it was selected or not
+  // the reference example is needed for grouping, whether it was selected or not
   const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
   let after: Awaited<ReturnType<typeof selectPage>>["next"];
   for (let sent = 0; sent < MAX_RUNS; sent += RUN_PAGE) {
@@ -94,7 +94,7 @@ async function* runsOf(
   throw unprocessable(`These examples have more than ${MAX_RUNS} runs in the experiments. Ask for fewer at once.`);
 }
 
-/** Undefined: all of them. */
+/** Undefined: no restriction. */
 async function filteredExamples(
   deps: TraceDeps,
   scope: RunScope,

@@ -14,7 +14,7 @@ export const experimentRunsBody = z
     example_ids: z.array(uuid).max(1000).nullish(),
     filters,
     comparative_experiment_id: uuid.nullish(),
-    /** Beginnings of inputs and outputs instead of all of them. */
+    /** Previews of inputs and outputs instead of the full values. */
     preview: z.boolean().default(false),
     limit: limit(20, 100),
     offset,

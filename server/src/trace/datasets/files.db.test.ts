@@ -30,7 +30,7 @@ let made = 0;
 const dataset = async (more: Record<string, unknown> = {}) =>
   (await call("POST", "/datasets", { name: `files ${++made}`, ...more })).json.id as string;
 
-/** As the JavaScript SDK puts it together. */
+/** Builds a form as the JavaScript SDK does. */
 function formOf(id: string, parts: Record<string, unknown>, files: Record<string, Blob> = {}): FormData {
   const form = new FormData();
   const { inputs, outputs, operations, ...info } = parts;
@@ -81,7 +81,7 @@ test("an example comes with files, which are read by links without a key", async
   expect(links["attachment.image.png"].mime_type).toBe("image/png");
   const image = await fetched(links["attachment.image.png"].presigned_url);
   expect(image).toEqual({ status: 200, type: "image/png", body: bytes });
-  // only who asks for them gets them in a list
+  // lists include attachments only on request
   expect((await call("GET", `/examples?dataset=${dataset_id}`)).json[0]).not.toHaveProperty("attachment_urls");
   const listed = await call("GET", `/examples?dataset=${dataset_id}&select=attachment_urls`);
   expect(Object.keys(listed.json[0].attachment_urls)).toHaveLength(2);

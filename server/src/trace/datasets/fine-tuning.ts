@@ -10,14 +10,14 @@ interface ChatMessage {
 const INPUT_KEYS = ["messages", "input"];
 const OUTPUT_KEYS = ["messages", "output", "message", "generations"];
 
-/** What LangChain calls the roles of OpenAI's messages. */
+/** OpenAI message roles by LangChain message type. */
 const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "user" };
 
 /**
- * An example of messages as a line of OpenAI's fine-tuning format: what went in, then what came out. Messages are
- * OpenAI's own (`role`, `content`) or LangChain's (`type`, `data`).
+ * Formats an example as a line of OpenAI's fine-tuning format: input messages, then output messages. Messages are in
+ * the format of OpenAI (`role`, `content`) or LangChain (`type`, `data`).
  *
- * @throws 422 that names the example when it holds no messages
+ * @throws 422 naming the example when it contains no messages
  */
 export function fineTuningLine(example: DownloadedExample): string {
   const given = messagesOf(example.inputs, INPUT_KEYS);
@@ -29,10 +29,10 @@ export function fineTuningLine(example: DownloadedExample): string {
 }
 
 /**
- * An example as a line of OpenAI's Evals format: the messages that go in, and what ideally comes out. A lone text
- * stands for a message of the user's, and for an answer.
+ * Formats an example as a line of OpenAI's Evals format: the input messages and the ideal output. A single text counts
+ * as a user message, or as an answer.
  *
- * @throws 422 that names the example when it holds neither
+ * @throws 422 naming the example when it contains neither
  */
 export function evalsLine(example: DownloadedExample): string {
   const input = messagesOf(example.inputs, INPUT_KEYS);

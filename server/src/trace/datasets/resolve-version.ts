@@ -3,13 +3,13 @@ import { notFound, unprocessable } from "../../base/errors.ts";
 import { isoTime } from "../../base/http/fields.ts";
 import { findVersionTagged } from "./version-sql.ts";
 
-/** The state of a dataset that is asked for: the current one, or the one of a time (ISO text). */
+/** State of a dataset: the current one, or that of a time (ISO text). */
 export type AsOf = "latest" | { time: string };
 
 /**
- * `latest`, a time, or a tag of the dataset.
+ * Resolves `latest`, a time, or a tag of the dataset.
  *
- * @throws 404 for an unknown tag, 422 for a tag where no dataset is named
+ * @throws 404 for an unknown tag, 422 for a tag without a dataset
  */
 export async function resolveAsOf(
   sql: Sql,

@@ -18,7 +18,7 @@ export const dataType = z.enum(["kv", "llm", "chat"]);
 const name = storableText.min(1).max(512);
 const description = storableText.max(100_000).nullish();
 
-/** Resource tags, and rewriting what comes in, are not built: who asks for them is told so. */
+/** Resource tags and input transformations are not built; requests that use them are rejected. */
 const unsupported = {
   tag_value_ids: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
   transformations: z.array(z.unknown()).max(0, "is not supported yet; leave it out").nullish(),
@@ -40,7 +40,7 @@ export const createBody = z
   })
   .meta({ id: "DatasetCreate" });
 
-/** What is left out stays, and so does what the Python SDK marks as missing; null empties a field. */
+/** Missing fields stay unchanged, as do those that the Python SDK marks as missing; null clears a field. */
 const missing = z.object({ __missing__: z.string() }).transform(() => undefined);
 
 export const patchBody = z
@@ -79,14 +79,14 @@ export const dataset = z
 
 export const datasetParams = z.object({ dataset_id: uuid });
 
-/** A JSON object in a query string. */
+/** JSON object in a query string. */
 export const queryJson = z.string().transform((text, context) => {
   try {
     const parsed: unknown = JSON.parse(text);
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch {
-    // said below
+    // reported below
   }
   context.addIssue("must be a JSON object");
   return z.NEVER;

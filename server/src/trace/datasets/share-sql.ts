@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Sql } from "../../base/db/connect.ts";
 
-/** Makes the share where there is none. @returns undefined when there is no such dataset */
+/** Creates the share if missing. @returns the token; undefined when there is no such dataset */
 export async function ensureShare(sql: Sql, tenantId: string, datasetId: string): Promise<string | undefined> {
   const [made] = await sql<{ share_token: string }[]>`
     insert into dataset_shares (tenant_id, dataset_id, share_token)

@@ -8,11 +8,11 @@ interface Sourced extends NewExample {
   use_source_run_attachments?: string[] | null | undefined;
 }
 
-/** Examples per question to ClickHouse: what they take of their runs is held in memory. */
+/** Examples per ClickHouse query, which bounds the run data in memory. */
 const BATCH = 200;
 
 /**
- * Fills in what examples take from the runs that they were made of: inputs and outputs, unless they bring their own.
+ * Fills in the inputs and outputs of examples from their source runs, unless given.
  *
  * @throws 404 for a run that the workspace does not have, 422 for an example that names none
  */
@@ -40,7 +40,10 @@ export async function takeFromSourceRuns<E extends Sourced>(
 
 type Json = Record<string, unknown> | null;
 
-/** An example's inputs and outputs are objects; a run's may be anything. */
+/**
+ * Wraps a value under `key` unless it is an object: a run's inputs and outputs may be any JSON, an example's are
+ * objects.
+ */
 function objectOf(text: string | null, key: string): Json {
   if (text === null) return null;
   const value: unknown = JSON.parse(text);

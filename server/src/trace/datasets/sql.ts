@@ -5,11 +5,11 @@ import { contains } from "../../base/db/containment.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
 import type { DatasetPatch, DatasetSearch } from "./schema.ts";
 
-/** ISO text with six digits and a zone: the SDKs compare it as text and as a Date. */
+/** Formats as ISO text with six digits and a zone: the SDKs compare it as text and as a Date. */
 export const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
-/** On the wire's name, the column of `datasets d`; `e` counts its experiments, `x` its examples. */
+/** Columns of `datasets d` by wire name; `e` counts its experiments, `x` its examples. */
 const COLUMNS = {
   id: "d.dataset_id",
   tenant_id: "d.tenant_id",
@@ -70,7 +70,10 @@ export async function insertDataset(sql: Sql | Transaction, row: NewDataset): Pr
   return made.length > 0;
 }
 
-/** What a verb needs. With `lock` nobody else writes the dataset's examples until the transaction ends. */
+/**
+ * Returns the columns that verbs need. With `lock` no other transaction can write the dataset's examples until this one
+ * ends.
+ */
 export async function findDatasetRow(
   sql: Sql | Transaction,
   tenantId: string,
@@ -90,7 +93,7 @@ export async function findDataset(sql: Sql, tenantId: string, id: string): Promi
   return row?.item;
 }
 
-/** Of any workspace: for those who come with a share token. */
+/** Finds a dataset of any workspace by share token. */
 export async function findSharedDataset(
   sql: Sql,
   shareToken: string,
@@ -131,7 +134,7 @@ export async function listDatasets(sql: Sql, tenantId: string, search: DatasetSe
   return row!.items;
 }
 
-/** @returns false when there is no such dataset. The name's uniqueness may throw SQLSTATE 23505. */
+/** @returns false when there is no such dataset. Throws SQLSTATE 23505 for a name already in use. */
 export async function updateDataset(
   sql: Sql | Transaction,
   tenantId: string,
@@ -153,7 +156,7 @@ export async function updateDataset(
   return rows.length > 0;
 }
 
-/** With all versions, tags and shares. @returns the ids of those that there were */
+/** Deletes datasets with all versions, tags and shares. @returns the ids of the deleted ones */
 export async function deleteDatasets(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ dataset_id: string }[]>`
     delete from datasets where tenant_id = ${tenantId} and dataset_id = any(${ids}::uuid[]) returning dataset_id`;

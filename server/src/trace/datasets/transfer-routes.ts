@@ -22,7 +22,7 @@ const tag = "Datasets";
 const params = datasetParams;
 const downloadQuery = z.object({ as_of: z.string().min(1).optional() });
 
-/** Whole datasets as files, in both directions. */
+/** Routes for downloading and uploading whole datasets as files. */
 export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   const download = async (
     tenantId: string,
@@ -36,7 +36,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
     if (!found) throw notFound("Dataset not found");
     const asOf = await resolveAsOf(sql, tenantId, id, given);
     const name = encodeURIComponent(`${found.name}.${extension}`);
-    // the first line is made before the answer begins, so that what fails at once has a status of its own
+    // the first line is generated before the response begins, so that immediate failures get an error status
     const all = lines(tenantId, found, asOf);
     const first = await all.next();
     const body = Readable.toWeb(Readable.from(chunks(first, all), { objectMode: false }));
@@ -154,7 +154,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
   ];
 }
 
-/** Lines in larger pieces: a write a line costs more than the line. */
+/** Groups lines into larger chunks: one write per line costs more than the line. */
 async function* chunks(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<Buffer> {
   let text = first.done ? "" : first.value;
   for await (const line of rest) {

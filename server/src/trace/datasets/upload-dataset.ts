@@ -8,7 +8,7 @@ import { parseCsv } from "./csv.ts";
 import { dataType } from "./schema.ts";
 import type { NewExample } from "./write-examples.ts";
 
-/** A table and what its columns mean, as a form sends it (contract §4.5). */
+/** Table and the roles of its columns, as sent by a form (contract §4.5). */
 export interface UploadedTable {
   name: string | undefined;
   description: string | null;
@@ -20,7 +20,7 @@ export interface UploadedTable {
 
 const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings", "metadata_key_mappings"];
 
-/** @throws 400 and 422 for what cannot be read */
+/** Parses an upload. @throws 400 and 422 for unreadable input */
 export function readUpload(parts: Part[]): UploadedTable {
   const all = (name: string) =>
     parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);
@@ -57,7 +57,7 @@ function readSchema(text: string | undefined): Record<string, unknown> | null {
   }
 }
 
-/** JSON Lines by their type, their name or their first character; CSV with a line of names otherwise. */
+/** Parses JSON Lines, recognised by media type, file name or first character; otherwise CSV with a header line. */
 function readRecords(file: Part): Record<string, unknown>[] {
   const text = cleanStrings(file.content.toString("utf8")) as string;
   const isLines =

@@ -1,6 +1,7 @@
 /**
- * Examples with files. Files are written first, under names of their own, and belong to nobody until the rows that
- * name them are committed; when that fails they are taken back. One that a crash leaves behind is waste.
+ * Examples with files. Files are written first, under unique names, and are unreferenced until the rows that name them
+ * are committed. If that fails they are deleted. A crash can leave an unreferenced file behind, which only wastes
+ * space.
  */
 import { buffer } from "node:stream/consumers";
 
@@ -18,7 +19,10 @@ import { createExamples, updateExamples, type Written } from "./write-examples.t
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
 
-/** @throws 404 without such a dataset or source run, 409 for an id that is taken, 422 for what cannot be */
+/**
+ * Creates examples with files. @throws 404 without such a dataset or source run, 409 for an id already in use, 422 for
+ * invalid examples
+ */
 export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
   const given = readExampleParts(parts, createPart);
@@ -43,7 +47,7 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
   );
 }
 
-/** @throws 404 without such a dataset or example in it, 422 for what cannot be */
+/** Updates examples and their files. @throws 404 without such a dataset or example in it, 422 for invalid changes */
 export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
   const given = readExampleParts(parts, updatePart);
@@ -72,7 +76,7 @@ async function found({ sql }: Deps, tenantId: string, datasetId: string): Promis
   if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
 }
 
-/** Copies, because the example outlives the run. */
+/** Copies a run's files, because the example outlives the run. */
 async function filesOfRun(
   { clickhouse, blobs }: Deps,
   tenantId: string,
@@ -92,7 +96,7 @@ async function filesOfRun(
   return files;
 }
 
-/** Writes the files and what names them; what was not named in the end is taken back. */
+/** Stores files, then runs `write`; deletes the files if it fails. */
 export async function withFiles<T>(
   { blobs, log }: Pick<Deps, "blobs" | "log">,
   tenantId: string,

@@ -15,12 +15,12 @@ import { changeSplit } from "./write-examples.ts";
 
 const shared = { tag: "Datasets", params: datasetParams } as const;
 
-/** Versions, their tags, and splits (contract §4.5). */
+/** Routes of versions, their tags, and splits (contract §4.5). */
 export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   const found = async (tenantId: string, datasetId: string): Promise<void> => {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
   };
-  /** Versions by time are the newest of that time or before. */
+  /** Resolves a version. A time resolves to the newest version at or before it. */
   const versionOf = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
     const time = given === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(given);
     const version = time.success

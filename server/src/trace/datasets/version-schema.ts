@@ -27,7 +27,7 @@ export const diff = z.object({
 
 export const tagBody = z.object({
   as_of: z.string().min(1),
-  // a time as a tag could not be told from the time
+  // a tag that looks like a time would be ambiguous
   tag: storableText
     .min(1)
     .max(256)

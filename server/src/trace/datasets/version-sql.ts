@@ -2,8 +2,8 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { isoTime } from "./sql.ts";
 
 /**
- * Begins a version, strictly after the last one, in whole milliseconds. The dataset's row must be locked. The clock
- * counts, not the transaction's beginning: whoever waited for the lock comes later.
+ * Begins a version, strictly after the last one, in whole milliseconds. The dataset's row must be locked. Uses the
+ * clock, not the transaction's start: a transaction that waited for the lock comes later.
  *
  * @returns its time as ISO text
  */
@@ -27,7 +27,7 @@ export interface VersionRow {
   tags: string[];
 }
 
-// the newest bears a tag that nobody gave and that moves by itself
+// the newest version has the implicit tag "latest", which moves by itself
 const TAGS = `coalesce((select json_agg(t.tag order by t.tag) from dataset_tags t
     where t.tenant_id = v.tenant_id and t.dataset_id = v.dataset_id and t.as_of = v.as_of), '[]')::jsonb
   || case when not exists (select 1 from dataset_versions n where n.tenant_id = v.tenant_id
@@ -35,7 +35,7 @@ const TAGS = `coalesce((select json_agg(t.tag order by t.tag) from dataset_tags 
 
 const COLUMNS = `${isoTime("v.as_of")} as as_of, ${TAGS} as tags`;
 
-/** Newest first. `example`: only versions in which it began, changed or ended. */
+/** Lists versions, newest first. `example` restricts them to versions in which it began, changed or ended. */
 export async function listVersions(
   sql: Sql,
   tenantId: string,
@@ -61,7 +61,7 @@ export async function listVersions(
     order by v.as_of desc limit ${query.limit} offset ${query.offset}`;
 }
 
-/** The newest version of this time or before. */
+/** Returns the newest version at or before this time. */
 export async function findVersionAt(
   sql: Sql,
   tenantId: string,
@@ -88,7 +88,7 @@ export async function findVersionTagged(
   return row;
 }
 
-/** A tag is at one version at a time; it moves. */
+/** Sets a tag, moving it if it is on another version. */
 export async function upsertTag(
   sql: Sql,
   tenantId: string,
@@ -108,7 +108,7 @@ export interface VersionDiff {
   examples_modified: string[];
 }
 
-/** Which examples differ between two times: there in one of them only, or there by another state. */
+/** Returns the examples that differ between two times: present in only one of them, or with another state. */
 export async function diffVersions(
   sql: Sql,
   tenantId: string,

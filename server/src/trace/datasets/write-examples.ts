@@ -1,7 +1,7 @@
 /**
- * Every change of examples is a version of its dataset: the states that change end at the version's time, new ones
- * begin there. Writers of one dataset take turns by the lock on its row, so that versions are in order and a state
- * never overlaps the next.
+ * Every change of examples creates a version of the dataset: changed states end at the version's time, new ones begin
+ * there. Writers of one dataset are serialized by a lock on its row, so that versions are ordered and states never
+ * overlap.
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
@@ -36,7 +36,7 @@ export interface NewExample {
   attachments?: Attachments | null | undefined;
 }
 
-/** Null or absent leaves what is there. */
+/** Null or absent fields stay unchanged. */
 export interface ExampleChange {
   id: string;
   inputs?: Record<string, unknown> | null | undefined;
@@ -47,10 +47,13 @@ export interface ExampleChange {
   attachments_operations?: AttachmentsOperations | null | undefined;
 }
 
-/** What an example is in that nobody put anywhere (contract §4.5). */
+/** Split of examples without an explicit split (contract §4.5). */
 const DEFAULT_SPLIT = "base";
 
-/** @throws 404 without such a dataset, 409 for an id that is taken, 422 for what the dataset's schemas exclude */
+/**
+ * Creates examples. @throws 404 without such a dataset, 409 for an id already in use, 422 for examples that the
+ * dataset's schemas exclude
+ */
 export async function createExamples(
   sql: Sql,
   tenantId: string,
@@ -60,7 +63,7 @@ export async function createExamples(
   return sql.begin((tx) => addExamples(tx, tenantId, datasetId, given)) as Promise<Written>;
 }
 
-/** The same within a transaction. */
+/** Creates examples within a transaction. */
 export async function addExamples(
   tx: Transaction,
   tenantId: string,
@@ -79,7 +82,10 @@ export async function addExamples(
   return { count: ids.length, example_ids: ids, as_of };
 }
 
-/** @throws 404 without such a dataset or example in it, 422 for what the dataset's schemas exclude */
+/**
+ * Updates examples. @throws 404 without such a dataset or example in it, 422 for examples that the dataset's schemas
+ * exclude
+ */
 export async function updateExamples(
   sql: Sql,
   tenantId: string,
@@ -93,7 +99,7 @@ export async function updateExamples(
   );
 }
 
-/** Adds examples to a split, or takes them out of it. @throws 404 without such a dataset or example in it */
+/** Adds examples to a split, or removes them from it. @throws 404 without such a dataset or example in it */
 export async function changeSplit(
   sql: Sql,
   tenantId: string,
@@ -129,7 +135,7 @@ async function rewriteExamples(
   }) as Promise<Written>;
 }
 
-/** Ends the examples; earlier versions keep them. @throws 404 when one of them is not there */
+/** Ends the examples; earlier versions keep them. @throws 404 when one of them does not exist */
 export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]): Promise<void> {
   const wanted = [...new Set(ids)];
   await sql.begin(async (tx) => {
@@ -137,7 +143,7 @@ export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]):
     const there = new Set(found.map((one) => one.example_id));
     const missing = wanted.find((id) => !there.has(id));
     if (missing !== undefined) throw notFound(`Example ${missing} not found`);
-    // sorted by dataset, so that two who delete in several take the locks in one order
+    // sorted by dataset, so that concurrent deletions acquire the locks in the same order
     for (const datasetId of new Set(found.map((one) => one.dataset_id))) {
       await lock(tx, tenantId, datasetId);
       const as_of = await beginVersion(tx, tenantId, datasetId);
@@ -148,7 +154,7 @@ export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]):
   });
 }
 
-/** All that there ever was of the examples. @returns those that there were, and the files that are left over */
+/** Deletes all states of the examples. @returns the deleted ids and the files that are no longer referenced */
 export async function eraseExamplesForGood(
   sql: Sql,
   tenantId: string,
@@ -198,7 +204,7 @@ function changedState(state: ExampleState, change: ExampleChange): ExampleState 
   };
 }
 
-/** The splits are kept in the metadata, as a list: `split` says them, else `dataset_split`, else `otherwise`. */
+/** Stores the splits in the metadata, as a list: `split`, else `dataset_split`, else `otherwise`. */
 function withSplits(
   metadata: Record<string, unknown>,
   split: string | string[] | null | undefined,
@@ -213,7 +219,10 @@ function splitsOf({ dataset_split: given }: Record<string, unknown>): string[] |
   return Array.isArray(given) && given.every((one) => typeof one === "string") ? given : undefined;
 }
 
-/** With operations only the files stay that they name; without, all do. New ones replace those of their name. */
+/**
+ * Returns the files after a change. With operations only the files they name stay, without them all do. New files
+ * replace those of the same name.
+ */
 function changedFiles(current: Attachments, change: ExampleChange): Attachments | null {
   const { attachments: added, attachments_operations: operations } = change;
   let kept = current;

@@ -2,9 +2,9 @@ import { unprocessable } from "../../base/errors.ts";
 import type { FeedbackConfig } from "./schema.ts";
 
 /**
- * Whether feedback keeps to the configuration that came with it or with its token: within bounds, one of the
- * categories by value or label. The workspace's configuration of the key describes, it does not refuse: feedback
- * of an evaluator must not get lost because somebody drew other bounds later.
+ * Validates feedback against the configuration sent with it or stored with its token: within bounds, or one of the
+ * categories by value or label. The workspace's configuration of the key is descriptive and not enforced: feedback of
+ * an evaluator must not be lost because the bounds were changed later.
  *
  * @throws 422
  */
@@ -33,7 +33,7 @@ export function checkConfig(
   }
 }
 
-/** Without what says nothing, so that two configurations that mean the same are the same. */
+/** Removes empty fields, so that equivalent configurations are equal. */
 export function normalizeConfig(config: FeedbackConfig): FeedbackConfig {
   const { type, min, max, categories } = config;
   return {

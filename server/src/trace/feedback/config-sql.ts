@@ -7,9 +7,9 @@ const ITEM = `json_build_object('feedback_key', k.feedback_key, 'feedback_config
   'modified_at', to_char(k.modified_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"'))`;
 
 /**
- * Makes the configuration where the key has none.
+ * Creates the configuration of a key unless it has one.
  *
- * @returns what the key has now, and whether that is the given one
+ * @returns the key's configuration, and whether it equals the given one
  */
 export async function ensureConfig(
   sql: Sql,
@@ -24,7 +24,7 @@ export async function ensureConfig(
       select ${sql.unsafe(ITEM)}::text as item, k.feedback_config = ${given}::text::jsonb as same
       from feedback_configs k where k.tenant_id = ${tenantId} and k.feedback_key = ${key}`;
     if (known) return known;
-    // whoever loses the race reads the winner's
+    // the loser of a race reads the winner's row
     await sql`
       insert into feedback_configs (tenant_id, feedback_key, feedback_config, is_lower_score_better)
       values (${tenantId}, ${key}, ${given}::text::jsonb, ${isLowerScoreBetter})
@@ -60,7 +60,7 @@ export async function updateConfig(sql: Sql, tenantId: string, patch: ConfigUpda
   return row?.item;
 }
 
-/** The feedback itself stays. @returns false when there was no such configuration */
+/** Deletes a configuration; the feedback stays. @returns false when there was none */
 export async function deleteConfig(sql: Sql, tenantId: string, key: string): Promise<boolean> {
   const gone = await sql`
     delete from feedback_configs where tenant_id = ${tenantId} and feedback_key = ${key} returning 1`;

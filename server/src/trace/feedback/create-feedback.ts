@@ -12,12 +12,12 @@ export interface FeedbackAuthor {
 }
 
 /**
- * Takes feedback in, also such whose run has not arrived yet. All of it or nothing; an id that is known replaces
- * what it names. When this resolves it is durable, and unless ClickHouse is away also found by filters.
+ * Stores feedback, all or none, including feedback whose run has not arrived yet. A known id replaces that feedback.
+ * When this resolves it is durable and, unless ClickHouse is unavailable, visible to filters.
  *
  * @returns the ids, in order
- * @throws 400 for a configuration that contradicts the key's, 404 for a project or comparison that is not the
- * workspace's, 409 for an id that is taken by feedback on another run, 422 for what its configuration excludes
+ * @throws 400 for a configuration that contradicts the key's, 404 for a project or comparison outside the workspace,
+ * 409 for an id already used by feedback on another run, 422 for values that its configuration excludes
  */
 export async function createFeedback(
   deps: Pick<TraceDeps, "sql" | "projects" | "feedback">,
@@ -29,7 +29,7 @@ export async function createFeedback(
   return ids;
 }
 
-/** The same without waiting for filters to find it: who stores several lots waits once. */
+/** Stores feedback without waiting until filters see it, for callers that store several batches and wait once. */
 export async function storeFeedback(
   deps: Pick<TraceDeps, "sql" | "projects">,
   author: FeedbackAuthor,
@@ -47,7 +47,7 @@ export async function storeFeedback(
   }
   const known = await knownProjects(deps, author.tenantId, inputs);
   const rows = inputs.map((input) => toRow(author, input, known));
-  // of two with one id the later counts, as if it had been sent in a request of its own
+  // the last of several with the same id wins, as in separate requests
   const distinct = [...new Map(rows.map((row) => [row.feedback_id, row])).values()];
   await sql.begin(async (tx) => {
     const taken = await upsertFeedback(tx, distinct);
@@ -74,7 +74,10 @@ async function checkReferences(
   if (found.size < wanted.length) throw notFound("Comparative experiment not found");
 }
 
-/** The projects that runs are said to be in. The run itself knows better, so an unknown one is no mistake. */
+/**
+ * Returns the existing ones of the projects named in the input. The run's own project takes precedence, so an unknown
+ * one is not an error.
+ */
 async function knownProjects(
   { projects }: Pick<TraceDeps, "projects">,
   tenantId: string,

@@ -3,15 +3,15 @@ import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
 import { fromMicros } from "../ingest/times.ts";
 import type { RunWriter } from "../ingest/run-writer.ts";
 
-/** Runs of one batch; a longer trace takes several. */
+/** Runs per batch; a longer trace takes several. */
 const BATCH = 5000;
 
 /**
- * Moves traces to the longer tier: each of their runs that are there bears it from now on (contract §1.9). A trace
- * is kept as long as one of its runs says so (retention/expired-traces.ts), so those that arrive later need not.
+ * Moves traces to the longer tier by updating each of their existing runs (contract §1.9). A trace is kept as long as
+ * one of its runs has that tier (retention/expired-traces.ts), so runs that arrive later need no update.
  *
- * The tier goes the way of any update, so that it neither revives a trace that is deleted meanwhile nor is lost.
- * Traces that have it already cost a look and nothing else.
+ * The tier is written like any update, so that it neither revives a trace deleted meanwhile nor is lost. Traces already
+ * in the tier cost one query.
  */
 export async function extendTraces(
   { clickhouse, writer }: { clickhouse: ClickHouse; writer: Pick<RunWriter, "write"> },
@@ -23,7 +23,7 @@ export async function extendTraces(
   const ids = [...new Set(traces.map((one) => one.trace_id))];
   let after = "00000000-0000-0000-0000-000000000000";
   for (;;) {
-    // of pieces that are not merged yet one may have it
+    // one of several unmerged pieces may already have it
     const runs = await clickhouse.rows<{ id: string }>({
       name: "runs.of_lower_tier",
       ...render(ch`select id from runs

@@ -1,13 +1,13 @@
 /**
- * Brings feedback to the traces. Postgres has the truth, and a trigger notes what changed there; from those notes
- * ClickHouse gets its copy, which filters and statistics over runs read. A note goes when the copy is durable, so
- * nothing is lost when either database is away; doing one twice is harmless, because versions only go up. Several
- * servers may do it at once.
+ * Copies feedback to ClickHouse, where filters and statistics over runs read it. Postgres is authoritative, and a
+ * trigger records its changes. A change record is deleted once the copy is durable, so nothing is lost while either
+ * database is unavailable. Copying twice is harmless, because versions only increase. Several servers may run
+ * concurrently.
  *
- * On the way feedback is attached to its run: `run_keys` knows in which project and trace the run is, and the trace
- * is moved to the longer tier. A run that has not arrived yet is looked for again later.
+ * The mirror also attaches feedback to its run: `run_keys` gives the project and trace, and the trace is moved to the
+ * longer tier. Runs that have not arrived yet are looked up again later.
  *
- * Whoever writes feedback calls `flush` before answering, so that a filter finds what was just said.
+ * Writers of feedback call `flush` before responding, so that filters see it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -23,11 +23,11 @@ import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from ".
 import { deleteOldTokens } from "./token-sql.ts";
 
 const INTERVAL_MS = 1000;
-/** What a writer waits at most; what is not done by then is done right after. */
+/** Maximum wait of a flush in milliseconds; the copying continues after it. */
 const FLUSH_MS = 1000;
 const BATCH = 1000;
 
-/** Until then an expired token is answered with 410, later with 404 like any unknown one. */
+/** Days for which an expired token returns 410; after that 404, like any unknown token. */
 const TOKEN_KEEP_DAYS = 90;
 const TOKEN_SWEEP_MS = 3_600_000;
 const TOKEN_SWEEP_LIMIT = 10_000;
@@ -65,7 +65,7 @@ export class FeedbackMirror {
     await this.#running;
   }
 
-  /** Resolves when what was committed before the call is in ClickHouse, or after a second. Never throws. */
+  /** Resolves when everything committed before the call is in ClickHouse, or after a second. Never throws. */
   async flush(): Promise<void> {
     const cancel = new AbortController();
     const late = sleep(FLUSH_MS, undefined, { signal: cancel.signal, ref: false }).catch(() => {});
@@ -73,7 +73,7 @@ export class FeedbackMirror {
     cancel.abort();
   }
 
-  /** One pass at a time. Who asks while one is under way gets the next, and shares it with others who ask. */
+  /** Runs one pass at a time. Calls during a pass share the next one. */
   #pass(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     if (!this.#running) return (this.#running = this.#work().finally(() => (this.#running = undefined)));
@@ -103,7 +103,7 @@ export class FeedbackMirror {
       const found = (await findRunKeys(clickhouse, tenantId, runs)).filter((run) => !run.deleted);
       if (found.length === 0) continue;
       const extending = new Set(own.filter((one) => one.extends_retention).map((one) => one.run_id));
-      // first, because what is attached is not looked at again
+      // first, because attached feedback is not processed again
       const extended = found.filter((run) => extending.has(run.id));
       await extendTraces({ clickhouse, writer }, tenantId, extended);
       await attachFeedback(sql, tenantId, found);

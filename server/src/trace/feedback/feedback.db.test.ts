@@ -17,7 +17,7 @@ const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 const { platform, sql, clickhouse, call } = await testTracePlatform();
 const { deps } = platform;
 
-/** As ingest would note it. @returns the run's id */
+/** Records a run as ingest does. @returns the run's id */
 async function arrive(runId = uuid7(), projectName = "default") {
   const project_id = await deps.projects.ensureProject(WORKSPACE, projectName);
   const row = { tenant_id: WORKSPACE, id: runId, project_id, trace_id: runId, deleted: false };
@@ -30,7 +30,7 @@ async function arrive(runId = uuid7(), projectName = "default") {
   return { runId, project_id };
 }
 
-/** What filters see. */
+/** Returns the copies that filters see. */
 const copies = (runId: string) =>
   clickhouse.rows<{ key: string; score: number | null; value: string | null; session_id: string | null }>({
     name: "test",
@@ -109,7 +109,7 @@ test("what is sent again replaces itself, and cannot move to another run", async
   expect(await copies(runId)).toMatchObject([{ score: 1 }]);
   const moved = await give({ id, run_id: uuid7(), key: "again", score: 1 });
   expect(moved.status).toBe(409);
-  // somebody else's id says nothing about mine
+  // the same id in another workspace is independent
   expect((await give({ id, run_id: runId, key: "theirs", score: 5 }, OTHER)).status).toBe(200);
   expect((await call("GET", `/feedback/${id}`)).json).toMatchObject({ key: "again", score: 1 });
 });
@@ -190,7 +190,7 @@ test("feedback is nobody else's", async () => {
   expect((await call("DELETE", path, undefined, OTHER)).status).toBe(404);
   expect((await call("GET", `/feedback?run=${runId}`, undefined, OTHER)).json).toEqual([]);
   expect((await give({ session_id: project_id, key: "k" }, OTHER)).status).toBe(404);
-  // a run of that id may yet arrive in the other workspace; this one is not it
+  // a run with that id may yet arrive in the other workspace; this run is not it
   const theirs = await give({ run_id: runId, session_id: project_id, key: "k" }, OTHER);
   expect(theirs.json).toMatchObject({ session_id: null, trace_id: null });
   expect((await call("GET", path)).json).toMatchObject({ score: 1 });
@@ -237,7 +237,7 @@ test("a configuration belongs to its key: the same again is the same, another is
   expect((await call("POST", "/feedback-configs", body)).json).toEqual(patched.json);
   const other = await call("POST", "/feedback-configs", { ...body, feedback_config: { type: "freeform" } });
   expect(other.status).toBe(400);
-  // the JavaScript SDK's spelling, by way of feedback
+  // the JavaScript SDK's spelling, sent with feedback
   const run_id = uuid7();
   await give({ run_id, key: "by feedback", score: 3, feedbackConfig: { type: "continuous", min: 0, max: 5 } });
   const listed = await call("GET", "/feedback-configs?key=by%20feedback&key=quality&limit=100");

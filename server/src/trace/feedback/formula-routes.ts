@@ -3,8 +3,8 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 
 /**
- * Keys computed of others were taken out of the interface (contract §4.1): who still asks is told so, instead of
- * being taken to ask for a feedback whose id is "formulas".
+ * Routes of feedback formulas, which were removed from the interface (contract §4.1). They return 410; otherwise
+ * "formulas" would match as a feedback id.
  */
 export function feedbackFormulaRoutes(): Route[] {
   const shared = { tag: "Feedback", ...v1("/feedback/formulas"), summary: "Gone", out: {}, errors: [410] } as const;

@@ -7,7 +7,7 @@ import type { FeedbackConfig } from "./schema.ts";
 import type { TokenRequest } from "./token-schema.ts";
 import { insertTokens, type TokenRow } from "./token-sql.ts";
 
-/** What is sent out: `url` is all that a caller needs, and whoever has it may give feedback. */
+/** Token as returned to the issuer. Anyone with the `url` may submit feedback. */
 export interface FeedbackToken {
   id: string;
   url: string;
@@ -22,13 +22,13 @@ export interface TokenIssue {
   expires_at: Date;
 }
 
-/** What the SDKs ask for when their caller says nothing (contract §4.2). */
+/** Lifetime that the SDKs request by default (contract §4.2). */
 export const DEFAULT_TOKEN_HOURS = 3;
 
 /**
- * Issues pre-signed feedback tokens, one each in the order given. The runs need not have arrived.
+ * Issues pre-signed feedback tokens, one per issue and in that order. The runs need not have arrived.
  *
- * @param publicUrl where the trace platform is reached from outside, without a path: `https://traces.example`
+ * @param publicUrl public URL of the trace platform, without a path: `https://traces.example`
  */
 export async function issueFeedbackTokens(
   sql: Sql,
@@ -39,7 +39,7 @@ export async function issueFeedbackTokens(
   const rows = await insertTokens(
     sql,
     issues.map((issue) => ({
-      // randomUUID is a version 4 from the system's random source: 122 bits that nobody guesses
+      // randomUUID is a version 4 UUID from the system's random source: 122 unguessable bits
       token_id: randomUUID(),
       tenant_id: tenantId,
       run_id: issue.run_id,
@@ -58,7 +58,10 @@ export const tokenOnWire = (publicUrl: string, row: TokenRow): FeedbackToken => 
   feedback_key: row.feedback_key,
 });
 
-/** `expires_at` counts before `expires_in`; neither means three hours. @throws 422 for a moment that is over */
+/**
+ * Returns the expiry. `expires_at` takes precedence over `expires_in`; the default is three hours. @throws 422 for a
+ * time in the past
+ */
 export function expiryOf({ expires_at, expires_in }: TokenRequest, now = Date.now()): Date {
   if (expires_at) {
     const at = new Date(expires_at);

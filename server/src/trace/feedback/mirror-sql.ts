@@ -1,11 +1,11 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** A change that ClickHouse has not heard of, with the feedback as it is now; `key` is null when it is gone. */
+/** Change that is not yet in ClickHouse, with the current feedback; `key` is null if it was deleted. */
 export interface ChangeRow {
   tenant_id: string;
   feedback_id: string;
   run_id: string | null;
-  /** A bigint as text. */
+  /** Bigint as text. */
   seq: string;
   key: string | null;
   session_id: string | null;
@@ -19,7 +19,7 @@ export interface ChangeRow {
   created_at: string | null;
 }
 
-/** One snapshot of change and feedback: what is read is at least as new as `seq` says. */
+/** Reads changes and feedback in one snapshot: the feedback is at least as new as `seq`. */
 export async function selectChanges(sql: Sql, limit: number): Promise<ChangeRow[]> {
   return sql<ChangeRow[]>`
     select c.tenant_id, c.feedback_id, c.run_id, c.seq::text, f.key, f.session_id, f.trace_id, f.score, f.comment,
@@ -32,8 +32,8 @@ export async function selectChanges(sql: Sql, limit: number): Promise<ChangeRow[
 }
 
 /**
- * Forgets the changes that ClickHouse has, unless there is a newer one of the same feedback. One that a writer
- * holds gets a newer number by that; waiting for it would be the way to a deadlock.
+ * Deletes changes that are in ClickHouse, unless the same feedback has changed again. Skips rows locked by a writer,
+ * which get a newer number anyway; waiting for them could deadlock.
  */
 export async function deleteChanges(sql: Sql, changes: ChangeRow[]): Promise<void> {
   await sql`
@@ -53,8 +53,8 @@ export interface UnattachedRow {
 }
 
 /**
- * Takes feedback whose run is to be looked for, and says when to look again if it is not there: after half of the
- * feedback's age, between a second and 30 seconds, ten minutes when it is older than an hour; not after 30 days.
+ * Claims feedback whose run is still unknown, and schedules the next lookup: after half of the feedback's age, between
+ * 1 and 30 seconds; after ten minutes if it is older than an hour; never after 30 days.
  */
 export async function claimUnattached(sql: Sql, limit: number): Promise<UnattachedRow[]> {
   return sql<UnattachedRow[]>`
@@ -68,7 +68,7 @@ export async function claimUnattached(sql: Sql, limit: number): Promise<Unattach
     returning f.tenant_id, f.run_id, f.extends_retention`;
 }
 
-/** The runs are there: from now on their feedback knows where. `start_time` is in UTC, without a zone. */
+/** Attaches feedback to runs that have arrived. `start_time` is in UTC, without a zone. */
 export async function attachFeedback(
   sql: Sql,
   tenantId: string,

@@ -4,7 +4,7 @@ import { anyOf, has } from "./sql.ts";
 
 type PublicFilter = Pick<FeedbackFilter, "run" | "key" | "source" | "has_comment" | "has_score">;
 
-/** JSON text: the latest feedback on a shared trace, without who gave it. feedback_by_trace finds it. */
+/** Returns the latest feedback on a shared trace as JSON text, without its authors. Served by feedback_by_trace. */
 export async function feedbackOfTrace(
   sql: Sql,
   tenantId: string,

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** What was said of runs that are deleted, and the tokens to say more. The trigger takes it from ClickHouse too. */
+/** Deletes the feedback on deleted runs, and the tokens to give more. The trigger removes it from ClickHouse too. */
 export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, projectIds: string[]): Promise<void> {
   await sql`
     with gone as (

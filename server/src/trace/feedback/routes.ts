@@ -13,7 +13,7 @@ import * as rows from "./sql.ts";
 const shared = { tag: "Feedback", params: schema.feedbackParams } as const;
 
 const created = v1("/feedback");
-/** For those who do not want to wait for a queue; we have none. */
+/** Endpoint for clients that bypass the hosted service's queue; there is no queue here. */
 const eager = v1("/feedback/eager");
 
 export function feedbackRoutes(deps: TraceDeps): Route[] {

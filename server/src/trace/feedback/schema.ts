@@ -29,7 +29,7 @@ const valueField = z.union([z.number(), z.boolean(), z.string(), jsonObject, z.a
 const commentField = z.string().nullable();
 const correctionField = z.union([jsonObject, z.string()]).nullable();
 
-/** What is said, in each of the ways of saying it. */
+/** Content of feedback, in each of its forms. */
 export const judgement = {
   score: scoreField.default(null),
   value: valueField.default(null),
@@ -52,7 +52,7 @@ export const feedbackConfig = z
 
 export const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
 
-/** `feedbackConfig` is how the JavaScript SDK spells it (contract §4.1). */
+/** `feedbackConfig` is the JavaScript SDK's spelling (contract §4.1). */
 export const createBody = z
   .object({
     id: uuid.nullish(),
@@ -71,7 +71,7 @@ export const createBody = z
     extra: jsonObject.nullish(),
     /** Feedback moves its trace to the longer tier unless this is false (contract §1.9). */
     extend_trace_retention: z.boolean().nullish(),
-    // where the run is said to be by an agent's name instead of a project's
+    // the run's location by an agent's name instead of a project
     agent_id: notBuilt("agent_id"),
     agent_environment: notBuilt("agent_environment"),
     created_at: timestamp.nullish(),
@@ -80,7 +80,7 @@ export const createBody = z
   .refine(({ run_id, session_id }) => run_id || session_id, "run_id or session_id is required")
   .meta({ id: "FeedbackCreate" });
 
-/** What is left out stays; null empties it. */
+/** Missing fields stay unchanged; null clears a field. */
 export const patchBody = z
   .object({
     score: scoreField.optional(),
@@ -122,7 +122,7 @@ export const feedback = z
 
 export const feedbackParams = z.object({ feedback_id: uuid });
 
-/** The Python client names its own constant: `FeedbackSourceType.API`. */
+/** The Python client sends the name of its constant: `FeedbackSourceType.API`. */
 const listedSource = z
   .string()
   .transform((given) => given.replace(/^FeedbackSourceType\./, "").toLowerCase())
@@ -147,7 +147,7 @@ export const listQuery = z.object({
 
 export const readQuery = listQuery.pick({ include_user_names: true });
 
-/** Of a shared trace. Who gave it and where it lies stays unknown, so that it can't be asked for either. */
+/** Query over a shared trace. Author and project are not exposed, so they cannot be queried either. */
 export const publicListQuery = listQuery
   .pick({ run: true, key: true, source: true, has_comment: true, has_score: true, offset: true })
   .extend({

@@ -2,7 +2,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
 import type { FeedbackFilter, FeedbackPatch } from "./schema.ts";
 
-/** What an insert needs, on the table's names. Times are ISO text. */
+/** Insert parameters, by column name. Times are ISO text. */
 export interface NewFeedback {
   tenant_id: string;
   feedback_id: string;
@@ -30,7 +30,7 @@ export interface NewFeedback {
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
-/** On the wire's name, the column of `feedback f`. */
+/** Columns of `feedback f` by wire name. */
 const COLUMNS = {
   id: "f.feedback_id",
   created_at: time("f.created_at"),
@@ -54,8 +54,8 @@ const COLUMNS = {
 };
 
 /**
- * Adds feedback, or replaces what bears the same id: a client that did not hear the answer sends it again. The run
- * that it is about cannot be changed, because the copy in ClickHouse is sorted by it; such a row is left alone.
+ * Inserts feedback, or replaces feedback with the same id: clients retry when they miss the response. The run cannot be
+ * changed, because the copy in ClickHouse is sorted by it; such a row is left alone.
  *
  * @returns the ids of the rows that hold the feedback now, in no order
  */
@@ -87,7 +87,7 @@ export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]
   return made.map((row) => row.feedback_id);
 }
 
-/** feedback_by_token_parameters decides between two that click at once. */
+/** Inserts or updates feedback given by a token. feedback_by_token_parameters resolves concurrent clicks. */
 export async function upsertTokenFeedback(sql: Sql, row: NewFeedback): Promise<void> {
   await sql`
     insert into feedback (tenant_id, feedback_id, key, run_id, score, value, comment, correction, source_type,
@@ -109,7 +109,7 @@ export async function findFeedback(sql: Sql, tenantId: string, id: string): Prom
   return row?.item;
 }
 
-/** Which of these are the workspace's: nobody refers to what is another's. */
+/** Returns the comparisons that belong to the workspace; references to others are not allowed. */
 export async function findComparativeExperiments(sql: Sql, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select comparative_experiment_id as id from comparative_experiments
@@ -123,7 +123,10 @@ export const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
 export const anyOf = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
   values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;
 
-/** feedback_by_run, feedback_by_session or feedback_by_creation serve it, newest first. @returns a JSON array */
+/**
+ * Lists feedback, newest first. Served by feedback_by_run, feedback_by_session or feedback_by_creation. @returns a JSON
+ * array
+ */
 export async function listFeedback(
   sql: Sql,
   tenantId: string,
@@ -155,7 +158,7 @@ export async function listFeedback(
   return row!.items;
 }
 
-/** By run, as JSON arrays, newest first, 100 a run at most; of one comparison or all. */
+/** Returns feedback by run as JSON arrays, newest first, at most 100 per run; of one comparison or all. */
 export async function listFeedbackOfRuns(
   sql: Sql,
   tenantId: string,

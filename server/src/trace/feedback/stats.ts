@@ -1,24 +1,24 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** What is known of one key's feedback on a run or a project (contract §4.1). */
+/** Statistics of one key's feedback on a run or a project (contract §4.1). */
 export interface FeedbackStats {
   n: number;
   avg: number | null;
   stdev: number | null;
   min: number | null;
   max: number | null;
-  /** How often each text was given as the value; the 50 most frequent. */
+  /** Counts of textual values; the 50 most frequent. */
   values: Record<string, number>;
-  /** The latest five, cut at 500 characters. */
+  /** Latest five, truncated to 500 characters. */
   comments: string[];
   sources: string[];
-  /** How often the evaluator failed instead of judging. */
+  /** Number of evaluations that failed. */
   errors: number;
 }
 
 export type FeedbackStatsByKey = Record<string, FeedbackStats>;
 
-/** `runs`: of each run. `projects`: on all runs of each project. `project_level`: on the projects themselves. */
+/** `runs`: per run. `projects`: on all runs of each project. `project_level`: on the projects themselves. */
 export type FeedbackStatsUnit = "runs" | "projects" | "project_level";
 
 const UNITS = {
@@ -28,8 +28,8 @@ const UNITS = {
 } as const;
 
 /**
- * Statistics by run or project, without the ones that have no feedback. feedback_by_run or feedback_by_session
- * finds the rows: 100,000 of one project take about a quarter of a second.
+ * Returns statistics by run or project, omitting those without feedback. Served by feedback_by_run or
+ * feedback_by_session: 100,000 rows of one project take about a quarter of a second.
  */
 export async function feedbackStats(
   sql: Sql,

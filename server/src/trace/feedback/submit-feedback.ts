@@ -1,7 +1,7 @@
 /**
- * Feedback by a pre-signed token (service-interface.md §4.3; contract §4.2). The token stands for workspace, run
- * and key; what comes with it is the judgement. Links are clicked twice and opened by previews: a GET that repeats
- * the same parameters changes its feedback, anything else adds one.
+ * Feedback by a pre-signed token (service-interface.md §4.3; contract §4.2). The token identifies workspace, run and
+ * key; the request contains the judgement. Links are clicked twice and opened by previews: a GET that repeats the same
+ * parameters updates its feedback, any other request adds one.
  */
 import { createHash } from "node:crypto";
 
@@ -14,7 +14,7 @@ import { type NewFeedback, upsertTokenFeedback } from "./sql.ts";
 import type { Submission, SubmissionParameters } from "./token-schema.ts";
 import { findToken, type TokenRow } from "./token-sql.ts";
 
-/** @throws 404 for an unknown token, 410 for one that is no longer valid */
+/** Resolves a token. @throws 404 for an unknown token, 410 for an expired or revoked one */
 export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string): Promise<TokenRow> {
   const token = isUuid(given) ? await findToken(sql, given) : undefined;
   if (!token) throw notFound("This feedback link is unknown.");
@@ -24,7 +24,10 @@ export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string)
 
 const WHY = { expired: "valid for a limited time, which is over", revoked: "withdrawn" } as const;
 
-/** @param repeatable whether the same judgement once more is the same feedback */
+/**
+ * Stores a judgement.
+ * @param repeatable whether the same judgement again is the same feedback
+ */
 export async function submitFeedback(
   deps: Pick<TraceDeps, "sql" | "feedback">,
   token: TokenRow,
@@ -64,8 +67,8 @@ function digest({ score, value, comment, correction }: Omit<Submission, "metadat
 }
 
 /**
- * The judgement from a URL, where all is text: `score` is a number, `true` or `false`; `value` what it looks like;
- * `correction` JSON.
+ * Parses a judgement from URL parameters: `score` is a number, `true` or `false`; the type of `value` is inferred;
+ * `correction` is JSON.
  *
  * @throws 422
  */
@@ -88,7 +91,7 @@ function readScore(text: string): number {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** A number, a boolean and an object are taken for what they are; all else is text. */
+/** Parses numbers, booleans and objects; everything else is text. */
 function readValue(text: string): Submission["value"] {
   if (!/^(-?\d|\{|true$|false$)/.test(text)) return text;
   try {

@@ -4,7 +4,7 @@ const STYLE = `body{margin:0;min-height:100vh;display:grid;place-items:center;fo
 background:#fff;color:#1a1a1a}main{max-width:32rem;padding:2rem;text-align:center}h1{font-size:1.5rem;margin:0 0 .5rem}
 p{margin:0}@media(prefers-color-scheme:dark){body{background:#16181d;color:#f0f0f0}}`;
 
-/** For the person who followed a feedback link: what became of it. No script, nothing loaded from elsewhere. */
+/** Renders the result page of a feedback link. No scripts and no external resources. */
 export function feedbackPage(status: number, title: string, text: string, headers: Record<string, string>): Response {
   const html = `<!doctype html>
 <html lang="en">

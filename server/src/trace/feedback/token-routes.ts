@@ -77,7 +77,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       handler: ({ params, query, c }) =>
         answer(c, async () => {
           const token = await validToken(deps, params.token);
-          // who only looks whether the link leads somewhere has not judged anything
+          // checking whether the link works is not a judgement
           if (c.req.method !== "HEAD") await submitFeedback(deps, token, readParameters(query), true);
         }),
     }),
@@ -102,12 +102,12 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
   ];
 }
 
-/** For pages of any origin, and kept by no cache: neither what was recorded nor that it could not be. */
+/** Headers for all responses, successful or not: readable by pages of any origin, never cached. */
 const HEADERS = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store", Vary: "Accept" };
 
 async function answer(c: Context, work: () => Promise<void>): Promise<Response> {
   const isPerson = c.req.header("accept")?.includes("text/html") ?? false;
-  // browsers fetch links ahead on a guess; 503 tells them to come when it is meant (Sec-Purpose, HTML standard)
+  // browsers prefetch links speculatively; 503 makes them retry on a real navigation (Sec-Purpose, HTML standard)
   if (/prefetch|prerender/i.test(c.req.header("sec-purpose") ?? c.req.header("purpose") ?? "")) {
     return c.body(null, 503, HEADERS);
   }

@@ -28,18 +28,18 @@ export const token = z
 
 export const listTokensQuery = z.object({ run_id: uuid, limit: queryLimit(100), offset: queryOffset });
 
-/** Any text: what is no UUID is an unknown token like any other. */
+/** Any text: a malformed UUID is an unknown token like any other. */
 export const tokenParams = z.object({ token: z.string() });
 
 export const submitBody = z.object({ ...judgement, metadata: jsonObject.nullish() }).meta({ id: "FeedbackSubmission" });
 
-// A parameter that comes twice counts by its last: a link that was put together twice still works.
+// The last of repeated parameters counts, so that a link with duplicated parameters still works.
 const parameter = z
   .union([z.string(), z.array(z.string())])
   .optional()
   .transform((given) => (Array.isArray(given) ? given.at(-1) : given));
 
-/** Read further by `readParameters`, whose errors bear the headers of the token's answers. */
+/** Parsed further by `readParameters`, whose errors carry the headers of the token responses. */
 export const submitQuery = z.object({ score: parameter, value: parameter, comment: parameter, correction: parameter });
 
 export const acknowledgement = z.object({ message: z.string() });

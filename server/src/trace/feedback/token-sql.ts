@@ -26,7 +26,7 @@ const ROW = `token_id, tenant_id, run_id, feedback_key, feedback_config,
   to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as expires_at,
   case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end as state`;
 
-/** @returns the rows as they are kept, in the order given */
+/** @returns the stored rows, in the given order */
 export async function insertTokens(sql: Sql, tokens: NewToken[]): Promise<TokenRow[]> {
   const rows = await sql<TokenRow[]>`
     insert into feedback_tokens (token_id, tenant_id, run_id, feedback_key, feedback_config, expires_at)
@@ -38,13 +38,13 @@ export async function insertTokens(sql: Sql, tokens: NewToken[]): Promise<TokenR
   return tokens.map((token) => byId.get(token.token_id)!);
 }
 
-/** Of no workspace: the token itself is what gives the right. */
+/** Finds a token of any workspace: the token itself is the credential. */
 export async function findToken(sql: Sql, tokenId: string): Promise<TokenRow | undefined> {
   const [row] = await sql<TokenRow[]>`select ${sql.unsafe(ROW)} from feedback_tokens where token_id = ${tokenId}`;
   return row;
 }
 
-/** All that were issued for a run, oldest first, also those that are no longer valid. */
+/** Lists all tokens of a run, oldest first, including those that are no longer valid. */
 export async function listTokens(
   sql: Sql,
   tenantId: string,
@@ -56,7 +56,7 @@ export async function listTokens(
     order by created_at, feedback_key, token_id limit ${page.limit} offset ${page.offset}`;
 }
 
-/** @returns false when the workspace has no such token; revoking twice is no mistake */
+/** @returns false when the workspace has no such token; revoking twice succeeds */
 export async function revokeToken(sql: Sql, tenantId: string, tokenId: string): Promise<boolean> {
   const rows = await sql`
     update feedback_tokens set revoked_at = coalesce(revoked_at, now())
@@ -64,7 +64,7 @@ export async function revokeToken(sql: Sql, tenantId: string, tokenId: string): 
   return rows.length > 0;
 }
 
-/** Tokens that expired long ago, at most `limit` of them. @returns how many went */
+/** Deletes at most `limit` tokens that expired more than `olderThanDays` ago. @returns the count */
 export async function deleteOldTokens(sql: Sql, olderThanDays: number, limit: number): Promise<number> {
   const gone = await sql`
     delete from feedback_tokens where token_id in (

@@ -5,11 +5,11 @@ import type { Literal, Test } from "./expression.ts";
 import type { PartName } from "./fields.ts";
 
 /**
- * Conditions on the lists that a run's row holds as text (runs/pairs.ts). Equality is a search for the entry's text;
- * anything else takes the list apart, where there is a key only after a look whether it occurs.
+ * Conditions on the lists that a run's row stores as text (runs/pairs.ts). Equality is a substring search for the
+ * entry's text. Other tests split the list, with a known key only after a check that the key occurs.
  */
 
-/** Some entry of a list of pairs passes all tests. */
+/** Compiles the condition that some entry of a list of pairs passes all tests. */
 export function somePair(list: Fragment, tests: { part: PartName; test: Test }[]): Fragment {
   const text = ch`ifNull(${list}, '')`;
   const keys = tests.filter((one) => one.part === "key").map((one) => one.test);
@@ -30,7 +30,7 @@ export function somePair(list: Fragment, tests: { part: PartName; test: Test }[]
   return key === undefined ? exists : all([holds(text, `${ENTRY}${key}${VALUE}`), exists]);
 }
 
-/** Some tag passes the test. */
+/** Compiles the condition that some tag passes the test. */
 export function someTag(list: Fragment, test: Test): Fragment {
   const text = ch`ifNull(${list}, '')`;
   const tag = exactText(test);
@@ -38,7 +38,10 @@ export function someTag(list: Fragment, test: Test): Fragment {
   return someEntry(text, compileTest({ sql: raw("entry"), type: "text", nullable: false }, shortened(test)));
 }
 
-/** The list has each of these keys with this value. No value means no key: absent and null are stored alike. */
+/**
+ * Compiles the condition that the list has each of these keys with this value. A null value means that the key is
+ * absent: absent and null are stored alike.
+ */
 export function containsEntries(list: Fragment, entries: { key: string; value: unknown }[]): Fragment {
   const text = ch`ifNull(${list}, '')`;
   return all(
@@ -52,15 +55,17 @@ export function containsEntries(list: Fragment, entries: { key: string; value: u
 
 const holds = (text: Fragment, needle: string): Fragment => ch`position(${text}, ${bind("String", needle)}) > 0`;
 
-/** The text begins and ends with a separator, so the first and the last part are none of the entries. */
+/** The text begins and ends with a separator, so the first and the last part are not entries. */
 const someEntry = (text: Fragment, condition: Fragment): Fragment =>
   ch`arrayExists(entry -> ${condition}, arraySlice(splitByChar(char(30), ${text}), 2, -1))`;
 
-/** The text that must be equal, if that is all a test asks. A number may be written in several ways. */
+/**
+ * Returns the text of an equality test, else undefined. A number has several spellings, so it is not matched as text.
+ */
 const exactText = (test: Test): string | undefined =>
   test.op === "eq" && typeof test.value !== "number" ? pairText(String(test.value)) : undefined;
 
-/** Stored values are cut, so what they are compared with is too. */
+/** Truncates the operands as stored values are truncated. */
 function shortened(test: Test): Test {
   const cut = (value: Literal): Literal => (typeof value === "string" ? pairText(value) : value);
   if (test.op === "in") return { op: "in", values: test.values.map(cut) };

@@ -1,7 +1,7 @@
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { Literal, Test } from "./expression.ts";
 
-/** What a test is applied to: an expression of SQL, and how its values compare. */
+/** Operand of a test: an SQL expression, and the type its values compare as. */
 export interface Subject {
   sql: Fragment;
   type: "text" | "uuid" | "number" | "time" | "flag";
@@ -11,8 +11,8 @@ export interface Subject {
 const SYMBOL = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
 /**
- * A condition that is true or false, never null: where there is no value, only `neq` and `is_null` are true. What
- * can't be null is left bare, because ClickHouse finds the range of a sorting key only in bare comparisons.
+ * Compiles a condition that is true or false, never null: without a value, only `neq` and `is_null` are true.
+ * Non-nullable subjects stay unwrapped, because ClickHouse derives key ranges only from plain comparisons.
  */
 export function compileTest(subject: Subject, test: Test): Fragment {
   const sure = (condition: Fragment, without: "true" | "false" = "false") =>
@@ -38,7 +38,7 @@ export function compileTest(subject: Subject, test: Test): Fragment {
 function compare({ sql, type }: Subject, op: keyof typeof SYMBOL, value: Literal): Fragment {
   const symbol = raw(SYMBOL[op]);
   if (type === "text" && typeof value === "number") {
-    // text that is no number is neither equal to one nor above or below
+    // text that is not a number is neither equal to, above nor below a number
     return ch`ifNull(toFloat64OrNull(${sql}) ${symbol} ${bind("Float64", value)}, false)`;
   }
   return ch`${sql} ${symbol} ${literal(type, value)}`;

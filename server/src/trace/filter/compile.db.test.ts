@@ -1,6 +1,6 @@
 /**
- * The compiler against ClickHouse: some hundred random runs, each stored as two pieces as clients send them, and
- * for every expression the runs that ClickHouse finds beside those that the evaluator in memory finds.
+ * Compares the compiler on ClickHouse with the evaluator in memory: some hundred random runs, each stored as two pieces
+ * as clients send them, and for every expression the runs found by either.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -83,7 +83,7 @@ const runs = fc.sample(fc.tuple(...Array.from({ length: 240 }, (_, n) => sampleR
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const encode = (list: [string, string][]) => ENTRY + list.map(([k, v]) => k + VALUE + v + ENTRY).join("");
 
-/** A run's two pieces: what is known at its start, and what at its end. */
+/** Returns a run's two pieces: the data at its start, and at its end. */
 function piecesOf(run: SampleRun): RunRow[] {
   const shared = {
     tenant_id: TENANT,
@@ -260,7 +260,7 @@ test("any text is either understood, and then ClickHouse takes it, or refused wi
       if (problem === undefined) await found(filter);
       else {
         const place = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];
-        // thrown rather than expected, so that the property's own report names the filter
+        // thrown rather than expected, so that the property's report names the filter
         if (problem.status !== 400 || place === undefined || Number(place) > filter.length) throw problem;
       }
     }),

@@ -1,11 +1,11 @@
 /**
- * From an expression to one condition of ClickHouse over `runs as r`, merged (FINAL). The only way from the
- * language to SQL: queries, statistics, rules and exports all go through it.
+ * Compiles an expression to a ClickHouse condition over `runs as r`, merged (FINAL). All SQL for the language is
+ * generated here: for queries, statistics, rules and exports.
  *
  *     const condition = compileFilter(readFilter('gt(latency, "5s")'), { tenantId });
  *     ch`select r.id from runs as r final where r.tenant_id = … and ${condition}`
  *
- * Values are bound, never written. The condition is true or false for every run, never null (expression.ts).
+ * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import { RUN_LATENCY, RUN_STATUS } from "../runs/clickhouse.ts";
@@ -15,13 +15,13 @@ import type { Expression, Test } from "./expression.ts";
 import type { Field, PartName } from "./fields.ts";
 
 export interface FilterScope {
-  /** Whose feedback a condition on feedback may see. */
+  /** Tenant whose feedback the conditions may see. */
   tenantId: string;
-  /** Without them a run has the tier that it names itself. */
+  /** Default tiers. Without them only a run's own tier counts. */
   tiers?: Tiers | undefined;
 }
 
-/** What the tier of a run is that names none: the usual one, but in these projects the other. */
+/** Tier of runs without one: the usual tier, but the other tier in these projects. */
 export interface Tiers {
   usual: string;
   other: string;
@@ -52,7 +52,7 @@ export function compileFilter(expression: Expression, scope: FilterScope): Fragm
 
 const LISTS = { metadata: "r.metadata", input: "r.input_pairs", output: "r.output_pairs" } as const;
 
-/** What the fields of the language are in the table. */
+/** SQL expressions of the language's fields. */
 const COLUMNS: Record<string, string> = {
   session_id: "r.project_id",
   status: `assumeNotNull(${RUN_STATUS})`,
@@ -65,7 +65,7 @@ const COLUMNS: Record<string, string> = {
   dotted_order: "ifNull(r.dotted_order, '')",
 };
 
-/** Printed as 0 where they are unknown (contract §1.9). */
+/** Fields that count as 0 when unknown, as in responses (contract §1.9). */
 const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
 
 function compileField(field: Field, test: Test, { tiers }: FilterScope): Fragment {
@@ -99,14 +99,14 @@ const SQL_TYPE: Record<Field["type"], Subject["type"]> = {
   metadata: "text",
 };
 
-/** Everything of a run that is text. */
+/** All text columns of a run. */
 const SEARCHED = ["r.name", "r.error", "r.inputs", "r.outputs", "r.tags", "r.metadata"];
 
 const searchEverywhere = (text: string): Fragment => searchIn(SEARCHED.map(raw), text);
 
 /**
- * The text within any of these, in upper or lower case. In JSON it may be written in other ways: quotes and
- * line ends are escaped, and some clients escape all that is not ASCII.
+ * Searches the text in any of the subjects, ignoring case. JSON has other spellings: quotes and line ends are escaped,
+ * and some clients escape all non-ASCII characters.
  */
 function searchIn(subjects: Fragment[], text: string): Fragment {
   const inJson = JSON.stringify(text).slice(1, -1);
@@ -118,7 +118,7 @@ function searchIn(subjects: Fragment[], text: string): Fragment {
   return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${ways})`));
 }
 
-/** What the parts of a feedback are in the table `feedback`. */
+/** Columns of `feedback` by part. */
 const FEEDBACK_COLUMNS: Partial<Record<PartName, Subject>> = {
   id: { sql: raw("f.id"), type: "uuid", nullable: false },
   key: { sql: raw("f.key"), type: "text", nullable: false },

@@ -1,12 +1,12 @@
-/** What an expression about runs may name. docs/filter-language.md has the same table with explanations. */
+/** Names available in an expression about runs. docs/filter-language.md has the same table with explanations. */
 
 /**
- * `text` compares as text, `json` is the text of a JSON value, of which only its presence and its words can be
- * asked. `duration` is in seconds.
+ * `text` compares as text. `json` is the text of a JSON value, which supports only presence tests and searches.
+ * `duration` is in seconds.
  */
 export type FieldType = "text" | "uuid" | "number" | "time" | "duration" | "flag" | "json" | "tags" | "metadata";
 
-/** A field of one value; `nullable` when a run may have none. */
+/** Single-valued field; `nullable` when a run may have no value. */
 export interface Field {
   name: string;
   type: FieldType;
@@ -14,8 +14,8 @@ export interface Field {
 }
 
 /**
- * A field of which a run has any number, in pairs: `and(eq(metadata_key, "k"), eq(metadata_value, "v"))` speaks of
- * one pair. A feedback is such a pair with more than two parts.
+ * Part of a multi-valued field, which a run has in pairs: `and(eq(metadata_key, "k"), eq(metadata_value, "v"))` refers
+ * to one pair. A feedback is such a pair with more than two parts.
  */
 export interface Part {
   family: Family;
@@ -49,7 +49,7 @@ const RUN_FIELDS: Record<string, { type: FieldType; nullable: boolean }> = {
   end_time: field("time", "may be null"),
   first_token_time: field("time", "may be null"),
   latency: field("duration", "may be null"),
-  // unknown ones compare as 0, which is what is printed of them
+  // unknown counts compare as 0, as they are serialized
   total_tokens: field("number", "may be null"),
   prompt_tokens: field("number", "may be null"),
   completion_tokens: field("number", "may be null"),
@@ -87,7 +87,7 @@ const RUN_PARTS: Record<string, Part> = {
   feedback_created_at: part("feedback", "created_at", "time"),
 };
 
-/** The field of that name, or undefined. */
+/** Returns the field of that name, or undefined. */
 export function findField(name: string): Field | undefined {
   return Object.hasOwn(RUN_FIELDS, name) ? { name, ...RUN_FIELDS[name]! } : undefined;
 }

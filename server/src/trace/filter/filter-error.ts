@@ -1,10 +1,10 @@
 import { AppError } from "../../base/errors.ts";
 
-/** An expression that cannot be understood: 400, because the contract leaves the status open (§3.2) and it is syntax. */
+/** Invalid expression. Status 400, because the contract leaves it open (§3.2) and it is a syntax error. */
 export class FilterError extends AppError {
-  /** What is wrong, without the position. */
+  /** Cause, without the position. */
   readonly reason: string;
-  /** Index of the first character of what is wrong, from 0, in UTF-16 units. */
+  /** Index of the first offending character, from 0, in UTF-16 units. */
   readonly position: number;
 
   constructor(reason: string, position: number) {

@@ -8,7 +8,7 @@ export type Token =
   | { kind: "mark"; at: number; text: "(" | ")" | "[" | "]" | "," }
   | { kind: "end"; at: number };
 
-/** More than a person writes, and few enough ids for one statement. */
+/** Longer than hand-written filters, and few enough ids for one statement. */
 export const MAX_LENGTH = 65_536;
 
 const SPACE = /\s+/y;
@@ -16,7 +16,7 @@ const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const MARKS = "()[],";
 
-/** The words of an expression, ended by one `end`. */
+/** Tokenizes an expression; the last token is `end`. */
 export function tokenize(source: string): Token[] {
   if (source.length > MAX_LENGTH) {
     throw new FilterError(`an expression may have ${MAX_LENGTH} characters, this one has ${source.length}`, MAX_LENGTH);
@@ -65,8 +65,8 @@ export function tokenize(source: string): Token[] {
 const ESCAPES: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", "/": "/" };
 
 /**
- * A string in either kind of quotes. JSON's escapes mean what they mean in JSON; a backslash before anything
- * else stays, so that `like(name, "100\%")` needs no doubling.
+ * Reads a string in either kind of quotes. JSON escapes work as in JSON; a backslash before any other character stays,
+ * so that `like(name, "100\%")` needs no doubling.
  */
 function readString(source: string, start: number): { text: string; end: number } {
   const quote = source[start]!;
@@ -94,5 +94,5 @@ function readString(source: string, start: number): { text: string; end: number 
   }
 }
 
-/** What is stored holds neither null characters nor halves of surrogate pairs (base/http/json-body.ts). */
+/** Removes null characters and lone surrogates, which stored text never contains (base/http/json-body.ts). */
 const cleaned = (text: string): string => cleanStrings(text) as string;

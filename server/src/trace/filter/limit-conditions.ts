@@ -2,12 +2,12 @@ import { unprocessable } from "../../base/errors.ts";
 import type { Expression } from "./expression.ts";
 
 /**
- * Of all expressions of a request together. Each one costs a pass over the runs' texts or a query of its own over
- * feedback: some hundred took ten seconds and more. A list in `in` is one condition, however long.
+ * Limit over all expressions of a request. Each condition costs a pass over the runs' texts or a query over feedback:
+ * some hundred took ten seconds and more. A list in `in` is one condition, however long.
  */
 export const MAX_CONDITIONS = 100;
 
-/** @throws 422 when a request asks more than one may */
+/** Counts the conditions of a request. @throws 422 when there are more than allowed */
 export function limitConditions(expressions: readonly (Expression | undefined)[]): void {
   const count = expressions.reduce((sum, one) => sum + (one === undefined ? 0 : conditionsOf(one)), 0);
   if (count <= MAX_CONDITIONS) return;

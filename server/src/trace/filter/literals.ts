@@ -1,17 +1,17 @@
 import { isUuid } from "../../base/ids.ts";
 
-/** UTC `YYYY-MM-DD hh:mm:ss.ffffff`, which sorts as time does. */
+/** UTC `YYYY-MM-DD hh:mm:ss.ffffff`, which sorts chronologically. */
 export type MicroTime = string;
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** What DateTime64 holds. */
+/** Range of DateTime64. */
 const FIRST_MS = Date.UTC(1900, 0, 1);
 const LAST_MS = Date.UTC(2299, 0, 1);
 
 /**
- * A time as ISO 8601 text, with or without an offset (without one it is UTC), or in milliseconds since 1970
- * (contract §0.5). Digits beyond microseconds are cut off. Undefined when it is none.
+ * Parses ISO 8601 text, with or without an offset (then UTC), or milliseconds since 1970 (contract §0.5). Truncates to
+ * microseconds. Returns undefined for an invalid time.
  */
 export function parseTime(value: string | number): MicroTime | undefined {
   if (typeof value === "number") return print(Math.floor(value), Math.floor((value - Math.floor(value)) * 1000));
@@ -28,7 +28,7 @@ export function parseTime(value: string | number): MicroTime | undefined {
   ];
   const ms = Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3], parts[4], parts[5]);
   const date = new Date(ms);
-  // Date.UTC carries the 31st of February over into March
+  // Date.UTC turns 31 February into a day in March
   if (date.getUTCMonth() !== parts[1] - 1 || parts[3] > 23 || parts[4] > 59 || parts[5] > 59) return undefined;
   const micros = Number(fraction.padEnd(6, "0").slice(0, 6));
   return print(ms - offsetMs(offset) + Math.floor(micros / 1000), micros % 1000);
@@ -48,20 +48,20 @@ function print(ms: number, microsBelow: number): MicroTime | undefined {
 
 const SECONDS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Seconds of `2.5`, `"2.5"`, `"2.5s"`, `"250ms"`, `"3m"`, `"1h"`, `"1d"`. Undefined when it is none of these. */
+/** Parses `2.5`, `"2.5"`, `"2.5s"`, `"250ms"`, `"3m"`, `"1h"` or `"1d"` to seconds; undefined if invalid. */
 export function parseDuration(value: string | number): number | undefined {
   if (typeof value === "number") return value;
   const match = /^(-?\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/i.exec(value.trim());
   return match ? Number(match[1]) * SECONDS[(match[2] ?? "s").toLowerCase()]! : undefined;
 }
 
-/** In lower case with dashes; those may be missing (contract §1.2). */
+/** Normalizes to lower case with dashes, which the input may lack (contract §1.2). */
 export function parseUuid(value: string): string | undefined {
   const dashed = value.replace(/^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, "$1-$2-$3-$4-$5");
   return isUuid(dashed) ? dashed.toLowerCase() : undefined;
 }
 
-/** A number, or text that is one. */
+/** Parses a number or numeric text. */
 export function parseNumber(value: string | number): number | undefined {
   if (typeof value === "number") return value;
   const number = value.trim() === "" ? Number.NaN : Number(value);

@@ -1,7 +1,7 @@
 import type { Expression, Test } from "./expression.ts";
 import type { Family, PartName } from "./fields.ts";
 
-/** A condition on one part of a pair, such as `eq(metadata_key, "k")`. */
+/** Condition on one part of a pair, such as `eq(metadata_key, "k")`. */
 export interface PairCondition {
   family: Family;
   part: PartName;
@@ -9,7 +9,7 @@ export interface PairCondition {
 }
 
 /**
- * What conditions on parts of pairs mean together when they stand side by side in one `and` (contract §3.2):
+ * Combines the conditions on parts of pairs within one `and` (contract §3.2):
  *
  * | conditions | meaning |
  * |---|---|
@@ -18,9 +18,9 @@ export interface PairCondition {
  * | `neq(key, k)`, `neq(value, v)` | no pair has the key, and no pair has the value |
  * | `neq(key, k)`, `eq(value, v)` | no pair has the key, but some pair has the value |
  *
- * So an excluded key is a condition of its own, all the rest speaks of one pair, and an excluded value speaks of
- * that pair only where a key names it. A second key begins a second pair, where a strict reading would ask one
- * pair to have two keys, which nothing passes.
+ * So an excluded key is a separate condition, and all other conditions refer to one pair. An excluded value refers to
+ * that pair only if a key names it. A second key begins a second pair; read strictly, a single pair would need two
+ * keys, which no run passes.
  */
 export function pairUp(conditions: PairCondition[]): Expression[] {
   const families = [...new Set(conditions.map((one) => one.family))];

@@ -1,5 +1,5 @@
 /**
- * From text to calls, without knowing yet what they mean. The grammar, which docs/filter-language.md explains:
+ * Parses text to calls, without interpreting them. The grammar, explained in docs/filter-language.md:
  *
  *     expression := NAME "(" [ argument { "," argument } [ "," ] ] ")"
  *     argument   := expression | NAME | value
@@ -10,7 +10,7 @@ import { type Token, tokenize } from "./lexer.ts";
 
 export type Scalar = string | number | boolean | null;
 
-/** `at` is where it begins in the text. */
+/** `at` is its offset in the text. */
 export interface Call {
   kind: "call";
   at: number;
@@ -34,7 +34,7 @@ export interface List {
 }
 export type Argument = Call | Name | Value | List;
 
-/** Calls within calls; each level costs a frame here and a bracket in the statement. */
+/** Nesting depth of calls; each level costs a stack frame here and a bracket in the statement. */
 export const MAX_DEPTH = 50;
 /** Calls in one expression. */
 export const MAX_CALLS = 1000;
@@ -122,7 +122,7 @@ class Parser {
       if (items.length > 0 && !this.#skip(",")) {
         throw new FilterError(`expected "," or "${close}", found ${shown(token)}`, token.at);
       }
-      // a comma before the end is let pass
+      // a trailing comma is accepted
       if (items.length > 0 && this.#skip(close)) break;
       items.push(item());
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FilterError } from "./filter-error.ts";
 import { readFilter } from "./read-filter.ts";
 
-/** The expression in short: fields by name, pairs as `some metadata(key eq k)`. */
+/** Formats the expression in short form: fields by name, pairs as `some metadata(key eq k)`. */
 function brief(source: string): string {
   const show = (e: ReturnType<typeof readFilter>): string => {
     const test = (t: object): string => {
@@ -77,7 +77,7 @@ describe("conditions on pairs, side by side", () => {
       "and(neq(metadata_key,'k'),eq(metadata_value,'v'))",
       'and(not some metadata(key eq "k"), some metadata(value eq "v"))',
     ],
-    // and what follows from them
+    // and their consequences
     ["neq(metadata_key,'k')", 'not some metadata(key eq "k")'],
     ["not(eq(metadata_key,'k'))", 'not some metadata(key eq "k")'],
     ["or(eq(metadata_key,'k'),eq(metadata_value,'v'))", 'or(some metadata(key eq "k"), some metadata(value eq "v"))'],

@@ -5,7 +5,7 @@ import { pairUp, type PairCondition } from "./pair-up.ts";
 import { type Argument, type Call, parse } from "./parser.ts";
 import { searched, testOf, textOf } from "./read-test.ts";
 
-/** Reads a filter expression. Throws FilterError (400) that says where it is wrong. */
+/** Parses a filter expression. Throws FilterError (400) with the position of the error. */
 export function readFilter(source: string): Expression {
   return conjunction([parse(source)]);
 }
@@ -13,7 +13,7 @@ export function readFilter(source: string): Expression {
 const LOGICAL = ["and", "or", "not"];
 const CONDITIONS = ["eq", "neq", "gt", "gte", "lt", "lte", "in", "has", "exists", "search", "like"];
 
-/** Conditions on parts of pairs that stand side by side speak of the same pair; see pair-up.ts. */
+/** Combines calls. Adjacent conditions on parts of pairs refer to the same pair; see pair-up.ts. */
 function conjunction(calls: Call[]): Expression {
   const items: Expression[] = [];
   const pairs: PairCondition[] = [];
@@ -72,7 +72,7 @@ function onField(call: Call, subject: Argument): Expression | PairCondition {
   return { kind: "field", field, test: testOf(call, name, { type: field.type, nullable: field.nullable }) };
 }
 
-/** Only the first in order is known, and it is the root (contract §3.1). */
+/** Handles execution_order, of which only 1, the root, is supported (contract §3.1). */
 function executionOrder(call: Call): Expression {
   const value = call.args[1];
   if ((call.name !== "eq" && call.name !== "neq") || value?.kind !== "value" || value.value !== 1) {
@@ -85,7 +85,7 @@ function onTags(call: Call): Expression {
   const { name } = call;
   const tag = { name: "tags", type: "text", nullable: false } as const;
   if (name === "has" || name === "eq") return { kind: "some_tag", test: testOf({ ...call, name: "eq" }, "tags", tag) };
-  // no tag is it, rather than some tag is another
+  // "no tag equals", rather than "some tag differs"
   if (name === "neq") return { kind: "not", item: onTags({ ...call, name: "eq" }) };
   if (name === "in" || name === "like" || name === "search")
     return { kind: "some_tag", test: testOf(call, "tags", tag) };

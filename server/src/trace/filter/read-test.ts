@@ -4,7 +4,7 @@ import { FilterError } from "./filter-error.ts";
 import { parseDuration, parseNumber, parseTime, parseUuid } from "./literals.ts";
 import type { Argument, Call } from "./parser.ts";
 
-/** What a field can be compared as. Tags and metadata as a whole have functions of their own. */
+/** Types that a field can be compared as. Tags and metadata as a whole have separate functions. */
 type ScalarType = Exclude<FieldType, "json" | "tags" | "metadata">;
 
 interface Asked {
@@ -14,7 +14,7 @@ interface Asked {
 
 type Op = "eq" | "neq" | "gt" | "gte" | "lt" | "lte";
 
-/** What is asked of a field by a call such as `gt(latency, 5)`. */
+/** Interprets a call such as `gt(latency, 5)` as a test of a field. */
 export function testOf(call: Call, name: string, type: Asked): Test {
   const value = call.args[1]!;
   const { name: op } = call;
@@ -47,7 +47,7 @@ function comparison(op: Op, value: Argument, name: string, type: Asked): Test {
   return { op, value: literal(name, type.type, value) };
 }
 
-/** The value in the form of the field's type. */
+/** Converts the value to the field's type. */
 function literal(name: string, type: ScalarType, given: Argument): Literal {
   if (given.kind !== "value") {
     throw new FilterError(
@@ -100,7 +100,7 @@ export function searched(call: Call, given: Argument | undefined): string {
 
 function likePattern(call: Call, given: Argument): string {
   const pattern = textOf(call, given);
-  // an odd number of backslashes leaves the last without a character to escape
+  // an odd number of backslashes leaves the last one nothing to escape
   if (/\\*$/.exec(pattern)![0].length % 2 === 1) {
     throw new FilterError("a pattern cannot end with a single backslash", given.at);
   }

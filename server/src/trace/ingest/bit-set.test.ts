@@ -6,7 +6,7 @@ import { BitSet } from "./bit-set.ts";
 test("what was added is found, and hardly anything else", () => {
   const set = new BitSet();
   const ids = Array.from({ length: 100_000 }, (_, i) => (i % 2 ? uuid7() : crypto.randomUUID()));
-  // as OpenTelemetry's come
+  // ids derived from OpenTelemetry's span ids
   const spans = Array.from({ length: 1000 }, () => `00000000-0000-0000-${crypto.randomUUID().slice(19)}`);
   for (const id of [...ids, ...spans]) set.add(id);
   expect([...ids, ...spans].every((id) => set.has(id))).toBe(true);

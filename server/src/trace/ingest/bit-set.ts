@@ -2,8 +2,8 @@ const BITS = 1 << 24;
 const HASHES = 4;
 
 /**
- * A set of ids that forgets which they are (a Bloom filter): 2 MiB, which the system gives out only as they are
- * touched. Of ids that are not in it one in a hundred seems to be when it holds 2 million.
+ * Bloom filter for ids: 2 MiB, allocated by the system only as it is touched. With 2 million ids its false positive
+ * rate is 1 %.
  */
 export class BitSet {
   readonly #words = new Uint32Array(BITS / 32);
@@ -26,7 +26,7 @@ export class BitSet {
   }
 }
 
-/** The last 14 digits of a UUID are random in all versions that are sent (4, 7, and OpenTelemetry's span ids). */
+/** The last 14 digits of a UUID are random in all versions that clients send (4, 7, and OpenTelemetry's span ids). */
 const hash = (id: string): [number, number] => [
   Number.parseInt(id.slice(29, 36), 16),
   Number.parseInt(id.slice(21, 23) + id.slice(24, 29), 16) | 1,

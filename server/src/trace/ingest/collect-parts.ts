@@ -4,17 +4,18 @@ import { readSingle } from "./read-messages.ts";
 import type { Part } from "./read-multipart.ts";
 import { RAW_FIELDS, type RawField, type RunMessage } from "./run-piece.ts";
 
-/** What a multipart request holds, put together from its parts (contract §1.5). */
+/** Content of a multipart request, assembled from its parts (contract §1.5). */
 export interface Collected {
   messages: RunMessage[];
   attachments: { runId: string; name: string; type: string; content: Buffer }[];
-  /** JSON text, one a feedback. */
+  /** JSON text, one per feedback. */
   feedback: string[];
 }
 
 /**
- * Parts of several runs may be mixed, and a field may come before its run; creates are put before updates.
- * @throws 422 for a part whose name says nothing, 400 for a run's object that isn't JSON
+ * Assembles parts. Parts of several runs may be interleaved, and a field may precede its run; creates are moved before
+ * updates.
+ * @throws 422 for a part with an invalid name, 400 for a run whose object is not JSON
  */
 export function collectParts(parts: readonly Part[]): Collected {
   const collected: Collected = { messages: [], attachments: [], feedback: [] };
@@ -58,7 +59,7 @@ function addRunPart(
   if (rest.length === 0) {
     const { run, raw } = readSingle(text, kind, id);
     entry.message.run = run;
-    // a part of its own says more than what stands in line
+    // a separate part takes precedence over an inline field
     entry.message.raw = { ...raw, ...entry.message.raw };
     entry.complete = true;
     return;

@@ -8,9 +8,9 @@ import type { Resolved } from "./resolve-runs.ts";
 import { factsOf } from "./run-piece.ts";
 
 /**
- * The row of a piece whose `extra` is merged and whose place is known. Notes what an update sets.
+ * Builds the row of a piece whose `extra` is merged and whose place is known. Records which fields an update sets.
  *
- * One literal of all columns, because rows that get their properties one by one are slow to make and to print.
+ * A single literal with all columns, because rows built property by property are slow to create and to serialize.
  */
 export async function composeRow(
   prices: ModelPrices,

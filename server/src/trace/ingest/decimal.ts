@@ -1,10 +1,10 @@
-/** Exact decimals with 18 digits after the point, as `Decimal(38, 18)` holds them, in units of 10^-18. */
+/** Exact decimals with 18 digits after the point, like `Decimal(38, 18)`, in units of 10^-18. */
 const SCALE = 18;
 const LIMIT = 10n ** 38n;
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
 
-/** Undefined when it is no number, or more than fits. Digits beyond the eighteenth are cut off. */
+/** Returns undefined for a non-number or a value out of range. Truncates after 18 decimal places. */
 export function parseDecimal(value: unknown): bigint | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const parts = NUMBER.exec(String(value).trim());
@@ -19,7 +19,7 @@ export function parseDecimal(value: unknown): bigint | undefined {
   return sign === "-" ? -scaled : scaled;
 }
 
-/** Without trailing zeros: `0.000001`, `12`, `-3.5`. */
+/** Formats without trailing zeros: `0.000001`, `12`, `-3.5`. */
 export function printDecimal(value: bigint): string {
   const digits = (value < 0n ? -value : value).toString().padStart(SCALE + 1, "0");
   const fraction = digits.slice(-SCALE).replace(/0+$/, "");

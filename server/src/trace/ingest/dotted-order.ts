@@ -1,14 +1,14 @@
 import { AppError } from "../../base/errors.ts";
 
 /**
- * Where a run stands in its trace: a segment for each run from the root down to it, joined by dots, each
+ * Position of a run in its trace: a segment for each run from the root down to it, joined by dots, each
  * `YYYYMMDDTHHMMSSffffffZ` and the run's id (contract §1.8).
  */
 export interface Place {
   trace_id: string;
   /** Undefined for a root. */
   parent_run_id: string | undefined;
-  /** Of the run itself, as `YYYY-MM-DD hh:mm:ss.ffffff`. */
+  /** Start of the run itself, as `YYYY-MM-DD hh:mm:ss.ffffff`. */
   start_time: string;
 }
 
@@ -16,7 +16,7 @@ const SEGMENT =
   /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{6})Z([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 const MAX_SEGMENTS = 1000;
 
-/** @throws 400 in the words that SDKs' users know */
+/** Parses and validates a dotted order. @throws 400 with the wording that users of the SDKs know */
 export function readDottedOrder(text: string, id: string): Place {
   const segments = text.split(".");
   if (segments.length > MAX_SEGMENTS) throw invalid(`more than ${MAX_SEGMENTS} levels`);
@@ -45,6 +45,6 @@ export function readDottedOrder(text: string, id: string): Place {
 
 const invalid = (why: string) => new AppError(400, `invalid 'dotted_order': ${why}`);
 
-/** @param startTime `YYYY-MM-DD hh:mm:ss.ffffff` */
+/** Formats a segment. @param startTime `YYYY-MM-DD hh:mm:ss.ffffff` */
 export const segmentOf = (startTime: string, id: string): string =>
   `${startTime.replace(/[-:.]/g, "").replace(" ", "T")}Z${id}`;

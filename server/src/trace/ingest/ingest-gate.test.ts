@@ -21,7 +21,7 @@ test("what doesn't fit waits until there is room, in its turn", async () => {
     return { lock, done };
   });
   await sleep(10);
-  // the fourth would fit, but is behind the third
+  // the fourth would fit, but queues behind the third
   expect(order).toEqual([0, 1]);
   locks[0]!.lock.resolve();
   await sleep(10);
@@ -35,7 +35,7 @@ test("one request alone may be larger than the budget, twice it never", async ()
   await gate.admit(request(5 * MIB), async (held) => held.use(1.5 * MIB));
   const tooMuch = gate.admit(request(5 * MIB), async (held) => held.use(2.5 * MIB));
   await expect(tooMuch).rejects.toMatchObject({ status: 429, headers: { "Retry-After": "2" } });
-  // nothing of it is left
+  // its reservation was released
   await gate.admit(request(MIB), async (held) => held.use(2 * MIB));
 });
 

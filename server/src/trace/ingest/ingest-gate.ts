@@ -3,19 +3,19 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { AppError } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 
-/** What a request of unknown size is taken for until it has been read. */
+/** Assumed size of a request of unknown length until it has been read. */
 const ASSUMED_BYTES = 1024 * 1024;
-/** How much larger a compressed body is taken to become. */
+/** Assumed expansion of a compressed body. */
 const ASSUMED_RATIO = 6;
 const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Bounds the memory that bodies under way take, from the first byte to the durable row. A request reserves what
- * it is likely to need before its body is read; when that doesn't fit it waits unread, so that its sender is held
- * up by the socket; when it has waited too long, or too many wait, it is refused with 429. Tenants take turns, and one
- * of several has half of the budget. Bodies that turn out larger than thought may go up to twice the budget in all,
- * then they are refused too. Nothing of a refused request was acknowledged.
+ * Bounds the memory of request bodies in progress, from the first byte to the durable row. A request reserves its
+ * expected need before its body is read. If that does not fit, it waits unread, so that the socket applies
+ * back-pressure; after too long a wait, or with too many waiting, it is rejected with 429. Tenants take turns, and one
+ * of several gets at most half of the budget. Bodies larger than expected may use up to twice the budget in total, then
+ * they are rejected too. No data of a rejected request was acknowledged.
  */
 export class IngestGate {
   readonly #budget: number;
@@ -44,14 +44,14 @@ export class IngestGate {
     });
   }
 
-  /** Runs `work` with a reservation that it may enlarge. */
+  /** Runs `work` with a reservation, which it may enlarge. */
   async admit<T>(
     request: { length: number | undefined; compressed: boolean },
     work: (held: Held) => Promise<T>,
     tenantId = "",
   ): Promise<T> {
     const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
-    // no request alone keeps all others out: what has not come yet is a guess
+    // the size is a guess, so a single request may not exclude all others
     const bytes = Math.min(guess, this.#budget / 2);
     const place = await this.#places.enter(tenantId, bytes);
     const held = new Held(bytes, (more) => {
@@ -74,10 +74,10 @@ export class IngestGate {
   }
 }
 
-/** What one request holds of the budget. */
+/** Reservation of one request. */
 export class Held {
   bytes: number;
-  /** Whether others wait for room. */
+  /** Whether other requests are waiting for room. */
   isWanted: () => boolean = () => false;
   readonly #more: (bytes: number) => void;
   #used = 0;
@@ -87,7 +87,7 @@ export class Held {
     this.#more = more;
   }
 
-  /** Tells of bytes that are now in memory. @throws 429 when the budget doesn't allow them */
+  /** Accounts for bytes now in memory. @throws 429 when the budget does not allow them */
   use(bytes: number): void {
     this.#used += bytes;
     if (this.#used <= this.bytes) return;

@@ -16,10 +16,10 @@ import { fromMicros } from "./times.ts";
 export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback">;
 
 /**
- * Stores what a request holds. Resolves when all of it is durable.
+ * Stores the content of a request. Resolves when all of it is durable.
  *
- * What can't be stored harms nothing else of the request: the rest is stored, and the answer names what was not.
- * @throws 400 and 422 for runs that are no runs, 503 when the stores can't be reached
+ * Invalid items do not affect the others: the rest is stored, and the error names the failed items.
+ * @throws 400 and 422 for invalid runs, 503 when the stores are unavailable
  */
 export async function ingestRuns(deps: IngestDeps, principal: Principal, collected: Collected): Promise<void> {
   const { messages, attachments, feedback } = collected;
@@ -44,7 +44,7 @@ export async function ingestRuns(deps: IngestDeps, principal: Principal, collect
   if (problems.length > 0) throw refusal(problems, messages.length + feedback.length);
 }
 
-/** Of single runs: an id that the server gave is worth telling. */
+/** Wraps runs of requests without attachments and feedback. */
 export const onlyRuns = (messages: RunMessage[]): Collected => ({ messages, attachments: [], feedback: [] });
 
 async function checkProject({ projects }: IngestDeps, tenantId: string, piece: RunPiece): Promise<void> {
@@ -52,7 +52,7 @@ async function checkProject({ projects }: IngestDeps, tenantId: string, piece: R
   throw unprocessable(`session_id: there is no project ${piece.project_id}`);
 }
 
-/** Contents go to the blob store before the rows that name them. */
+/** Writes attachment contents to the blob store, before the rows that name them. */
 async function attach(
   { blobs }: IngestDeps,
   tenantId: string,
@@ -74,7 +74,7 @@ async function attach(
   }
 }
 
-/** All at once, and when that is refused one by one. @returns why some were not stored */
+/** Stores all feedback at once or, if that is rejected, one by one. @returns the errors of those not stored */
 async function takeFeedback(deps: IngestDeps, principal: Principal, texts: readonly string[]): Promise<AppError[]> {
   const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
   const problems: AppError[] = [];
@@ -112,7 +112,7 @@ function readFeedback(text: string): FeedbackCreate {
 
 function ownError(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
-  // zod's, whose message is worth passing on; everything else is not the request's fault
+  // validation errors are reported to the client; all others are not the request's fault
   if (error instanceof ZodError) return unprocessable(describeIssues(error));
   throw error;
 }

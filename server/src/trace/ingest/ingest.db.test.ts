@@ -187,7 +187,7 @@ test("traces and places are derived where they are absent, whatever the order of
     ) as Json[];
     for (const run of renamed) {
       expect((await call("POST", "/runs", run)).status).toBe(202);
-      // at once, wherever it stands for now
+      // readable at once, at an assumed place
       expect((await stored(run["id"] as string))?.["dotted_order"]).toContain(run["id"]);
     }
     const [r, c, g] = [root, child, grandchild].map((id) => ids.get(id)!) as [string, string, string];

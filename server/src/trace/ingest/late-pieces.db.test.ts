@@ -12,7 +12,7 @@ import { RunWriter } from "./run-writer.ts";
 
 const { call, platform, clickhouse, sql } = await testTracePlatform();
 
-/** The same stores behind a process that remembers nothing. */
+/** Runs `work` against the same stores through a process without cached runs. */
 async function afterRestart<T>(work: (call: typeof callAgain) => Promise<T>): Promise<T> {
   const writer = new RunWriter({ ...platform.deps, registry: new Registry() });
   writer.start();
@@ -63,7 +63,7 @@ const updated = {
 
 test("a create that comes after its update does not take it back, also after a restart", async () => {
   const [first, again, merged] = [uuid7(), crypto.randomUUID(), uuid7()];
-  // the update begins the run, or the create is sent again
+  // the update creates the run, or the create is repeated
   await send(call, { patch: [update(first)] });
   await send(call, { post: [create(again)] });
   await send(call, { patch: [update(again)] });
@@ -90,7 +90,7 @@ test("an update that one process stored long ago is found by its bits alone", as
   const id = uuid7();
   await send(call, { post: [create(id)] });
   await send(call, { patch: [update(id)] });
-  // as if 50,000 runs had come since
+  // as if 50,000 other runs had arrived since
   await platform.deps.writer.forget({ traces: [uuid7()] });
   await send(call, { post: [create(id)] });
   expect(await read(id)).toMatchObject(updated);

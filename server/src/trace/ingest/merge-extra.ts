@@ -6,9 +6,9 @@ import { factsOf } from "./run-piece.ts";
 type Json = Record<string, unknown>;
 
 /**
- * An `extra` is merged with the one before: key by key, and its metadata key by key (contract §1.7). Storage keeps
- * the last text, so a text that lacks keys of the one before is completed here. The SDKs send all keys each time,
- * which is seen by comparing key sets; only otherwise the stored text is read.
+ * Merges each `extra` with the previous one: by key, and its metadata by key (contract §1.7). Storage keeps the last
+ * text, so a text that lacks earlier keys is completed here. The SDKs send all keys every time, which comparing key
+ * sets shows; the stored text is read only if keys are missing.
  */
 export async function mergeExtras(
   { clickhouse, memory }: { clickhouse: ClickHouse; memory: RunMemory },
@@ -20,7 +20,7 @@ export async function mergeExtras(
     tenantId,
     resolved.filter((one) => needsStored(one, memory)),
   );
-  // of pieces of one run in one group the later ones see what the earlier have made
+  // later pieces of a run see the results of earlier ones in the same group
   const made = new Map<string, Json>();
   for (const { piece, run } of resolved) {
     const before = made.get(piece.id) ?? stored.get(piece.id);
@@ -34,7 +34,7 @@ export async function mergeExtras(
     if (before) piece.extra = late ? merge(piece.extra, before) : merge(before, piece.extra);
     if (before) piece.fields.extra = JSON.stringify(piece.extra);
     if (late && !before) {
-      // what has been updated has every key of this
+      // the updated `extra` already has every key of this one
       delete piece.extra;
       delete piece.fields.extra;
       continue;
@@ -57,7 +57,7 @@ function needsStored({ piece, run, isNew }: Resolved, memory: RunMemory): boolea
   return late ? !covers(run.shape, shape) : !covers(shape, run.shape);
 }
 
-/** The extras of runs as they are stored, merged. The key's three columns bound what is read. */
+/** Reads the stored, merged extras of runs. The key's three columns bound the read. */
 async function readStored(clickhouse: ClickHouse, tenantId: string, needed: Resolved[]): Promise<Map<string, Json>> {
   if (needed.length === 0) return new Map();
   const rows = await clickhouse.rows<{ id: string; extra: string | null }>({
@@ -75,7 +75,7 @@ async function readStored(clickhouse: ClickHouse, tenantId: string, needed: Reso
   return new Map(rows.map(({ id, extra }) => [id, extra === null ? {} : (JSON.parse(extra) as Json)]));
 }
 
-/** `b` wins. */
+/** Merges; `b` wins. */
 function merge(a: Json, b: Json): Json {
   const merged = { ...a, ...b };
   const metadata = { ...factsOf(a).metadata, ...factsOf(b).metadata };

@@ -1,4 +1,4 @@
-/** What comes along with runs, and what of a request is refused. */
+/** Attachments and feedback sent with runs, and rejected parts of a request. */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
@@ -38,7 +38,7 @@ test("much feedback in a request waits once, and what is none of it harms no oth
     return performance.now() - began;
   };
   const one = Math.min(await timed(good.splice(0, 1)), await timed(good.splice(0, 1)), await timed(good.splice(0, 1)));
-  // one after the other each would wait for the copy that filters read
+  // stored one by one, each would wait for the copy that filters read
   expect(await timed(good)).toBeLessThan(30 * one + 1000);
   const session_id = uuid7();
   const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];

@@ -3,7 +3,7 @@ import { findRunKeys } from "../runs/clickhouse.ts";
 import { segmentOf } from "./dotted-order.ts";
 import type { Resolved } from "./resolve-runs.ts";
 
-/** Of a dotted order that takes children: a thousand levels. */
+/** Longest dotted order that may have children: a thousand levels. */
 const MAX_LENGTH = 60_000;
 
 export interface ParentPlace {
@@ -12,8 +12,8 @@ export interface ParentPlace {
 }
 
 /**
- * The places of runs by id, from their rows.
- * @returns only those that are known and have one
+ * Reads the places of runs by id from their rows.
+ * @returns only those that are known and have a place
  */
 export async function findPlaces(
   clickhouse: ClickHouse,
@@ -41,10 +41,10 @@ export async function findPlaces(
 }
 
 /**
- * Gives each new run its place in its trace (contract §1.2): that of a root is its own segment, that of a child
- * follows its parent's. A child whose parent hasn't come is placed below a parent of its own start, so that it can
- * be read at once.
- * @returns those children: their place is to be set right when the parent comes
+ * Computes the place of each new run in its trace (contract §1.2): a root's is its own segment, a child's follows its
+ * parent's. A child whose parent has not arrived is placed below an assumed parent with the child's start time, so that
+ * it can be read at once.
+ * @returns those children; their place is corrected when the parent arrives
  */
 export async function placeRuns(
   clickhouse: ClickHouse,
@@ -82,7 +82,7 @@ export async function placeRuns(
       }
     }
   };
-  // from the places that are known downwards; then below parents that nobody knows; cycles, which are nonsense, last
+  // first below known places, then below unknown parents, and cycles, which are invalid, last
   for (const parentId of [...byParent.keys()]) {
     const parent = inGroup.get(parentId) ?? stored.get(parentId);
     if (parent) descend(parentId, parent, false);

@@ -2,18 +2,21 @@ import { wellFormed } from "../../base/well-formed.ts";
 
 /** Characters of a preview. */
 const LENGTH = 250;
-/** What is looked into for a preview: deeper, and longer, costs more than a line in a list is worth. */
+/** Search depth. Deeper and longer searches cost more than a preview is worth. */
 const MAX_DEPTH = 6;
 
 const TEXT_KEYS = ["content", "text", "output", "input", "answer", "question", "query", "result", "value", "kwargs"];
 const LIST_KEYS = ["messages", "generations", "choices", "output", "documents"];
 
-/** One line of plain text for lists: the last message or the one text where there is one, else the JSON's beginning. */
+/**
+ * Returns one line of plain text for lists: the last message or the single text if there is one, else the start of the
+ * JSON.
+ */
 export function previewOf(value: unknown, raw: string): string {
   const found = findText(value, 0) ?? raw;
   const text = found.length > 2 * LENGTH ? found.slice(0, 2 * LENGTH) : found;
   const line = text.replace(/\s\s+|[^\S ]/g, " ").trim();
-  // three dots, not an ellipsis: one character beyond Latin-1 makes the text of all rows twice as large
+  // three dots, not an ellipsis: a character beyond Latin-1 doubles the memory of the text of all rows
   return wellFormed(line.length > LENGTH ? `${line.slice(0, LENGTH - 3)}...` : line);
 }
 
@@ -21,7 +24,7 @@ function findText(value: unknown, depth: number): string | undefined {
   if (typeof value === "string") return value.trim() === "" ? undefined : value;
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) {
-    // the last message; of a message's parts the first text
+    // the last message; within a message's parts the first text
     for (const one of isParts(value) ? value : value.slice(-3).reverse()) {
       const text = findText(one, depth + 1);
       if (text !== undefined) return text;

@@ -1,7 +1,7 @@
 /**
- * The text of an object's values, as they were written: `{"a": 1.0}` gives `a → "1.0"`. What is stored unparsed
- * is cut out by this rather than printed again, so that numbers beyond a double's precision, and the difference
- * between 1 and 1.0, survive. The text must be valid JSON (it has been parsed before) with an object at `from`.
+ * Returns the source text of an object's values: `{"a": 1.0}` gives `a → "1.0"`. Fields stored unparsed are sliced
+ * rather than serialized again, so that numbers beyond a double's precision, and the difference between 1 and 1.0,
+ * survive. The text must be valid JSON (already parsed once) with an object at `from`.
  */
 export function rawFields(text: string, from = 0): Map<string, Span> {
   const fields = new Map<string, Span>();
@@ -19,7 +19,7 @@ export function rawFields(text: string, from = 0): Map<string, Span> {
   }
 }
 
-/** The elements of the array that begins at `from`. */
+/** Returns the elements of the array that begins at `from`. */
 export function rawElements(text: string, from: number): Span[] {
   const elements: Span[] = [];
   let at = skipSpace(text, from) + 1;
@@ -49,7 +49,7 @@ const BACKSLASH = 92;
 
 function skipString(text: string, from: number): number {
   for (let at = from + 1; ; at++) {
-    // indexOf runs at memory speed; a quote after an odd number of backslashes is an escaped one
+    // indexOf runs at memory speed; a quote after an odd number of backslashes is escaped
     at = text.indexOf('"', at);
     if (at < 0) throw new Error("unterminated string");
     let slashes = 0;
@@ -76,7 +76,7 @@ function skipValue(text: string, from: number): number {
   throw new Error("unterminated value");
 }
 
-/** Whether lists and objects stand in each other more than `max` deep. What is printed again is printed on a stack. */
+/** Returns true if lists and objects are nested more than `max` deep. Serialization recurses on the stack. */
 export function isNestedDeeper(text: string, max: number): boolean {
   if (text.length <= 2 * max) return false;
   let depth = 0;

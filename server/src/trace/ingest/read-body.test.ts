@@ -10,7 +10,7 @@ test("a body that does not come gives way to a request that waits for its room",
   const gate = new IngestGate(4 * MIB, new Registry());
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();
-  /** Of its body ten bytes come, and then nothing. */
+  /** Sends ten bytes of a body, then stalls. */
   const stalled = () => {
     const at = bodies.length;
     const body = new ReadableStream<Uint8Array>({
@@ -30,7 +30,7 @@ test("a body that does not come gives way to a request that waits for its room",
   };
   const slow = [stalled(), stalled()];
   expect(await gate.admit({ length: MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
-  // those that are not in anybody's way are left alone
+  // bodies that block no other request are left alone
   for (const body of bodies) if (!cancelled.has(body)) body.close();
   expect((await Promise.all(slow)).toSorted()).toEqual([10, 408]);
 });

@@ -5,16 +5,16 @@ import { Decompress as ZstdDecompress } from "fzstd";
 import { AppError, coerceError } from "../../base/errors.ts";
 import type { Held } from "./ingest-gate.ts";
 
-/** The Content-Encodings of a request, in words for 415. */
+/** Supported Content-Encodings, as worded in the 415 error. */
 const ENCODINGS = "identity, gzip and zstd";
 
-/** fzstd keeps a window of what it has unpacked, and unpacks what it is given at once. */
+/** Chunk size for fzstd, which keeps a window of its output and decompresses each chunk at once. */
 const ZSTD_STEP = 128 * 1024;
 
 /**
- * A request's body, unpacked, in chunks. Sizes are counted as they come, packed and unpacked: a few kilobytes can
- * unpack to gigabytes.
- * @throws 413 beyond `maxBytes`, 400 when it can't be unpacked, 415 for another encoding
+ * Reads a request's body, decompressed, in chunks. Both compressed and decompressed sizes are counted on the way: a few
+ * kilobytes can decompress to gigabytes.
+ * @throws 413 beyond `maxBytes`, 400 for invalid compressed data, 415 for another encoding
  */
 async function* readBody(request: Request, maxBytes: number, held: Held): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
@@ -25,12 +25,15 @@ async function* readBody(request: Request, maxBytes: number, held: Held): AsyncG
   yield* unpack(atPace(request.body, held), count);
 }
 
-/** Slower bodies give way to those that wait for the room that they hold. */
+/** Minimum pace in bytes per second. Slower bodies are dropped while others wait for their room. */
 const LEAST_PACE = 16 * 1024;
 const GRACE_MS = 3000;
 const LOOK_MS = 500;
 
-/** @throws 408 when the body comes more slowly than `LEAST_PACE` bytes a second while others wait for room */
+/**
+ * Passes a body through. @throws 408 when it arrives more slowly than `LEAST_PACE` bytes per second while others wait
+ * for room
+ */
 async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const began = performance.now();
@@ -53,12 +56,12 @@ async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGener
     }
   } finally {
     clearInterval(timer);
-    // does not wait for what may never come
+    // not awaited: it may never settle
     reader.cancel().catch(() => {});
   }
 }
 
-/** The same in one piece, as text. */
+/** Reads the whole body as text. */
 export async function readText(request: Request, maxBytes: number, held: Held): Promise<string> {
   return (await readBuffer(request, maxBytes, held)).toString("utf8");
 }
@@ -133,7 +136,7 @@ async function* zstd(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenera
   let ended = false;
   const decompress = new ZstdDecompress((chunk, final) => {
     count(chunk.byteLength);
-    // fzstd uses its buffer again
+    // fzstd reuses its buffer
     if (chunk.byteLength > 0) unpacked.push(Buffer.from(chunk));
     ended = final === true;
   });

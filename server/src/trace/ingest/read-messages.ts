@@ -2,14 +2,16 @@ import { AppError, unprocessable } from "../../base/errors.ts";
 import { rawElements, rawFields, type Span } from "./raw-fields.ts";
 import { RAW_FIELDS, type RunMessage } from "./run-piece.ts";
 
-/** One run's object as JSON text (contract §1.2, §1.3). */
+/** Parses one run's object (contract §1.2, §1.3). */
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
   const run = parse(text);
   if (run === null || typeof run !== "object" || Array.isArray(run)) throw unprocessable("body: must be an object");
   return messageOf(text, run as Record<string, unknown>, 0, kind, id);
 }
 
-/** `{"post": [...], "patch": [...]}` (contract §1.4). Creates come first, whatever the order of the keys. */
+/**
+ * Parses `{"post": [...], "patch": [...]}` (contract §1.4). Creates come first, regardless of the order of the keys.
+ */
 export function readBatch(text: string): RunMessage[] {
   const batch = parse(text);
   if (batch === null || typeof batch !== "object" || Array.isArray(batch))
@@ -28,7 +30,7 @@ export function readBatch(text: string): RunMessage[] {
   });
 }
 
-/** @param from where the run's object begins in `text` */
+/** @param from offset of the run's object in `text` */
 function messageOf(
   text: string,
   run: Record<string, unknown>,

@@ -1,6 +1,6 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
 
-/** One part: its name, the file name if it has one, its content type without parameters, and its bytes. */
+/** Part: its name, the file name if any, its content type without parameters, and its bytes. */
 export interface Part {
   name: string;
   filename: string | undefined;
@@ -8,17 +8,17 @@ export interface Part {
   content: Buffer;
 }
 
-/** More parts than a request within the SDKs' size limits has. */
+/** Above the number of parts in any request within the SDKs' size limits. */
 const MAX_PARTS = 50_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * The parts of a multipart/form-data body (RFC 7578, RFC 2046 §5.1), which is in memory as a whole, because runs are
- * stored from there. So the parts are slices of it, and a part that declares its length (`Content-Length`, or
- * `; length=N` beside the content type, contract §1.5) is not even looked through. @fastify/busboy's Dicer was
- * tried: a stream a part takes four times as long.
- * @throws 400 for a body that isn't what its Content-Type says, 415 for another Content-Type
+ * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The body is in memory as a whole, because runs are
+ * stored from there, and parts are slices of it. A part that declares its length (`Content-Length`, or `; length=N`
+ * beside the content type, contract §1.5) is not even scanned. @fastify/busboy's Dicer was tried: a stream per part
+ * takes four times as long.
+ * @throws 400 for a body that does not match its Content-Type, 415 for another Content-Type
  */
 export function readMultipart(contentType: string, body: Buffer): Part[] {
   const boundary = /^multipart\/form-data\s*;.*?boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(contentType);
@@ -30,7 +30,7 @@ export function readMultipart(contentType: string, body: Buffer): Part[] {
     at += delimiter.length;
     if (body[at] === DASH && body[at + 1] === DASH) return parts;
     const head = skipPadding(body, at);
-    // a part without any header begins with the empty line itself
+    // a part without headers begins with the empty line itself
     const headEnd = body.indexOf(HEAD_END, head - 2);
     if (headEnd < 0 || headEnd - head > MAX_HEADER_BYTES) throw broken("a part's headers don't end");
     if (parts.length >= MAX_PARTS) throw unprocessable(`More than ${MAX_PARTS} parts`);
@@ -58,7 +58,9 @@ const broken = (why: string) => new AppError(400, `The multipart body can't be r
 const startsAt = (body: Buffer, what: Buffer, at: number): boolean =>
   at + what.length <= body.length && body.compare(what, 0, what.length, at, at + what.length) === 0;
 
-/** Where the first delimiter begins, whose line break may be missing: then it is before the body. */
+/**
+ * Returns the offset of the first delimiter. Its leading line break may be missing: then the offset is before the body.
+ */
 function beginning(body: Buffer, delimiter: Buffer): number {
   const bare = delimiter.subarray(2);
   if (startsAt(body, bare, 0)) return -2;
@@ -67,7 +69,7 @@ function beginning(body: Buffer, delimiter: Buffer): number {
   return at;
 }
 
-/** Behind a delimiter: spaces, then the end of its line. */
+/** Skips the spaces and the line break after a delimiter. */
 function skipPadding(body: Buffer, from: number): number {
   let at = from;
   while (body[at] === 32 || body[at] === 9) at++;
@@ -112,7 +114,7 @@ const LENGTH = /;\s*length=(\d+)/i;
 const NAME = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))/i;
 const FILENAME = /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))/i;
 
-/** Of `form-data; name="x"; filename="y"`; quoted or not. */
+/** Returns a parameter of `form-data; name="x"; filename="y"`, quoted or not. */
 function parameterOf(header: string, pattern: RegExp): string | undefined {
   const found = pattern.exec(header);
   if (!found) return undefined;

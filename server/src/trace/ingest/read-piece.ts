@@ -17,9 +17,9 @@ const MAX_TAGS = 1000;
 const MAX_DEPTH = 500;
 
 /**
- * Checks one create or update and derives what follows from it. Null means "no change" everywhere (contract §1.3),
- * unknown fields are ignored.
- * @throws AppError 400 for a bad `dotted_order`, 422 for all else
+ * Validates one create or update and derives its row fields. Null means "no change" everywhere (contract §1.3); unknown
+ * fields are ignored.
+ * @throws AppError 400 for a bad `dotted_order`, 422 otherwise
  */
 export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt: string): RunPiece {
   const id = readId(named, run["id"], kind);
@@ -88,7 +88,7 @@ function readId(named: string | undefined, given: unknown, kind: "post" | "patch
   return id ?? uuid7();
 }
 
-/** Lower case with dashes; 32 digits without are accepted too. */
+/** Normalizes to lower case with dashes; 32 digits without dashes are accepted. */
 function dashed(text: string): string | undefined {
   const compact = /^[0-9a-f]{32}$/i.test(text)
     ? text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
@@ -109,7 +109,7 @@ function textOf(run: Record<string, unknown>, key: string, max: number): string 
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw unprocessable(`${key}: must be text`);
   if (value.length > max) throw unprocessable(`${key}: longer than ${max} characters`);
-  // Postgres, which keeps the names of projects, holds no null characters
+  // Postgres, which stores project names, does not support null characters
   return value === "" ? undefined : wellFormed(value.replaceAll("\0", "\uFFFD"));
 }
 
@@ -134,7 +134,7 @@ function runTypeOf(run: Record<string, unknown>): string | undefined {
   return type;
 }
 
-/** "pending" is what a run is without being told, and would hide that it has ended since. */
+/** Drops "pending": it is the default, and storing it would hide that the run has ended since. */
 function statusOf(run: Record<string, unknown>): string | undefined {
   const value = run["status"];
   if (value === undefined || value === null || value === "") return undefined;
@@ -153,7 +153,7 @@ function tagsOf(run: Record<string, unknown>): string | undefined {
   return wellFormed(encodeTags(value as string[]));
 }
 
-/** Parses each text, which checks it as well, and drops nulls from `raw`. */
+/** Parses and thereby validates each text, and removes nulls from `raw`. */
 function readRaw(raw: RunMessage["raw"]): Partial<Record<RawField, unknown>> {
   const json: Partial<Record<RawField, unknown>> = {};
   for (const field of RAW_FIELDS) {
@@ -187,7 +187,7 @@ function errorOf(error: unknown): string | undefined {
   return wellFormed(typeof error === "string" ? error : JSON.stringify(error));
 }
 
-/** When the first `new_token` event happened (contract §1.9). */
+/** Returns the time of the first `new_token` event (contract §1.9). */
 function firstTokenTime(events: unknown): string | undefined {
   if (!Array.isArray(events)) return undefined;
   const first = (events as ({ name?: unknown; time?: unknown } | null)[]).find((event) => event?.name === "new_token");

@@ -8,11 +8,11 @@ import type { RunPiece } from "./run-piece.ts";
 export interface Resolved {
   piece: RunPiece;
   run: KnownRun;
-  /** Whether the run begins with this piece. */
+  /** Whether this is the run's first piece. */
   isNew: boolean;
-  /** Whether its key is to be written: it is new, or its trace turned out to be another than was thought. */
+  /** Whether its key must be written: the run is new, or its trace differs from the assumed one. */
   writesKey: boolean;
-  /** It tells its parent and not its place in the trace, which therefore follows from the parent's. */
+  /** Whether it names its parent but not its place in the trace, which then depends on the parent's. */
   placeless: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface ResolveDeps {
 
 export interface Resolution {
   resolved: Resolved[];
-  /** Updates of runs that nobody knows yet. */
+  /** Updates of runs that are not known yet. */
   waiting: RunPiece[];
 }
 
 /**
- * Says for each piece which run it belongs to, that is: under which key its row goes. The first piece decides it.
+ * Resolves the run of each piece, that is, the key of its row. The first piece determines it.
  *
- * A create that tells its start needs no query, unless its run may have a past (run-history.ts): sent twice it has
- * the same key twice. All others are looked up when this process doesn't remember their run. An update whose run isn't found begins it when it tells project
- * and start itself, and waits otherwise. Pieces of deleted runs are dropped.
+ * A create with a start time needs no query, unless its run may already exist (run-history.ts): a repeated create has
+ * the same key. All other pieces are looked up unless this process remembers their run. An update whose run is not
+ * found creates it if it names project and start itself, and waits otherwise. Pieces of deleted runs are dropped.
  */
 export async function resolveRuns(
   { clickhouse, projects, memory, history }: ResolveDeps,
@@ -66,7 +66,7 @@ export async function resolveRuns(
 }
 
 /**
- * Looks up what can't be told otherwise: pieces that don't tell where their run is, and such that may come late.
+ * Looks up pieces that do not identify their run's location, and those that may be late.
  *
  * @returns ids of deleted runs and traces
  */
@@ -79,7 +79,7 @@ async function recall(
   for (const { kind, id, trace_id, start_time } of pieces) {
     if (memory.get(tenantId, id)) continue;
     if (kind === "patch" || start_time === undefined || history.mayKnow(id)) missing.add(id);
-    // a run that nobody has seen, of a trace that is no more
+    // an unknown run of a deleted trace
     if (trace_id !== undefined && trace_id !== id && history.mayBeDeleted(trace_id)) missing.add(trace_id);
   }
   const deleted = new Set<string>();
@@ -95,7 +95,7 @@ async function recall(
   return deleted;
 }
 
-/** What updates have set matters to creates only. */
+/** Loads the fields set by updates; only creates need them. */
 async function recallPatched(
   { clickhouse, memory }: Pick<ResolveDeps, "clickhouse" | "memory">,
   tenantId: string,

@@ -21,10 +21,10 @@ const shared = {
   errors: [400, 413, 415, 422, 429, 503],
 } as const;
 
-/** Contract §1. All answer 202 when what they took is durable and every query sees it. */
+/** Ingest endpoints (contract §1). All return 202 once their data is durable and visible to every query. */
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
-  /** Reads the body within the bounds of size and memory, and hands it on. */
+  /** Reads the body within the limits of size and memory, and passes it on. */
   const receive = async (
     request: Request,
     { workspaceId }: Pick<Principal, "workspaceId">,

@@ -1,11 +1,11 @@
 /**
- * Whether a run may have a past that this process does not remember (run-memory.ts holds the newest only). Creates
- * are many and nearly always of new runs; looking each up would cost more than storing it. So of what matters to a
- * create that comes late, updates of the last minutes and deletions of the last days, a few bits are kept: they
- * sometimes say "maybe" of a new run, which costs a look, and never "no" of one that has a past.
+ * Tells whether a run may already exist although this process does not remember it (run-memory.ts keeps only the
+ * newest). Creates are frequent and nearly always of new runs; looking each up would cost more than storing it. So
+ * Bloom filters keep what matters to a late create: updates of the last minutes and deletions of the last days. A false
+ * positive costs a lookup; there are no false negatives.
  *
- * What was before this process is read when it starts. Where the store is not this process's own, other servers
- * write too, and the answer is always "maybe".
+ * Earlier history is loaded at startup. If the store is not embedded, other servers write too, and the answer is always
+ * "maybe".
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
@@ -14,14 +14,14 @@ import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { BitSet } from "./bit-set.ts";
 
-/** Longer than any client sends a create again. */
+/** Longer than any client retries a create. */
 const GENERATION_MS = 600_000;
-/** Runs that began so long before this process may still be created once more. */
+/** Minutes before startup whose runs may still be created again. */
 const BEFORE_MINUTES = 15;
 const PAGE = 100_000;
-/** Two million at most: the set is no use with more. */
+/** Limit of two million ids: beyond that the filter is useless. */
 const MAX_PAGES = 20;
-/** Marks go after two days (runs/delete-clickhouse.ts), and their bits at the next of these. */
+/** Marks are deleted after two days (runs/delete-clickhouse.ts), and their bits with the next reload. */
 const RELOAD_MS = 12 * 3_600_000;
 const RETRY_MS = 5000;
 
@@ -33,7 +33,7 @@ export class RunHistory {
   #updated = new BitSet();
   #updatedBefore = new BitSet();
   #deleted = new BitSet();
-  /** The one that is being read. */
+  /** Filter that is being loaded. */
   #nextDeleted: BitSet | undefined;
   #rotateAt = performance.now() + GENERATION_MS;
   #isLoaded = false;
@@ -56,12 +56,12 @@ export class RunHistory {
     await this.#loading;
   }
 
-  /** Whether a run may have been updated or deleted. */
+  /** Returns true if a run may have been updated or deleted. */
   mayKnow(runId: string): boolean {
     return this.mayBeDeleted(runId) || this.#updated.has(runId) || this.#updatedBefore.has(runId);
   }
 
-  /** Whether a run or trace may have been deleted. */
+  /** Returns true if a run or trace may have been deleted. */
   mayBeDeleted(id: string): boolean {
     return !this.#isLoaded || this.#deleted.has(id);
   }
@@ -75,14 +75,14 @@ export class RunHistory {
     this.#updated.add(runId);
   }
 
-  /** To be called when runs have been marked: those of these traces, or all of these projects. */
+  /** Records deletions. Call after runs have been marked: those of these traces, or all of these projects. */
   async noteDeleted({ traces, projects }: { traces?: readonly string[]; projects?: readonly string[] }): Promise<void> {
     if (!this.#clickhouse.embedded) return;
     const note = (id: string) => {
       this.#deleted.add(id);
       this.#nextDeleted?.add(id);
     };
-    // a run of a deleted trace names it
+    // runs of a deleted trace name the trace
     if (traces) for (const id of traces) note(id);
     else if (projects) await this.#read([raw("deleted"), ch`project_id in ${bind("Array(UUID)", projects)}`], note);
   }
@@ -117,7 +117,7 @@ export class RunHistory {
     this.#isLoaded = true;
   }
 
-  /** Runs of these keys and their traces, page by page in the order of the table. */
+  /** Reads the runs of these keys and their traces, page by page in table order. */
   async #read(conditions: Fragment[], note: (id: string) => void): Promise<void> {
     let last = { tenant_id: NIL, id: NIL };
     for (let page = 0; page < MAX_PAGES && !this.#stopped; page++) {

@@ -1,22 +1,22 @@
 import type { RunRow } from "../runs/clickhouse.ts";
 import type { Model } from "./run-piece.ts";
 
-/** What this process remembers of a run, so that the next piece of it costs no query. */
+/** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {
   project_id: string;
   start_time: string;
   trace_id: string;
-  /** The keys of its `extra`; undefined when they are not known, as after a restart. */
+  /** Keys of its `extra`; undefined when unknown, as after a restart. */
   shape: Shape | undefined;
   model: Model | undefined;
   /**
-   * Which of PATCHABLE an update has set: a create that comes after it doesn't take them back. Undefined when it is
-   * to be looked up, as after a restart.
+   * Bit mask of the PATCHABLE fields set by updates: a later create does not overwrite them. Undefined when it must be
+   * looked up, as after a restart.
    */
   patched: number | undefined;
 }
 
-/** The keys of an `extra` and of its metadata. Most runs share theirs with many, so equal ones are one object. */
+/** Keys of an `extra` and of its metadata. Most runs share theirs with many others, so equal shapes are one object. */
 export interface Shape {
   keys: ReadonlySet<string>;
   metadata: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export const NO_SHAPE: Shape = { keys: new Set(), metadata: new Set() };
 const MAX_RUNS = 50_000;
 const MAX_SHAPES = 5000;
 
-/** A few hundred bytes a run, the oldest forgotten first. */
+/** Cache of runs, a few hundred bytes each. Evicts the oldest first. */
 export class RunMemory {
   readonly #runs = new Map<string, KnownRun>();
   readonly #shapes = new Map<string, Shape>();
@@ -81,8 +81,8 @@ function isSuperset(set: ReadonlySet<string>, other: ReadonlySet<string>): boole
 }
 
 /**
- * Fields that both a create and an update may hold, with what belongs to them. The update's is the newer one
- * whichever came first.
+ * Fields that both a create and an update may set, with their derived columns. The update's value wins in either order
+ * of arrival.
  */
 const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
   ["name"],
@@ -99,7 +99,7 @@ const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
   ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"],
 ];
 
-/** The bit of `extra`, which is merged key by key rather than replaced. */
+/** Bit of `extra`, which is merged key by key rather than replaced. */
 export const EXTRA_PATCHED = 1 << 20;
 
 export function patchedBy(row: Partial<RunRow>): number {

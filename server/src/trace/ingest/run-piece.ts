@@ -2,35 +2,35 @@ import { wellFormed } from "../../base/well-formed.ts";
 import type { RunRow } from "../runs/clickhouse.ts";
 import type { Usage } from "./usage.ts";
 
-/** What may be sent beside a run's object, and is kept as the JSON text that it came as. */
+/** Fields that may be sent beside a run's object and are stored as the JSON text received. */
 export const RAW_FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
 export type RawField = (typeof RAW_FIELDS)[number];
 
-/** A create or an update as it arrived: the run's object, and the text of the fields that are kept as text. */
+/** Create or update as received: the run's object, and the text of the fields kept as text. */
 export interface RunMessage {
   kind: "post" | "patch";
-  /** Of the path or the part's name; the object's own must be the same. */
+  /** Id from the path or the part's name; an id in the object must be equal. */
   id: string | undefined;
   run: Record<string, unknown>;
   raw: Partial<Record<RawField, string>>;
 }
 
 /**
- * A create or an update, checked and with all that follows from it alone. It can be stored as JSON, because an
- * update of a run that nobody knows yet waits in Postgres.
+ * Validated create or update with all values derived from it alone. It can be stored as JSON, because updates of
+ * unknown runs wait in Postgres.
  */
 export interface RunPiece {
   kind: "post" | "patch";
   id: string;
   project_id?: string | undefined;
   project_name?: string | undefined;
-  /** `YYYY-MM-DD hh:mm:ss.ffffff`; an update's own is not believed before the create's. */
+  /** `YYYY-MM-DD hh:mm:ss.ffffff`. A create's value takes precedence over an update's. */
   start_time?: string | undefined;
   trace_id?: string | undefined;
   parent_run_id?: string | undefined;
-  /** What goes into the row as it is. */
+  /** Fields copied to the row unchanged. */
   fields: Omit<Partial<RunRow>, "tenant_id" | "project_id" | "start_time" | "id" | "trace_id" | "updated_at">;
-  /** The whole of `extra`, because it may have to be merged with what is stored. */
+  /** Complete `extra`, since it may have to be merged with the stored one. */
   extra?: Record<string, unknown> | undefined;
   usage?: Usage | undefined;
   attachments: Attachment[];
@@ -41,11 +41,11 @@ export interface Attachment {
   name: string;
   mime_type: string;
   size: number;
-  /** Its name in the blob store. */
+  /** Key in the blob store. */
   blob: string;
 }
 
-/** What follows from `extra`. */
+/** Values derived from `extra`. */
 export interface ExtraFacts {
   metadata: Record<string, unknown>;
   thread_id: string | undefined;
@@ -64,7 +64,7 @@ export function factsOf(extra: Record<string, unknown>): ExtraFacts {
   return { metadata, thread_id: threadOf(metadata), model: modelOf(metadata) };
 }
 
-/** Contract §1.9: the first of these, in this order. */
+/** Returns the first of these keys in this order (contract §1.9). */
 function threadOf(metadata: Record<string, unknown>): string | undefined {
   for (const key of ["session_id", "conversation_id", "thread_id"]) {
     const value = metadata[key];

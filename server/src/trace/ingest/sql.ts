@@ -8,11 +8,11 @@ export interface WaitingRow {
   tenant_id: string;
   needs: string;
   kind: WaitingKind;
-  /** A RunPiece as JSON text. */
+  /** RunPiece as JSON text. */
   piece: string;
 }
 
-/** All or, when the workspace has `max` already, none. @returns whether they were stored */
+/** Inserts all rows, or none if the workspace already has `max`. @returns whether they were stored */
 export async function insertWaiting(
   sql: Sql,
   tenantId: string,
@@ -32,16 +32,16 @@ export async function insertWaiting(
 
 const COLUMNS = "seq::text, tenant_id, run_id, needs, kind, piece";
 
-/** A child's place waits until its parent's own is known. */
+/** A child's place waits until its parent's place is known. */
 const READY = `not (w.kind = 'place' and exists (select from waiting_pieces p
   where p.tenant_id = w.tenant_id and p.kind = 'place' and p.run_id = w.needs and p.run_id <> w.run_id))`;
 
-/** A page of all that waits, in order of arrival. */
+/** Reads a page of all waiting pieces, in order of arrival. */
 export const readWaiting = (sql: Sql, after: string, limit: number): Promise<WaitingRow[]> => sql<WaitingRow[]>`
   select ${sql.unsafe(COLUMNS)} from waiting_pieces w
   where seq > ${after}::bigint and ${sql.unsafe(READY)} order by seq limit ${limit}`;
 
-/** What waits for one of these runs. */
+/** Reads the pieces that wait for one of these runs. */
 export const readWaitingFor = (sql: Sql, tenantId: string, needs: string[], limit: number): Promise<WaitingRow[]> =>
   sql<WaitingRow[]>`
     select ${sql.unsafe(COLUMNS)} from waiting_pieces w

@@ -11,7 +11,7 @@ type Given = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "settin
 };
 export type IngestParts = Pick<TraceDeps, "prices" | "writer" | "gate" | "links">;
 
-/** What stands between a request with traces and the stores. The writer is to be stopped before the stores close. */
+/** Starts the components between trace requests and the stores. Stop the writer before the stores close. */
 export async function startIngest({ settings, ...given }: Given): Promise<IngestParts> {
   const prices = new ModelPrices(given.sql, given.clickhouse);
   const writer = new RunWriter({ ...given, prices });

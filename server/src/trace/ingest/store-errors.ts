@@ -1,7 +1,7 @@
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import { shortageIn } from "../../base/shortage.ts";
 
-/** ClickHouse's codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
+/** ClickHouse codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
 const AWAY = new Set([
   "159",
   "209",
@@ -20,7 +20,10 @@ const AWAY = new Set([
   "439",
 ]);
 
-/** Errors that say nothing about what was written: the store is away, stopping, or short of memory. */
+/**
+ * Returns true for errors that leave open whether data was written: the store is unavailable, stopping, or out of
+ * memory.
+ */
 export function isAway(error: unknown): boolean {
   if (error instanceof AppError) return error.status === 503;
   if (shortageIn(error)) return true;
@@ -28,7 +31,7 @@ export function isAway(error: unknown): boolean {
   return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
 }
 
-/** What a request is answered when its runs could not be stored. */
+/** Translates a storage failure to the error of the request. */
 export function translate(error: unknown): Error {
   if (error instanceof AppError) return error;
   if (!isAway(error)) return coerceError(error);

@@ -1,6 +1,6 @@
 import { parseDecimal, printDecimal } from "./decimal.ts";
 
-/** What a model call consumed, as its client reported it (contract §1.9). Costs are exact decimal text. */
+/** Usage of a model call, as reported by its client (contract §1.9). Costs are exact decimal text. */
 export interface Usage {
   prompt_tokens?: number | undefined;
   completion_tokens?: number | undefined;
@@ -19,8 +19,8 @@ const asObject = (value: unknown): Json | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Json) : undefined;
 
 /**
- * The first of: `outputs.usage_metadata`, `extra.metadata.usage_metadata`, and what providers and LangChain put
- * into outputs: `usage`, `llm_output.tokenUsage`, the message of the first generation.
+ * Returns the first of: `outputs.usage_metadata`, `extra.metadata.usage_metadata`, and the outputs of providers and
+ * LangChain: `usage`, `llm_output.tokenUsage`, the message of the first generation.
  */
 export function findUsage(outputs: unknown, metadata: unknown): Usage | undefined {
   const out = asObject(outputs);
@@ -39,7 +39,9 @@ export function findUsage(outputs: unknown, metadata: unknown): Usage | undefine
   return undefined;
 }
 
-/** `generations: [[{message: {kwargs: {usage_metadata}}}]]`, as LangChain serialises a chat model's answer. */
+/**
+ * Reads `generations: [[{message: {kwargs: {usage_metadata}}}]]`, LangChain's serialization of a chat model's response.
+ */
 function usageOfGeneration(generations: unknown): unknown {
   const first: unknown = Array.isArray(generations) ? (generations as unknown[]).flat()[0] : undefined;
   const message = asObject(asObject(first)?.["message"]);

@@ -18,21 +18,21 @@ import {
   type WaitingRow,
 } from "./sql.ts";
 
-/** Rows of one workspace. Beyond that updates of unknown runs are refused. */
+/** Rows per workspace. Beyond that updates of unknown runs are rejected. */
 const MAX_WAITING = 100_000;
 const PAGE = 1000;
-/** Between looks at everything that waits: what this process has seen arrive is taken up at once anyway. */
+/** Intervals between sweeps of all waiting pieces. Pieces whose run this process stores are handled at once. */
 const SWEEP_MS = 1000;
 const SWEEP_MANY_MS = 15_000;
 const SWEEP_NONE_MS = 5000;
 const MANY = 2000;
-/** After so long an update becomes a run of its own: what was accepted is not thrown away. */
+/** Hours after which an update creates its run itself: accepted data is not discarded. */
 const WAITING_HOURS = 24;
 
 /**
- * Pieces that wait for another run (0010_trace_ingest.sql). They are durable in Postgres. What waits for a run that
- * this process stores is written right after it; a sweep finds what another replica has stored, or one that has
- * ended since. Writing a piece twice is harmless.
+ * Pieces that wait for another run (0010_trace_ingest.sql), durable in Postgres. Those that wait for a run stored by
+ * this process are written right after it; a sweep finds runs stored by another replica or by one that has stopped.
+ * Writing a piece twice is harmless.
  */
 export class WaitingPieces {
   readonly #sql: Sql;
@@ -41,10 +41,10 @@ export class WaitingPieces {
   readonly #failure: RepeatedFailure;
   readonly #write: (tenantId: string, pieces: RunPiece[]) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
-  /** What is under way, one after the other: the order of pieces is that of their arrival. */
+  /** Serial queue of work: pieces are processed in order of arrival. */
   #work: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** What this process knows to be awaited, by updates and by children. After MAX_WAITING only the sweep knows. */
+  /** Runs that updates and children are known to wait for. Beyond MAX_WAITING only the sweep finds them. */
   readonly #awaited = { update: new Set<string>(), place: new Set<string>() };
 
   constructor(
@@ -68,12 +68,12 @@ export class WaitingPieces {
     await this.#work;
   }
 
-  /** Whether updates of the run may be waiting, so that a later one has to queue up behind them. */
+  /** Returns true if updates of the run may be waiting, so that a later one must queue behind them. */
   has(tenantId: string, runId: string): boolean {
     return this.#awaited.update.has(tenantId + runId);
   }
 
-  /** Resolves when they are durable. @throws 429 when too many updates wait already */
+  /** Resolves when the pieces are durable. @throws 429 when too many updates are waiting */
   async add(tenantId: string, pieces: { piece: RunPiece; kind: WaitingKind; needs: string }[]): Promise<void> {
     const rows = pieces.map(({ piece, kind, needs }) => ({
       run_id: piece.id,
@@ -85,14 +85,14 @@ export class WaitingPieces {
       if (this.#awaited[kind].size < MAX_WAITING) this.#awaited[kind].add(tenantId + needs);
     }
     if (await insertWaiting(this.#sql, tenantId, rows, MAX_WAITING)) return;
-    // without a note of it a child stays where it was put, which is no loss
+    // without this record a child keeps its assumed place, which loses no data
     if (pieces.every(({ kind }) => kind === "place")) return;
     throw new AppError(429, `${MAX_WAITING} updates wait for runs that were never created. Create the runs first.`, {
       headers: { "Retry-After": "60" },
     });
   }
 
-  /** Called with runs that have just been stored, or whose place has been. */
+  /** Handles pieces that wait for runs whose row or place was just stored. */
   arrived(tenantId: string, runIds: Iterable<string>): void {
     const { update, place } = this.#awaited;
     if (update.size + place.size === 0) return;
@@ -102,7 +102,7 @@ export class WaitingPieces {
       for (;;) {
         const rows = await readWaitingFor(this.#sql, tenantId, awaited, PAGE);
         const taken = await this.#takeUp(rows);
-        // a parent that itself waits for its place is still awaited
+        // a parent that is waiting for its own place is still awaited
         for (const row of rows) if (row.kind === "place") place.delete(tenantId + row.needs);
         if (rows.length < PAGE || taken === 0) break;
       }
@@ -131,7 +131,7 @@ export class WaitingPieces {
     }, ms);
   }
 
-  /** @returns how many there were */
+  /** @returns the number of waiting pieces */
   async #sweep(): Promise<number> {
     let after = "0";
     let count = 0;
@@ -147,7 +147,7 @@ export class WaitingPieces {
     return count;
   }
 
-  /** Writes those whose run is there. @returns how many */
+  /** Writes the pieces whose run has arrived. @returns the count */
   async #takeUp(rows: WaitingRow[]): Promise<number> {
     let count = 0;
     for (const [tenantId, own] of groupByTenant(rows)) {
@@ -171,7 +171,7 @@ export class WaitingPieces {
     return count;
   }
 
-  /** What has waited too long: an update begins its run, a child stays where it was put. */
+  /** Handles expired pieces: an update creates its run, a child keeps its assumed place. */
   async #giveUp(): Promise<void> {
     for (const [tenantId, own] of groupByTenant(await readExpired(this.#sql, WAITING_HOURS, PAGE))) {
       const pieces = own.flatMap((row): RunPiece[] => {

@@ -1,6 +1,6 @@
 import type { Attributes } from "./otel-span.ts";
 
-/** The first of these attributes that is there and not empty. */
+/** Returns the first of these attributes that is present and not empty. */
 export function firstOf(attributes: Attributes, ...names: string[]): unknown {
   for (const name of names) {
     const value = attributes[name];
@@ -15,7 +15,7 @@ export function textOf(attributes: Attributes, ...names: string[]): string | und
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A text that is JSON as what it says, everything else as it is. */
+/** Parses text that is JSON, and returns all other values unchanged. */
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"\d-]/.test(value)) return value;
   try {
@@ -28,18 +28,18 @@ export function parsed(value: unknown): unknown {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** The object that a value says, or one with it under `key`. */
+/** Returns the object that the value contains, or an object with the value under `key`. */
 export function objectOf(value: unknown, key: string): Record<string, unknown> {
   const said = parsed(value);
   return isObject(said) ? said : { [key]: Array.isArray(said) ? said : value };
 }
 
-/** How far numbers in names are believed: `gen_ai.prompt.999999999.role` is no list of that length. */
+/** Highest accepted index: `gen_ai.prompt.999999999.role` does not mean a list of that length. */
 const MAX_INDEX = 10_000;
 
 /**
- * Attributes that spell out a list: `prefix.0.role`, `prefix.0.content`, `prefix.1.role` … as what is under each
- * number, in the numbers' order. What is deeper keeps its dots.
+ * Collects attributes that spell out a list (`prefix.0.role`, `prefix.0.content`, `prefix.1.role` …), one item per
+ * index, in index order. Deeper names keep their dots.
  */
 export function listed(attributes: Attributes, prefix: string): Attributes[] {
   const items = new Map<number, Attributes>();

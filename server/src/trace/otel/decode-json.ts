@@ -52,7 +52,7 @@ const request = z.object({
     .transform(dropNull),
 });
 
-/** Reads ExportTraceServiceRequest as OTLP's JSON: ids are hexadecimal, 64-bit numbers may be text. */
+/** Decodes an ExportTraceServiceRequest in OTLP's JSON format: ids are hexadecimal, 64-bit numbers may be text. */
 export function decodeJson(text: string): OtelSpan[] {
   if (isBroken(text)) throw new AppError(400, "Malformed JSON in request body");
   if (isNestedDeeper(text, 500)) throw unprocessable("The request body is nested more than 500 deep");

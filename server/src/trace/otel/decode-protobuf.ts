@@ -4,7 +4,7 @@ import { AppError, coerceError } from "../../base/errors.ts";
 import { toSpans } from "./wire.ts";
 import type { OtelSpan } from "./otel-span.ts";
 
-/** What is read of opentelemetry-proto's collector and trace services (v1); the rest is skipped by the decoder. */
+/** Subset of opentelemetry-proto's collector and trace services (v1); the decoder skips the rest. */
 const PROTO = `syntax = "proto3";
 message AnyValue { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4;
   ArrayValue arrayValue = 5; KeyValueList kvlistValue = 6; bytes bytesValue = 7; } }
@@ -21,7 +21,7 @@ message ScopeSpans { repeated Span spans = 2; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scopeSpans = 2; }
 message Request { repeated ResourceSpans resourceSpans = 1; }`;
 
-/** Reads ExportTraceServiceRequest as protobuf. Made once, because the schema is compiled. */
+/** Creates a decoder for ExportTraceServiceRequest in protobuf. Create it once, because the schema is compiled. */
 export function protobufDecoder(): (body: Buffer) => OtelSpan[] {
   const { root } = protobuf.parse(PROTO);
   const type = root.lookupType("Request");

@@ -8,7 +8,7 @@ export interface InputsOutputs {
   outputs?: Json;
 }
 
-/** GenAI's events, one a message (contract §2.3, rule 2). */
+/** Reads GenAI events, one per message (contract §2.3, rule 2). */
 export function fromEvents({ events }: OtelSpan): InputsOutputs {
   const asked: Json[] = [];
   const answered: Json[] = [];
@@ -61,7 +61,7 @@ const toolCall = (call: Attributes): Json => ({
   },
 });
 
-/** Messages spelt out by number, or given whole (rule 10). */
+/** Reads messages spelt out by index, or given whole (rule 10). */
 export function fromMessages({ attributes }: OtelSpan): InputsOutputs {
   const inputs =
     spelt(attributes, "gen_ai.prompt") ??
@@ -76,7 +76,7 @@ export function fromMessages({ attributes }: OtelSpan): InputsOutputs {
 
 function spelt(attributes: Attributes, prefix: string): Json[] | undefined {
   const messages = listed(attributes, prefix).map((item): Json => {
-    // Traceloop writes role, OpenInference message.role
+    // Traceloop sends role, OpenInference message.role
     const flat = Object.fromEntries(Object.entries(item).map(([key, value]) => [key.replace(/^message\./, ""), value]));
     const parts = listed(flat, "contents").map((part) => parsed(firstOf(part, "message_content.text", "text")));
     const calls = listed(flat, "tool_calls").map(toolCall);
@@ -99,7 +99,7 @@ function whole(value: unknown, instructions: unknown): unknown[] | undefined {
   return system === undefined ? messages : [{ role: "system", content: system }, ...(messages as unknown[])];
 }
 
-/** What was searched for and found (rule 9). */
+/** Reads the query and the documents of a retriever (rule 9). */
 export function fromRetriever({ attributes }: OtelSpan): InputsOutputs {
   const documents = listed(attributes, "retrieval.documents").map((item) => ({
     page_content: item["document.content"] ?? "",
@@ -113,7 +113,7 @@ export function fromRetriever({ attributes }: OtelSpan): InputsOutputs {
   };
 }
 
-/** Whole values (rule 11), Logfire's list of events among them. */
+/** Reads whole values (rule 11), including Logfire's list of events. */
 export function fromValues({ attributes }: OtelSpan): InputsOutputs {
   const input = firstOf(
     attributes,

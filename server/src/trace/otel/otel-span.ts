@@ -1,18 +1,18 @@
-/** A span, whichever way it was written. */
+/** Span, independent of the encoding. */
 export interface OtelSpan {
   /** 32 and 16 hexadecimal digits. */
   traceId: string;
   spanId: string;
   parentSpanId: string | undefined;
   name: string;
-  /** Microseconds since 1970; 0 when not told. */
+  /** Microseconds since 1970; 0 when missing. */
   start: number;
   end: number;
   attributes: Attributes;
   events: { name: string; time: number; attributes: Attributes }[];
   isError: boolean;
   statusMessage: string;
-  /** Of what sent it: `service.name` and so on. */
+  /** Attributes of the sender: `service.name` and so on. */
   resource: Attributes;
 }
 

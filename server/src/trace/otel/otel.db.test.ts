@@ -251,7 +251,7 @@ test("children that are sent before their parents find their place", async () =>
   expect(await stored(leaf)).toMatchObject({ trace_id: uuidOfTrace(trace), parent_run_id: uuidOfSpan(child) });
 });
 
-/** Written anew from the specification, so that the decoder is not compared with itself. */
+/** Rewritten from the specification, so that the decoder is not compared with itself. */
 const { root: proto } = protobuf.parse(`syntax = "proto3";
 message V { oneof value { string s = 1; bool b = 2; int64 i = 3; double d = 4; A a = 5; K k = 6; bytes y = 7; } }
 message A { repeated V values = 1; } message K { repeated P values = 1; } message P { string key = 1; V value = 2; }

@@ -9,7 +9,7 @@ import { decodeJson } from "./decode-json.ts";
 import { protobufDecoder } from "./decode-protobuf.ts";
 import { spanToRun } from "./span-to-run.ts";
 
-/** Contract §2. The answer comes when the spans are durable, unlike the hosted service's. */
+/** OTLP endpoint (contract §2). Unlike the hosted service it responds once the spans are durable. */
 export function otelRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
   const decodeProtobuf = protobufDecoder();
@@ -52,7 +52,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
           principal.workspaceId,
         );
         if (isJson) return c.json({});
-        // an ExportTraceServiceResponse without anything to say has no bytes
+        // an empty ExportTraceServiceResponse has no bytes
         return c.body(null, 200, { "Content-Type": "application/x-protobuf" });
       },
     }),

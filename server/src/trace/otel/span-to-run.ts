@@ -15,13 +15,13 @@ export interface SpanRun {
 }
 
 /**
- * A span as a run, by the attributes of OpenTelemetry's GenAI conventions, OpenInference and Traceloop
- * (contract §2.3, whose order of rules is kept).
+ * Converts a span to a run, by the attributes of OpenTelemetry's GenAI conventions, OpenInference and Traceloop
+ * (contract §2.3, in its order of rules).
  *
- * A run's id is the span's with eight zero bytes in front, its trace's the trace id's bytes (§2.2). So a root's id
- * is not its trace's, unlike elsewhere: a child knows its trace and its parent, but not whether that is the root.
- * @param project of the header, which goes before what the span says
- * @throws 400 for ids that are none
+ * A run's id is the span's id after eight zero bytes, its trace's id is the trace id (§2.2). So, unlike elsewhere, a
+ * root's id differs from its trace's: a child knows its trace and its parent, but not whether that is the root.
+ * @param project project of the header, which takes precedence over the span's
+ * @throws 400 for invalid ids
  */
 export function spanToRun(span: OtelSpan, project: string | undefined): SpanRun {
   const { attributes } = span;
@@ -68,7 +68,7 @@ function inputsAndOutputs(span: OtelSpan, kind: string): InputsOutputs {
   return result;
 }
 
-/** OpenTelemetry's way of saying that there is no context; runs under it would all be one trace. */
+/** OpenTelemetry's invalid id; runs with it would all form one trace. */
 const NONE = /^0+$/;
 
 const spanUuid = (spanId: string): string => {
@@ -83,7 +83,7 @@ const traceUuid = (traceId: string): string => {
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 };
 
-/** An id that was given as an attribute; one that is no UUID counts for none. */
+/** Returns an id given as an attribute; invalid UUIDs are ignored. */
 function idOf(attributes: Attributes, name: string): string | undefined {
   const value = attributes[name];
   return typeof value === "string" && isUuid(value) ? value.toLowerCase() : undefined;

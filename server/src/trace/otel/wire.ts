@@ -1,6 +1,6 @@
 import type { Attributes, OtelSpan } from "./otel-span.ts";
 
-/** OTLP's shapes, which are the same in JSON and after protobuf; everything may be absent. */
+/** OTLP message shapes, the same for JSON and decoded protobuf; every field may be absent. */
 export interface WireValue {
   stringValue?: string;
   boolValue?: boolean;
@@ -29,7 +29,7 @@ export interface WireRequest {
   resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[];
 }
 
-/** @param read how an id is written */
+/** Converts a request to spans. @param read decodes an id */
 export function toSpans(request: WireRequest, read: { id(value: unknown): string }): OtelSpan[] {
   const spans: OtelSpan[] = [];
   for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {
@@ -40,7 +40,7 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
         spans.push({
           traceId: read.id(span.traceId),
           spanId: read.id(span.spanId),
-          // some exporters write a root's parent as zeros
+          // some exporters send a root's parent as zeros
           parentSpanId: parent === "" || /^0+$/.test(parent) ? undefined : parent,
           name: String(span.name ?? ""),
           start: microsOf(span.startTimeUnixNano),
@@ -65,7 +65,7 @@ function attributesOf(pairs: WireKeyValue[] = []): Attributes {
   return Object.fromEntries(pairs.map(({ key = "", value }) => [key, valueOf(value, 0)]));
 }
 
-/** What nests deeper says nothing to a reader, and printing it needs a stack. */
+/** Deeper nesting is useless to readers, and serializing it recurses on the stack. */
 const MAX_DEPTH = 50;
 
 function valueOf(value: WireValue | undefined, depth: number): unknown {
@@ -88,7 +88,7 @@ function valueOf(value: WireValue | undefined, depth: number): unknown {
   return null;
 }
 
-/** Of nanoseconds, which are beyond a double's precision; what is behind the microseconds is cut off. */
+/** Converts nanoseconds, which exceed a double's precision, to whole microseconds. */
 function microsOf(nanos: string | number | undefined): number {
   if (nanos === undefined || nanos === null || nanos === "") return 0;
   const text = typeof nanos === "number" ? BigInt(Math.round(nanos)).toString() : nanos;

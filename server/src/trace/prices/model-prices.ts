@@ -5,7 +5,7 @@ import { listPrices, type ModelPriceRow } from "./sql.ts";
 
 export type ModelPrice = ModelPriceRow;
 
-/** How long what was read is believed: a price that is changed counts for runs from then on. */
+/** Maximum age of cached prices in milliseconds: a changed price applies to runs from then on. */
 const MAX_AGE_MS = 5000;
 const MAX_TENANTS = 1000;
 const MAX_MODELS = 2000;
@@ -14,13 +14,13 @@ export const MAX_PRICES = 1000;
 interface Known {
   at: number;
   prices: Promise<ModelPrice[]>;
-  /** By model: which of the prices match its name, at whatever time. */
+  /** Prices that match a model's name, at any time; by model. */
   matching: Map<string, Promise<ModelPrice[]>>;
 }
 
 /**
- * Which price a model has. Patterns are a workspace's own regular expressions, so they are matched by ClickHouse,
- * whose RE2 takes linear time whatever the pattern; once a model, not once a run.
+ * Finds a model's price. Patterns are regular expressions of the workspace, so ClickHouse matches them: its RE2 is
+ * linear for every pattern. Matching runs once per model, not per run.
  */
 export class ModelPrices {
   readonly #sql: Sql;
@@ -46,7 +46,7 @@ export class ModelPrices {
     return (await matching).find((price) => price.start_time === null || price.start_time <= at);
   }
 
-  /** Called where a price was changed: in this process it counts from here on. */
+  /** Invalidates the cache after a price change: in this process it applies immediately. */
   forget(tenantId: string): void {
     this.#known.delete(tenantId);
   }
@@ -76,7 +76,7 @@ export class ModelPrices {
         name: model.name,
         provider: model.provider,
         patterns: prices.map((price) => price.match_pattern),
-        // without one, any provider will do
+        // a price without a provider matches any
         providers: prices.map((price) => price.provider ?? ""),
       },
     });
@@ -84,7 +84,7 @@ export class ModelPrices {
   }
 }
 
-/** Whether ClickHouse understands the pattern. */
+/** Returns true if ClickHouse accepts the pattern. */
 export async function isPattern(clickhouse: ClickHouse, pattern: string): Promise<boolean> {
   try {
     await clickhouse.rows({

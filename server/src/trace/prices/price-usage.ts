@@ -3,8 +3,8 @@ import type { Usage } from "../ingest/usage.ts";
 import type { ModelPrice } from "./model-prices.ts";
 
 /**
- * Completes what a call used by what it cost. Costs that the client told stand. Tokens that the details count under
- * a key with a price of its own (`cache_read`) cost that, the others the general price.
+ * Adds costs to a call's usage. Costs reported by the client are kept. Tokens that the details count under a key with a
+ * separate price (`cache_read`) cost that price, all others the general one.
  */
 export function priceUsage(usage: Usage, price: ModelPrice): Usage {
   if (usage.total_cost !== undefined || usage.prompt_cost !== undefined || usage.completion_cost !== undefined)
@@ -39,7 +39,7 @@ function costOf(
   for (const [key, count] of Object.entries(details ?? {})) {
     const own = prices && Object.hasOwn(prices, key) ? parseDecimal(prices[key]) : undefined;
     if (own === undefined) continue;
-    // details that count more than there are would make the rest negative
+    // details that exceed the total would make the rest negative
     const counted = BigInt(count) < left ? BigInt(count) : left;
     left -= counted;
     total += counted * own;

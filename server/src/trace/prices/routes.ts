@@ -12,7 +12,10 @@ import * as rows from "./sql.ts";
 
 const params = z.object({ id: uuid });
 
-/** Contract §1.9: what runs cost whose clients don't tell. A change counts for what is stored after it. */
+/**
+ * Routes of model prices (contract §1.9), for runs whose clients report no costs. A change applies to runs stored after
+ * it.
+ */
 export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
   const checkPatterns = async (body: z.output<typeof schema.priceBody>) => {
     for (const field of ["match_pattern", "provider"] as const) {

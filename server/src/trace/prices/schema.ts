@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseDecimal, printDecimal } from "../ingest/decimal.ts";
 import { parseTime } from "../ingest/times.ts";
 
-/** Dollars a token, exact: as text, or as a number where a number says it. */
+/** Dollars per token, exact: as text, or as a number if that is precise enough. */
 const cost = z.union([z.string().max(60), z.number()]).transform((value, context) => {
   const parsed = parseDecimal(value);
   if (parsed !== undefined && parsed >= 0n) return printDecimal(parsed);
@@ -49,7 +49,7 @@ export const priceBody = z.object({
 export const price = z
   .object({
     id: z.string(),
-    /** Null for those that come with Heddle. */
+    /** Null for built-in prices. */
     tenant_id: z.string().nullable(),
     name: z.string(),
     start_time: z.string().nullable(),

@@ -8,7 +8,7 @@ export interface ModelPriceRow {
   match_pattern: string;
   match_path: string[];
   provider: string | null;
-  /** Dollars a token, as exact decimal text. */
+  /** Dollars per token, as exact decimal text. */
   prompt_cost: string;
   completion_cost: string;
   prompt_cost_details: Record<string, string | number> | null;
@@ -19,7 +19,7 @@ const COLUMNS = `id, tenant_id, name, to_char(start_time at time zone 'UTC', 'YY
   match_pattern, match_path, provider, trim_scale(prompt_cost)::text as prompt_cost,
   trim_scale(completion_cost)::text as completion_cost, prompt_cost_details, completion_cost_details`;
 
-/** The workspace's own before those of Heddle, the latest start first: the first that matches counts. */
+/** Lists prices in order of precedence: the workspace's before the built-in ones, then the latest start first. */
 export const listPrices = (sql: Sql, tenantId: string, limit: number): Promise<ModelPriceRow[]> => sql<ModelPriceRow[]>`
   select ${sql.unsafe(COLUMNS)} from model_prices
   where tenant_id = ${tenantId} or tenant_id is null
@@ -29,7 +29,7 @@ export type NewPrice = Omit<ModelPriceRow, "id" | "tenant_id">;
 
 const json = (value: object | null): string | null => value && JSON.stringify(value);
 
-/** @returns undefined when the workspace has `max` already */
+/** @returns undefined when the workspace already has `max` */
 export async function insertPrice(
   sql: Sql,
   tenantId: string,
@@ -65,7 +65,7 @@ export async function updatePrice(
   return row;
 }
 
-/** @returns whether there was one of the workspace's own */
+/** @returns false unless the workspace had such a price */
 export async function deletePrice(sql: Sql, tenantId: string, id: string): Promise<boolean> {
   const rows = await sql`delete from model_prices where tenant_id = ${tenantId} and id = ${id} returning 1`;
   return rows.length > 0;

@@ -5,8 +5,8 @@ import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
 /**
- * A new project, or with `upsert` the one of that name, changed. 404 when the dataset that it is an experiment over is
- * not there, 409 when the name or the id is taken.
+ * Creates a project, or with `upsert` updates the one of that name. Throws 404 when its reference dataset does not
+ * exist, 409 when the name or the id is already used.
  */
 export async function createProject(
   sql: Sql,
@@ -22,14 +22,14 @@ export async function createProject(
   if (made) return made;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
   if (upsert && known) {
-    // the client always sends an object, empty when it was given none
+    // the client always sends an object, empty by default
     const extra = Object.keys(given.extra ?? {}).length > 0 ? given.extra : null;
     return (await rows.updateProject(sql, tenantId, known.id, { ...given, extra })) ?? known;
   }
   throw conflict(known ? `Session with name "${given.name}" already exists` : `Session with ID ${id} already exists`);
 }
 
-/** @returns undefined when there is no such project. 409 when the name is another's */
+/** @returns undefined when there is no such project. Throws 409 when another project has the name */
 export async function updateProject(
   sql: Sql,
   tenantId: string,

@@ -4,11 +4,11 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { deleteProjectRows } from "./sql.ts";
 
 /**
- * Deletes projects with all their runs. For readers they are gone at once; the runs are when this resolves. Until
- * then, and for what other replicas still take for them within a second, `project_deletions` remembers them
- * (retention/sweep-deletions.ts).
+ * Deletes projects with all their runs. Projects are invisible at once, and their runs are deleted when this resolves.
+ * Until then, and for runs that other replicas accept within the next second, `project_deletions` records them
+ * (retention/retention-sweep.ts).
  *
- * @returns the ids that there were
+ * @returns the ids of the deleted projects
  */
 export async function deleteProjects(
   deps: DeleteDeps & Pick<TraceDeps, "projects">,

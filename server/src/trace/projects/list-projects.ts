@@ -4,10 +4,10 @@ import { projectStats } from "./project-stats.ts";
 import type { ListQuery } from "./schema.ts";
 import * as rows from "./sql.ts";
 
-/** Projects that are put in order by figures over their runs; beyond that the newest take part. */
+/** Maximum number of projects sorted by figures over their runs; beyond it only the newest are included. */
 const MAX_SORTED = 2000;
 
-/** What the list is sorted by, where that is a figure. */
+/** Metrics by sort key, for keys that are figures over runs. */
 const FIGURES: Partial<Record<NonNullable<ListQuery["sort_by"]>, string>> = {
   last_run_start_time: "last_run_start_time",
   latency_p50: "latency_p50",
@@ -24,7 +24,8 @@ export async function listProjects(
   query: Partial<ListQuery> & Pick<ListQuery, "limit" | "offset">,
 ): Promise<{ items: Item[]; total: number }> {
   const { tenantId } = scope;
-  // a fresh workspace has one, and clients learn their workspace's id from the first of the list (contract §1.2, §4.3)
+  // a new workspace gets its default project, since clients read their workspace's id from the first item (contract
+  // §1.2, §4.3)
   if (!(await rows.hasProjects(deps.sql, tenantId))) await deps.projects.ensureProject(tenantId);
   const descending = query.sort_by_desc ?? true;
   const { sort_by = "start_time" } = query;
@@ -62,10 +63,10 @@ export async function listProjects(
 
 const ids = (projects: rows.Project[]): string[] => projects.map((one) => one.id);
 
-/** The live time of the last run is a figure too, and only told with the others. */
+/** Adds the live time of the last run, which is null unless figures are requested. */
 export const plain = (project: rows.Project): Item => ({ ...project, last_run_start_time_live: null });
 
-/** Projects without the figure come last, whatever the direction. */
+/** Compares figures. Projects without the figure come last in either direction. */
 function compare(a: unknown, b: unknown, descending: boolean): number {
   if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1;
   const order = a === b ? 0 : (a as number) < (b as number) ? -1 : 1;

@@ -4,10 +4,10 @@ import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection } from "../runs/selection.ts";
 
-/** Keys that are told when none are asked for. */
+/** Keys returned if none are requested. */
 const MAX_KEYS = 100;
 
-/** The most frequent values of each key of the runs' metadata, most frequent first. */
+/** Returns the most frequent values of each metadata key of the runs, most frequent first. */
 export async function metadataValues(
   clickhouse: ClickHouse,
   scope: RunScope,

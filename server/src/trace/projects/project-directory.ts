@@ -1,18 +1,18 @@
 import type { Sql } from "../../base/db/connect.ts";
 import * as rows from "./sql.ts";
 
-/** Where runs go that name no project (contract §1.2). */
+/** Project of runs that name none (contract §1.2). */
 export const DEFAULT_PROJECT = "default";
 
 const MAX_AGE_MS = 1000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Which project a run belongs to, answered for ingest without a query a run.
+ * Resolves the projects of runs for ingest, without a query per run.
  *
- * What is known is believed for a second. So a project that another replica deleted takes no more runs after
- * that second; what slipped in before is deleted with it by the sweep (delete-project.ts). Creation needs no
- * lock: the name is unique in a workspace, and whoever loses the race reads the winner's row.
+ * Entries are cached for a second, so a project deleted by another replica accepts no runs after that second. The sweep
+ * deletes the runs accepted before (retention/retention-sweep.ts). Creation needs no lock: names are unique in a
+ * workspace, and the loser of a race reads the winner's row.
  */
 export class ProjectDirectory {
   readonly #sql: Sql;
@@ -22,19 +22,19 @@ export class ProjectDirectory {
     this.#sql = sql;
   }
 
-  /** The id of the workspace's project of that name, which is created if there is none. */
+  /** Returns the id of the workspace's project of that name, creating it if necessary. */
   async ensureProject(tenantId: string, name: string = DEFAULT_PROJECT): Promise<string> {
     const id = await this.#remember(`${tenantId} name ${name}`, () => rows.ensureProject(this.#sql, tenantId, name));
     return id!;
   }
 
-  /** Whether the workspace has a project of this id. */
+  /** Returns true if the workspace has a project of this id. */
   async hasProject(tenantId: string, projectId: string): Promise<boolean> {
     const find = async () => (await rows.findProject(this.#sql, tenantId, projectId))?.id;
     return (await this.#remember(`${tenantId} id ${projectId}`, find)) !== undefined;
   }
 
-  /** Called where a project was deleted or renamed: in this process nothing old is believed from here on. */
+  /** Clears the cache after a deletion or renaming, with immediate effect in this process. */
   forget(): void {
     this.#entries.clear();
   }
@@ -51,7 +51,7 @@ export class ProjectDirectory {
     const drop = () => {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
     };
-    // neither a failure nor an absence is worth remembering: the next run asks again
+    // failures and absences are not cached: the next run looks again
     found.then((id) => id === undefined && drop(), drop);
     return found;
   }

@@ -7,7 +7,7 @@ import { type Argument, type Call, parse, type Value } from "../filter/parser.ts
 
 type Condition = PendingQuery<Row[]>;
 
-/** Fields of a project that an expression may compare, with their column of `projects p` and its type. */
+/** Fields of a project available in expressions, with their column of `projects p` and its type. */
 const FIELDS: Record<string, { column: string; type: "text" | "uuid" | "timestamptz" }> = {
   id: { column: "p.project_id", type: "uuid" },
   name: { column: "p.name", type: "text" },
@@ -22,11 +22,11 @@ const COMPARISONS: Record<string, string> = { gt: ">", gte: ">=", lt: "<", lte: 
 const METADATA = "coalesce(p.extra -> 'metadata', '{}')";
 
 /**
- * A filter expression over projects, as a condition on `projects p`; the grammar is that of the runs' filters
- * (docs/filter-language.md): comparisons of the fields above, `in`, `like` and `search`, and
- * `has(metadata, '{"k": "v"}')` and `exists(metadata, "k")`, joined by `and`, `or` and `not`.
+ * Compiles a filter expression over projects to a condition on `projects p`. The grammar is that of run filters
+ * (docs/filter-language.md): comparisons of the fields above, `in`, `like` and `search`, and `has(metadata, '{"k":
+ * "v"}')` and `exists(metadata, "k")`, combined with `and`, `or` and `not`.
  *
- * @throws FilterError (400) that names the position
+ * @throws FilterError (400) naming the position
  */
 export const compileProjectFilter = (sql: Sql, text: string): Condition => compile(sql, parse(text));
 
@@ -101,7 +101,7 @@ function textField(call: Call) {
   return field;
 }
 
-/** As text that Postgres reads; null is null. */
+/** Converts a value to text that Postgres parses; null stays null. */
 function valueOf(type: "text" | "uuid" | "timestamptz", argument: Argument | Value): string | null {
   if (argument.kind !== "value") throw new FilterError("expected a value", argument.at);
   const { value, at } = argument;

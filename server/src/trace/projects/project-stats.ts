@@ -10,12 +10,12 @@ import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeStats, type Metric, METRIC_NAMES } from "../runs/stats.ts";
 
-/** Which figures, over which runs. */
+/** Figures to compute, and over which runs. */
 export interface ProjectStatsRequest {
   stats_start_time?: string | undefined;
   stats_filter?: string | undefined;
   stats_select?: string[] | undefined;
-  /** Whether to tell what the runs have in common. */
+  /** Whether to return facets of the runs. */
   facets?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ const METRICS = [
 /** Counts that are zero, not unknown, where there are no runs. */
 const COUNTS = ["run_count", "total_tokens", "prompt_tokens", "completion_tokens"];
 
-/** Figures over the traces of each project, as TracerSession has them (contract §4.3). */
+/** Returns figures over the traces of each project, as in TracerSession (contract §4.3). */
 export async function projectStats(
   { sql, clickhouse, settings }: Pick<TraceDeps, "sql" | "clickhouse" | "settings">,
   scope: RunScope,

@@ -63,7 +63,7 @@ test("a name is taken once, and upsert changes what is there", async () => {
   });
   const third = await create({ name: "third" });
   expect((await call("PATCH", `/sessions/${third.id}`, { name: "taken" })).status).toBe(409);
-  // the name is another's only within a workspace, and so is the id
+  // names and ids are unique per workspace only
   expect((await call("POST", "/sessions", { name: "taken", id }, other(31))).status).toBe(200);
 });
 
@@ -208,7 +208,7 @@ test("a deleted project's runs are gone, with all that belongs to them, and stay
   expect(await clickhouse.rows(count)).toEqual([{ n: 0 }]);
   expect(await sql`select 1 from feedback where run_id = ${doomed.id}`).toHaveLength(0);
   expect(await sql`select 1 from feedback_tokens where run_id = ${doomed.id}`).toHaveLength(0);
-  // an update that was on its way is accepted, and dropped
+  // an update in transit is accepted and dropped
   await call("PATCH", `/runs/${doomed.id}`, { end_time: Date.now(), outputs: {} });
   expect((await call("GET", `/runs/${doomed.id}`)).status).toBe(404);
   expect(await clickhouse.rows(count)).toEqual([{ n: 0 }]);

@@ -13,13 +13,13 @@ import {
   uuid,
 } from "../../base/http/fields.ts";
 
-/** Contract trace-platform §4.3. "Session" on the wire, "project" for people. */
+/** Contract trace-platform §4.3. "Session" on the wire, "project" in texts for users. */
 
 export const traceTier = z.enum(["longlived", "shortlived"]);
 
 const name = storableText.min(1).max(2000);
 
-/** What evaluate() announces about its experiment. */
+/** Experiment data sent by evaluate(). */
 const experimentFields = {
   num_examples: z.int().min(0).max(2_147_483_647).nullish(),
   num_repetitions: z.int().min(0).max(2_147_483_647).nullish(),
@@ -49,8 +49,8 @@ export type CreateBody = z.output<typeof createBody>;
 export const createQuery = z.object({ upsert: queryBoolean });
 
 /**
- * Null means no change, because the JavaScript client sends it for whatever was not given; but for retention_days,
- * which no client knows: there null means what the installation has.
+ * Null means no change, because the JavaScript client sends it for every missing field. Exception: for retention_days,
+ * which no client knows, null means the installation's default.
  */
 export const updateBody = z.object({ ...changeable, name: name.nullish() });
 export type UpdateBody = z.output<typeof updateBody>;
@@ -68,7 +68,7 @@ const SORTS = [
   "runs_count",
 ] as const;
 
-/** A parameter that is documented but not built: refused rather than dropped. */
+/** Parameter that is documented but not built: rejected, not ignored. */
 const notBuilt = (what: string) => z.undefined(`"${what}" is not supported yet; leave it out`).optional();
 
 const statsFields = {
@@ -76,7 +76,7 @@ const statsFields = {
   stats_start_time: isoTime.optional(),
   stats_filter: z.string().optional(),
   stats_select: queryMany(z.string(), 100),
-  // both are ways to be faster; ours is as fast without
+  // optimizations of the hosted service, accepted without effect
   use_approx_stats: queryBoolean,
 };
 
@@ -103,7 +103,7 @@ export const listQuery = z.object({
       }
     }),
   filter: z.string().max(10_000).optional(),
-  /** With the figures, what the projects' runs have in common. */
+  /** Whether to return facets of the projects' runs, with the figures. */
   facets: queryBoolean,
   tag_value_id: notBuilt("tag_value_id"),
   sort_by: z.enum(SORTS).optional(),

@@ -3,7 +3,7 @@ import { contains } from "../../base/db/containment.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { compileProjectFilter } from "./project-filter.ts";
 
-/** A row of `projects` as it goes out. Times are UTC without a suffix and with six digits (contract §0.5). */
+/** Row of `projects` as serialized. Times are UTC without a suffix and with six digits (contract §0.5). */
 export interface Project {
   id: string;
   tenant_id: string;
@@ -25,7 +25,7 @@ const WIRE = `p.project_id as id, p.tenant_id, p.name, p.description, p.extra,
   ${isoUtc("p.start_time")} as start_time, ${isoUtc("p.end_time")} as end_time,
   p.default_dataset_id, p.reference_dataset_id, p.test_run_number, p.trace_tier, p.retention_days`;
 
-/** The project's id; two statements only when there was none. The name's uniqueness decides races. */
+/** Returns the project's id, creating it if necessary: two statements only then. The unique name resolves races. */
 export async function ensureProject(sql: Sql, tenantId: string, name: string): Promise<string> {
   for (;;) {
     const [known] = await sql<{ id: string }[]>`
@@ -35,7 +35,7 @@ export async function ensureProject(sql: Sql, tenantId: string, name: string): P
       insert into projects (project_id, tenant_id, name) values (${uuid7()}, ${tenantId}, ${name})
       on conflict (tenant_id, name) do nothing
       returning project_id as id`;
-    // nothing made: somebody else has, and the next look finds it unless it was deleted in between
+    // no row: another transaction created it, and the next select finds it unless it was deleted in between
     if (made) return made.id;
   }
 }
@@ -46,7 +46,7 @@ export async function findProject(sql: Sql | Transaction, tenantId: string, id: 
   return row;
 }
 
-/** What a create or an upsert gives; null is "not given". */
+/** Fields of a create or an upsert; null means "not given". */
 export interface NewProject {
   id: string;
   name: string;
@@ -67,7 +67,7 @@ export async function hasDataset(sql: Sql, tenantId: string, id: string): Promis
   return (await sql`select 1 from datasets where tenant_id = ${tenantId} and dataset_id = ${id}`).length > 0;
 }
 
-/** @returns the new row; undefined when the name or the id is taken in the workspace */
+/** @returns the new row; undefined when the workspace already uses the name or the id */
 export async function insertProject(sql: Sql, tenantId: string, given: NewProject): Promise<Project | undefined> {
   const dataset = given.reference_dataset_id ?? null;
   const [row] = await sql<Project[]>`
@@ -89,7 +89,10 @@ export type ProjectChange = {
   [F in "name" | "description" | "extra" | "end_time" | "default_dataset_id"]?: NewProject[F] | null | undefined;
 } & { [F in "trace_tier" | "retention_days" | "experiment"]?: NewProject[F] | undefined };
 
-/** Null or absent leaves the value, but for retention_days, which null takes away. @throws postgres 23505 when the name is another project's */
+/**
+ * Updates a project. Null or absent keeps the value, except that null clears retention_days. @throws postgres 23505
+ * when another project has the name
+ */
 export async function updateProject(
   sql: Sql,
   tenantId: string,
@@ -127,7 +130,7 @@ export interface ProjectFilter {
   reference_dataset?: string[] | undefined;
   dataset_version?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
-  /** An expression (project-filter.ts). */
+  /** Filter expression (project-filter.ts). */
   filter?: string | undefined;
 }
 
@@ -146,7 +149,10 @@ const matching = (sql: Sql, tenantId: string, filter: ProjectFilter) => sql`
   and ${contains(sql, "(p.extra -> 'metadata')", filter.metadata)}
   and ${filter.filter ? compileProjectFilter(sql, filter.filter) : sql`true`}`;
 
-/** projects_by_start serves the usual order. @throws FilterError (400) for an expression that is none */
+/**
+ * Lists a page of projects. Served by projects_by_start in the default order. @throws FilterError (400) for an invalid
+ * expression
+ */
 export async function listProjects(
   sql: Sql,
   tenantId: string,
@@ -163,7 +169,7 @@ export async function listProjects(
   return { projects, total: count!.n };
 }
 
-/** Takes the project from the readers and notes that its runs are to go. @returns the ids that there were */
+/** Deletes the projects' rows and records that their runs must be deleted. @returns the ids of the deleted projects */
 export async function deleteProjectRows(sql: Sql, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ project_id: string }[]>`
     with gone as (
@@ -183,7 +189,7 @@ export interface Tier {
   retention_days: number | null;
 }
 
-/** How long the traces of these projects are kept. */
+/** Returns the retention of these projects. */
 export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Promise<Map<string, Tier>> {
   const rows = await sql<(Tier & { id: string })[]>`
     select project_id as id, trace_tier, retention_days from projects
@@ -191,7 +197,7 @@ export async function findTiers(sql: Sql, tenantId: string, ids: string[]): Prom
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Those that have this tier of their own; a hundred thousand at most. */
+/** Returns the projects with an explicit tier equal to this one; at most 100,000. */
 export async function projectsOfTier(sql: Sql, tenantId: string, tier: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select project_id as id from projects where tenant_id = ${tenantId} and trace_tier = ${tier} limit 100000`;
@@ -202,7 +208,7 @@ export async function hasProjects(sql: Sql, tenantId: string): Promise<boolean> 
   return (await sql`select 1 from projects where tenant_id = ${tenantId} limit 1`).length > 0;
 }
 
-/** The experiments over a dataset. */
+/** Returns the experiments on a dataset. */
 export async function projectsOfDataset(sql: Sql, tenantId: string, datasetId: string): Promise<Project[]> {
   return sql<Project[]>`
     select ${sql.unsafe(WIRE)} from projects p

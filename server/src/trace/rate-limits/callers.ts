@@ -1,15 +1,15 @@
 /**
- * Whose request it is, as far as limits are concerned. They are checked before a route is found and before it asks
- * who is there, so this must not believe what is sent: whoever made up a new key or user for every request would have
- * a new bucket for every request, and fill the memory with them. Therefore
+ * Identifies callers for rate limiting. Limits are checked before routing and authentication, so sent credentials must
+ * not be trusted: with a new key or user per request a client would get a new bucket each time, and fill the memory
+ * with them. Therefore
  *
- * - a credential that is not known yet first costs one from the address' catch-all bucket, and only then is the
- *   authenticator asked about it. One that is good gets it back, so a good key never uses up its address; one that
- *   is not counts as nobody's. So an address can try as many keys as it could send requests without any.
- * - requests that come with the same unknown credential meanwhile wait for the same answer.
- * - a good credential is remembered, by its hash, and asked about again after a minute without a price.
- * - `x-user-id` counts only beside a good credential (or on a server that wants none). A session says itself who its
- *   user is, and the header is not looked at.
+ * - an unknown credential first costs one unit of the address' catch-all bucket, and only then is it authenticated. A
+ *   valid one gets the unit back, so a valid key never uses up its address; an invalid one counts as anonymous. An
+ *   address can thus try only as many keys as it could send anonymous requests.
+ * - concurrent requests with the same unknown credential share one authentication.
+ * - a valid credential is cached by its hash, and authenticated again after a minute without cost.
+ * - `x-user-id` counts only with a valid credential (or on a server that requires none). A session determines its user
+ *   itself, and the header is ignored.
  */
 import { hash } from "node:crypto";
 
@@ -17,31 +17,31 @@ import type { Authenticator, Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 
 export interface Caller {
-  /** The bucket of the API key; null for a session, and for who sends none on an open server. */
+  /** Bucket of the API key; null for a session, and for callers without a key on an open server. */
   key: string | null;
-  /** The user of a session. */
+  /** User of a session. */
   sessionUser: string | null;
 }
 
 interface Known extends Caller {
-  /** Then it is asked about again. */
+  /** Expiry of the cache entry. */
   until: number;
 }
 
-/** The headers that can say who somebody is; others, such as the workspace, must not decide about it. */
+/** Headers that identify a caller; others, such as the workspace, must not affect it. */
 const CREDENTIAL_HEADERS = ["x-api-key", "authorization", "cookie"] as const;
 
-/** How to find out about a credential, and what an unknown one costs its address. */
+/** Means of authenticating a credential, and of charging an unknown one to its address. */
 export interface Inquiry {
   authenticator: Authenticator;
   method: string;
   ip: string;
-  /** Takes one from the address; false when there is none left. */
+  /** Takes one unit from the address; false when none is left. */
   spend(): boolean | Promise<boolean>;
   refund(): void | Promise<void>;
 }
 
-/** `caller` is null for nobody. `spent`: this request was already counted as nobody's. */
+/** `caller` is null for anonymous requests. `spent`: this request was already counted as anonymous. */
 export type Identified = { caller: Caller | null; spent: boolean } | "refused";
 
 export class Callers {
@@ -55,17 +55,17 @@ export class Callers {
     this.#now = now;
   }
 
-  /** "refused" when the credential is unknown and the address has nothing left. */
+  /** Returns "refused" when the credential is unknown and the address has no units left. */
   identify(headers: Headers, inquiry: Inquiry): Identified | Promise<Identified> {
     const credential = credentialOf(headers);
     if (credential === null) {
-      // a user without a credential is one only where none is wanted
+      // a user without a credential counts only on an open server
       return headers.has("x-user-id") ? nobodyUnlessOpen(headers, inquiry) : NOBODY;
     }
     const known = this.#known.get(credential);
     if (known && known.until > this.#now()) return { caller: known, spent: false };
     const asking = this.#asking.get(credential);
-    // what the first one spent was not for this request
+    // the unit spent by the first request does not cover this one
     if (asking) return asking.then((one) => (one !== "refused" && one.caller ? one : NOBODY));
     const answer = this.#ask(headers, inquiry, credential, known);
     this.#asking.set(credential, answer);
@@ -97,7 +97,7 @@ const KNOWN_MS = 60_000;
 
 const digest = (text: string): string => hash("sha256", text, "base64url");
 
-/** A key is the same whether it comes in its own header or as a bearer token. Undefined when none was sent. */
+/** Returns the key, from its own header or as a bearer token. Undefined when none was sent. */
 export function keyOf(headers: Headers): string | undefined {
   const key = headers.get("x-api-key")?.trim();
   if (key) return key;
@@ -105,7 +105,7 @@ export function keyOf(headers: Headers): string | undefined {
   return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1] ?? authorization;
 }
 
-/** Null when nothing was sent. */
+/** Returns null when no credential was sent. */
 function credentialOf(headers: Headers): string | null {
   const key = keyOf(headers);
   if (key !== undefined) return keyBucket(key);
@@ -113,7 +113,7 @@ function credentialOf(headers: Headers): string | null {
   return cookie ? digest(cookie) : null;
 }
 
-/** Null for a credential that opens nothing, "unsure" when that could not be found out. */
+/** Authenticates a credential. Returns null if it is invalid, "unsure" if authentication failed. */
 async function verify(
   headers: Headers,
   { authenticator, method, ip }: Inquiry,
@@ -128,18 +128,18 @@ async function verify(
   try {
     principal = await authenticator.authenticate({ headers: credentials, method, ip, needsWorkspace: false });
   } catch (error) {
-    // anything but a clear no is the route's to tell, if there is a route
+    // only a definite rejection counts; other errors are reported by the route, if there is one
     return error instanceof AppError && (error.status === 401 || error.status === 403) ? null : "unsure";
   }
   const isSession = principal.actor.kind === "session";
   return { key: isSession ? null : credential, sessionUser: isSession ? (principal.actor.userId ?? "") : null };
 }
 
-/** Who the user is: of a session the session's, otherwise whom the header names. Undefined when nobody is named. */
+/** Returns the user: the session's, else the one named by the header, else undefined. */
 export const userOf = (caller: Caller, headers: Headers): string | undefined =>
   caller.sessionUser ?? (headers.get("x-user-id")?.trim() || undefined);
 
 export const userBucket = (user: string, address: string): string => `${digest(user)}@${address}`;
 
-/** A digest, so that no key is kept in clear. */
+/** Hashes the key, so that none is kept in plain text. */
 export const keyBucket = (key: string): string => digest(key.trim());

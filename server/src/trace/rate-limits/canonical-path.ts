@@ -1,16 +1,17 @@
-/** A request's path as the rules compare it. */
+/** Request path in the form that rules compare. */
 export interface CanonicalPath {
-  /** In lower case, without doubled or trailing slashes. */
+  /** Lower case, without doubled or trailing slashes. */
   full: string;
-  /** Without what only tells aliases apart: `/api`, then `/v1` or `/v2` (contract §0.1). */
+  /** Path without the prefixes of aliases: `/api`, then `/v1` or `/v2` (contract §0.1). */
   bare: string;
   version: "v1" | "v2";
 }
 
 /**
- * @param path as the router sees it, which is what decides what is done. Decoding or resolving further than it does
- * would let a request be counted as something else: `/datasets/x%2F..%2F..%2Finfo` is no `/info`. Folding what the
- * router keeps apart (case, slashes) only counts requests that no route answers with those that one does.
+ * Normalizes a path.
+ * @param path as seen by the router, which determines the operation. Decoding or resolving further would count a
+ * request as another operation: `/datasets/x%2F..%2F..%2Finfo` is not `/info`. Folding case and slashes, which the
+ * router distinguishes, only counts requests without a route together with those that have one.
  */
 export function canonicalPath(path: string): CanonicalPath {
   let full = path.toLowerCase();

@@ -8,7 +8,7 @@ import { ALL_ROWS, RULES } from "./table.ts";
 const table = activeTable((row) => row.us);
 const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 
-/** The rows that count for a request. */
+/** Returns the rows that count a request. */
 function rowsOf(request: string, bears: Partial<Bearer> = {}, active = table): string[] {
   const [method, path] = request.split(" ") as [string, string];
   const matching = rulesFor(active, method, canonicalPath(path));
@@ -20,7 +20,7 @@ const KEY = { key: true };
 const USER = { user: true };
 const BOTH = { key: true, user: true };
 
-/** The service interface's table (§8), row by row in its order, each with requests that it is about. */
+/** Table of the service interface (§8), row by row in its order, each with matching requests. */
 const TABLE: [row: string, us: string, eu: string, bears: Partial<Bearer>, requests: string[]][] = [
   [
     "options",
@@ -134,7 +134,7 @@ test("the table has the rows of the service interface, and one of ours", () => {
   expect(rowsOf("GET /ok", KEY)).toEqual(["health"]);
 });
 
-/** Requests that several rules match, or nearly. */
+/** Requests that several rules match, or nearly match. */
 test.each<[string, Partial<Bearer>, string[]]>([
   // OPTIONS before all others
   ["OPTIONS /runs/stats", BOTH, ["options"]],
@@ -205,7 +205,7 @@ test("every alias and spelling of a path counts in the same row", () => {
     for (const request of requests) {
       const [method, path] = request.split(" ") as [string, string];
       const { bare } = canonicalPath(path);
-      // a suffix may be a part of what the alias begins with
+      // a suffix may overlap with the alias' prefix
       if (bare.endsWith("/v1/metadata/submit")) continue;
       for (const prefix of ["", "/v1", "/api", "/api/v1", "/v2", "/api/v2"]) {
         for (const spelling of [
@@ -224,7 +224,7 @@ test("every alias and spelling of a path counts in the same row", () => {
 test("no request matches two rules that are equally specific", () => {
   const patterns = RULES.flatMap((rule) => rule.match.map((pattern) => ({ rule, pattern })));
   const paths = patterns.map(({ pattern }) => pattern.path ?? "").concat(`/runs/${UUID}`, "/x");
-  // every path of the table alone, and every one followed by every other
+  // every path of the table, and every combination of two
   const corpus = new Set(paths.flatMap((a) => [a, ...paths.flatMap((b) => [`${a}${b}`, `${a}/x${b}`, `${a}${b}/x`])]));
   const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   const several: string[] = [];

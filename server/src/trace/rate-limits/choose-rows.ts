@@ -3,12 +3,12 @@ import type { CanonicalPath } from "./canonical-path.ts";
 import { matches, type Pattern, specificityOf } from "./patterns.ts";
 import { DEFAULT_ROWS, type Identity, type Row, RULES } from "./table.ts";
 
-/** A row with the quota that counts here. */
+/** Row with its effective quota. */
 export interface ActiveRow extends Limit {
   row: Row;
 }
 
-/** Which identities a request bears besides its address. */
+/** Identities of a request besides its address. */
 export interface Bearer {
   key: boolean;
   user: boolean;
@@ -16,7 +16,7 @@ export interface Bearer {
 
 type Rows = Partial<Record<Identity, ActiveRow>>;
 
-/** The table, made ready for one server: quotas of its region, overrides applied, rows that are off left out. */
+/** Table prepared for a server: quotas of its region, overrides applied, disabled rows omitted. */
 export interface ActiveTable {
   /** Most specific first. */
   rules: { pattern: Pattern; rows: Rows }[];
@@ -24,7 +24,7 @@ export interface ActiveTable {
   all: ActiveRow[];
 }
 
-/** @param quotaOf null for a row that is off */
+/** Prepares the table. @param quotaOf returns null for a disabled row */
 export function activeTable(quotaOf: (row: Row) => readonly [count: number, seconds: number] | null): ActiveTable {
   const all: ActiveRow[] = [];
   const activate = (rows: Row[]): Rows => {
@@ -43,16 +43,16 @@ export function activeTable(quotaOf: (row: Row) => readonly [count: number, seco
   return { rules, defaults: activate(Object.values(DEFAULT_ROWS)), all };
 }
 
-/** Rules that match, most specific first. */
+/** Returns the matching rules, most specific first. */
 export function rulesFor({ rules }: ActiveTable, method: string, path: CanonicalPath): Rows[] {
   const routed = method === "HEAD" ? "GET" : method;
   return rules.filter(({ pattern }) => matches(pattern, routed, path)).map(({ rows }) => rows);
 }
 
-/** The row of the address, where the most specific rule is for addresses: then nobody needs to be asked who they are. */
+/** Returns the address row, if the most specific rule limits addresses: then no authentication is needed. */
 export const rowOfAddress = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
 
-/** The rows that count otherwise, by the steps in the head of `table.ts`. Empty when they are all off. */
+/** Returns the rows that count otherwise, by the steps in the head of `table.ts`. Empty when all are disabled. */
 export function chooseRows({ defaults }: ActiveTable, matching: Rows[], bears: Bearer): ActiveRow[] {
   if (!bears.key && !bears.user) return defaults.ip ? [defaults.ip] : [];
   for (const rows of matching) {

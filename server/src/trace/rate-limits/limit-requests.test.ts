@@ -14,7 +14,7 @@ import { rateLimitOptions } from "./settings.ts";
 
 const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 
-/** Knows keys that begin with "good" and sessions that begin with "session of "; counts how often it was asked. */
+/** Accepts keys that begin with "good" and sessions that begin with "session of "; records its calls. */
 class Door implements Authenticator {
   asked: Credentials[] = [];
   isAway = false;
@@ -68,7 +68,7 @@ async function limited(env: Record<string, string> = {}, isOpen = false) {
     const incoming = { socket: { remoteAddress: ip, remotePort: 1, remoteFamily: "IPv4" } };
     return app.request(path, { method, headers }, { incoming });
   };
-  /** Statuses of `count` requests one after the other, as a count of each. */
+  /** Sends `count` requests sequentially and returns the number of responses by status. */
   const flood = async (count: number, request: string, headers: (n: number) => Record<string, string> = () => ({})) => {
     const seen: Record<number, number> = {};
     for (let n = 0; n < count; n++) {
@@ -214,7 +214,7 @@ test("a key is asked about again after a minute; when it is no good any more it 
   expect(door.asked).toHaveLength(1);
   clock.now += 60_000;
   expect(await flood(100, "GET /y")).toEqual({ 404: 100 });
-  // it has nothing left to spend at its address, and needs nothing
+  // its address has no units left, and it needs none
   expect((await send("GET /x", key())).status).toBe(404);
   expect(door.asked).toHaveLength(2);
   door.revoked = "good-key";

@@ -6,14 +6,14 @@ import type { Log } from "../../base/log.ts";
 import type { Decision, RateLimits } from "./rate-limits.ts";
 import { rateLimitHeaders, refuse, refusingUse } from "./refusal.ts";
 
-/** Names the row that would have refused, where limits are only tried out. */
+/** Header naming the row that would have refused, in a dry run. */
 const DRY_RUN_HEADER = "X-Heddle-Rate-Limit-Dry-Run";
-/** One line a row in so many ms, with the number of those that it stands for. */
+/** Interval in milliseconds between log lines per row; each line has the count of refusals since the last. */
 const LOG_EVERY_MS = 10_000;
 
 /**
- * Two steps of the same thing: `preflights` counts OPTIONS and stands before CORS, which answers those; `requests`
- * counts all others and stands behind it, so that a browser's script may read a refusal.
+ * Creates the middleware in two parts: `preflights` counts OPTIONS and runs before CORS, which responds to them;
+ * `requests` counts all others and runs after it, so that scripts in browsers can read a refusal.
  */
 export function limitRequests(
   limits: RateLimits,

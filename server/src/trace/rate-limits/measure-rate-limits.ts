@@ -4,7 +4,7 @@ import { RedisWindows } from "../../base/rate-limits/redis-windows.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /**
- * What `/metrics` tells. Read when somebody asks, because counting through the library costs more than the limits.
+ * Registers the metrics. They are collected on scrape, because counting through the library costs more than the limits.
  */
 export function measureRateLimits(limits: RateLimits, registry: Registry): void {
   const registers = [registry];

@@ -1,11 +1,11 @@
 import type { CanonicalPath } from "./canonical-path.ts";
 
-/** What a rule looks at; without a method it is for all of them. */
+/** Condition of a rule; without a method it applies to all. */
 export type Pattern =
   | { kind: "any"; method: string; path?: undefined }
   | { kind: "exact" | "uuid" | "prefix" | "suffix" | "containing"; method?: string; path: string };
 
-/** The higher, the more specific; see the head of `table.ts`. `exact` and `uuid` never match the same path. */
+/** Precedence, higher is more specific; see the head of `table.ts`. `exact` and `uuid` never match the same path. */
 const SPECIFICITY: Record<Pattern["kind"], number> = {
   any: 5,
   exact: 4,
@@ -17,7 +17,7 @@ const SPECIFICITY: Record<Pattern["kind"], number> = {
 
 export const specificityOf = ({ kind }: Pattern): number => SPECIFICITY[kind];
 
-/** @param method as routed: HEAD is GET */
+/** Returns true if a request matches. @param method as routed: HEAD is GET */
 export function matches(pattern: Pattern, method: string, { full, bare }: CanonicalPath): boolean {
   if (pattern.method !== undefined && pattern.method !== method) return false;
   const { path } = pattern;
@@ -33,12 +33,12 @@ export function matches(pattern: Pattern, method: string, { full, bare }: Canoni
         bare.startsWith(pattern.path) && (bare.length === pattern.path.length || bare[pattern.path.length] === "/")
       );
     case "suffix":
-      // a suffix may begin with what the bare form lacks, as in */v1/metadata/submit
+      // a suffix may begin with a segment that the bare form lacks, as in */v1/metadata/submit
       return full.endsWith(pattern.path) || pattern.path === `/v1${bare}`;
     case "containing":
       return bare.includes(pattern.path);
   }
 }
 
-/** The 32 digits without dashes name a run as well (contract §1.1). */
+/** UUIDs; 32 digits without dashes identify a run as well (contract §1.1). */
 const UUID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/;

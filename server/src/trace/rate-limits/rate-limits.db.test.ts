@@ -10,7 +10,7 @@ await testClickHouse();
 const guard = await testGuard(db);
 const { a, b, unknown } = await testTenants(db);
 const started: (() => Promise<void>)[] = [];
-/** Ended before the database goes: what is registered inside a test is not run. */
+/** Registered at file level, since hooks registered inside a test do not run. Stops before the database is dropped. */
 afterAll(async () => {
   for (const stop of started) await stop();
 });
@@ -87,7 +87,7 @@ test("a caller reads the table with its own use, and nobody else's", async () =>
   };
   const first = await read(a.admin);
   expect(first.mode).toBe("on");
-  // the reading itself counts
+  // the read itself counts
   expect(first.of("default.key")).toMatchObject({ identity: "key", count: 1000, seconds: 10, used: 4 });
   expect(first.of("default.user").used).toBeNull();
   expect((await read(b.admin)).of("default.key").used).toBe(1);

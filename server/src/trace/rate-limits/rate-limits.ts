@@ -1,4 +1,4 @@
-/** The rate limits of one server: who counts, where it is counted, and what was refused. */
+/** Rate limits of a server: identifies callers, counts requests, and reports refusals. */
 import { performance } from "node:perf_hooks";
 
 import type { Authenticator } from "../../base/auth/principal.ts";
@@ -17,22 +17,22 @@ import type { Identity } from "./table.ts";
 export interface RateLimitOptions {
   settings: RateLimitSettings;
   log: Log;
-  /** A server that only this machine reaches, and no proxy stands before. Decides what `auto` means. */
+  /** Whether only this machine can reach the server, without a proxy. Determines the meaning of `auto`. */
   isDevelopment: boolean;
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   now?: () => number;
 }
 
-/** What is known of a request before anybody has looked at it. */
+/** Request data available before authentication. */
 export interface Arrival {
   method: string;
-  /** As the router sees it. */
+  /** Path as seen by the router. */
   path: string;
   headers: Headers;
   ip: string;
 }
 
-/** `rows` is empty when nothing counts. */
+/** `rows` is empty when no limit applies. */
 export interface Decision extends Taken {
   path: CanonicalPath;
   rows: ActiveRow[];
@@ -44,7 +44,7 @@ export class RateLimits {
   readonly problems: readonly string[];
   readonly local: MemoryWindows;
   readonly windows: Windows;
-  /** By row, since the start. */
+  /** Counts by row, since the start. */
   readonly allowed: Map<string, number>;
   readonly refused: Map<string, number>;
   readonly #callers: Callers;
@@ -81,7 +81,7 @@ export class RateLimits {
     this.local.stop();
   }
 
-  /** Counts a request, if there is room for it. */
+  /** Counts a request if the limits allow it. */
   async decide(arrival: Arrival, authenticator: Authenticator): Promise<Decision> {
     const { method, headers } = arrival;
     const path = canonicalPath(arrival.path);
@@ -124,7 +124,7 @@ export class RateLimits {
     return { path, rows, allowed, uses };
   }
 
-  /** Every row with its quota, and how many requests it let through and refused since this server started. */
+  /** Returns every row with its quota, and the requests allowed and refused since this server started. */
   report(): RowReport[] {
     return this.table.all.map(({ name, row, count, seconds }) => {
       const { category, identity } = row;
@@ -133,7 +133,10 @@ export class RateLimits {
     });
   }
 
-  /** Where one address, key and user stand in every row now. `key` is the key itself, of which only a digest is used. */
+  /**
+   * Returns the current use of every row by an address, key and user. `key` is the key itself, of which only a digest
+   * is used.
+   */
   async usesOf(holders: { ip: string; key?: string; user?: string }): Promise<RowUse[]> {
     const address = networkOf(holders.ip);
     const byIdentity = {

@@ -8,15 +8,15 @@ export type Mode = "on" | "off" | "dry-run";
 export interface RateLimitConfiguration {
   mode: Mode;
   table: ActiveTable;
-  /** What was wrong with the settings, for the log and for `/metrics`; each was replaced by the default. */
+  /** Invalid settings, for the log and for `/metrics`; each was replaced by its default. */
   problems: string[];
 }
 
 /**
- * @param isDevelopment a server that only this machine reaches, and no proxy stands before
+ * Reads the configuration. A mistake never stops the server and never disables limits: it is logged as an error, and
+ * the built-in table applies. Overrides apply all or none, so that a configuration is never half in effect.
  *
- * A mistake never stops the server and never switches limits off: it is logged as an error, and the built-in
- * table counts. Overrides count all or not at all, so that nobody runs with half of what they wrote.
+ * @param isDevelopment whether only this machine can reach the server, without a proxy
  */
 export function readConfiguration(
   settings: RateLimitSettings,
@@ -47,7 +47,7 @@ export function readConfiguration(
 
 type Overrides = Map<string, Quota | null>;
 
-/** Throws with what is wrong. */
+/** Throws with a description of the mistake. */
 function readOverrides(text: string): Overrides {
   const overrides: Overrides = new Map();
   if (text.trim() === "") return overrides;

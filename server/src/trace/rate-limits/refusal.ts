@@ -3,10 +3,10 @@ import type { CanonicalPath } from "./canonical-path.ts";
 import type { ActiveRow } from "./choose-rows.ts";
 import type { Identity } from "./table.ts";
 
-/** Whole seconds, at least one, after which the window has ended. */
+/** Whole seconds until the window ends, at least one. */
 export const secondsLeft = ({ resetMs }: Use): number => Math.max(1, Math.ceil(resetMs / 1000));
 
-/** Fields of draft-ietf-httpapi-ratelimit-headers-10: a policy for each row, and where it stands. */
+/** Returns the fields of draft-ietf-httpapi-ratelimit-headers-10: a policy per row, and its current use. */
 export function rateLimitHeaders(uses: Use[]): Record<string, string> {
   return {
     "RateLimit-Policy": uses.map(({ limit }) => `"${limit.name}";q=${limit.count};w=${limit.seconds}`).join(", "),
@@ -16,13 +16,13 @@ export function rateLimitHeaders(uses: Use[]): Record<string, string> {
   };
 }
 
-/** The row that refuses; of several, the one that does so for longest. */
+/** Returns the refusing row; of several, the one with the latest reset. */
 export function refusingUse(uses: Use[]): Use {
   const full = uses.filter(({ limit, used }) => used >= limit.count);
   return full.reduce((worst, use) => (use.resetMs > worst.resetMs ? use : worst));
 }
 
-/** 429 with the error body of the route's family (contract §0.3). It names the row. */
+/** Builds a 429 with the error body of the route's family (contract §0.3), naming the row. */
 export function refuse(method: string, path: CanonicalPath, uses: Use[], row: ActiveRow): Response {
   const use = refusingUse(uses);
   const retryAfter = secondsLeft(use);
@@ -56,7 +56,7 @@ const HOLDERS: Record<Identity, string> = {
   user: "for a user at an address",
 };
 
-/** Which shape an error has: v2, ingest and platform, or the rest of v1. */
+/** Returns the error format: v2, ingest and platform, or the rest of v1. */
 function errorFamily(method: string, { bare, version }: CanonicalPath): "problem" | "error" | "detail" {
   if (version === "v2") return "problem";
   if (/^\/(platform|otel|info|auth|me|commits|beacon|metadata)(\/|$)/.test(bare)) return "error";

@@ -20,7 +20,10 @@ const row = z
 
 const rateLimits = z.object({ mode: z.enum(["on", "off", "dry-run"]), rows: z.array(row) }).meta({ id: "RateLimits" });
 
-/** The table of service-interface §7 with the caller's own use; heddle's own, the contract tells it in headers only. */
+/**
+ * Route of the table of service-interface §7 with the caller's use. Not in the contract, which reports limits in
+ * headers only.
+ */
 export function rateLimitRoutes({ rateLimits: limits }: { rateLimits: RateLimits }): Route[] {
   return [
     route({

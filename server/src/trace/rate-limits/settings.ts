@@ -1,8 +1,8 @@
 import { integer, type Options, text } from "../../base/config/options.ts";
 
 /**
- * What decides about rate limits is text here and is judged by `read-configuration.ts`: a mistake in it must be
- * loud, but must not keep the server from starting.
+ * Settings of rate limits. They are text here and validated by `read-configuration.ts`: a mistake must be loud, but
+ * must not keep the server from starting.
  */
 export const rateLimitOptions = {
   rateLimits: text({

@@ -30,7 +30,7 @@ test("two servers share a key's limit and an address'; without Redis each counts
   const metrics = await one.platform.deps.metrics.registry.metrics();
   expect(metrics).toContain("heddle_rate_limit_redis_up 0");
   expect(metrics).toMatch(/heddle_rate_limit_local_total [1-9]/);
-  // before the database goes
+  // before the database is dropped
   await Promise.all([one.stop(), other.stop()]);
 });
 

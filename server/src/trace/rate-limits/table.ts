@@ -1,47 +1,46 @@
 /**
- * The rate limits of the trace platform (service interface §8), as data. Every row has a bucket of its own for each
- * holder: `ip` an address (IPv6: its /64), `key` an API key, `user` a user at an address.
+ * Rate limits of the trace platform (service interface §8), as data. Every row has a separate bucket per holder: `ip`
+ * an address (IPv6: its /64), `key` an API key, `user` a user at an address.
  *
- * Which rows count for a request
+ * Selection of the rows that count a request:
  *
- * 1. A path is compared in its bare form, so that every alias counts in the same bucket (`canonical-path.ts`).
- * 2. Rules that match go by how specific they are:
+ * 1. Paths are compared in bare form, so that all aliases share a bucket (`canonical-path.ts`).
+ * 2. Matching rules are ordered by specificity:
  *        OPTIONS  >  exact path, `{uuid}` included  >  prefix  >  suffix  >  containing
- *    Two rules of the same kind never match the same request; a test goes through all pairs. So `PATCH /runs/stats`
- *    is Stats and not "PATCH containing /runs", and `/repos/me/trigger` is a repository and not a trigger.
- * 3. When the first of them is for addresses, its row counts, whatever else the request bears.
- * 4. Otherwise the first counts that has a row for an identity the request bears, with the row of each that it bears: a
- *    key's, and a user's when both are sent, so that nobody leaves a bucket by naming a user. It replaces the
- *    default rows, also the default of an identity for which it has none itself.
- * 5. When there is none, the default rows count: the key's, the user's, or both.
- * 6. A request that bears neither a good key nor a user counts for its address in the last row. What makes a key
- *    good is in `callers.ts`.
+ *    Two rules of the same kind never match the same request; a test checks all pairs. So `PATCH /runs/stats` is Stats
+ *    and not "PATCH containing /runs", and `/repos/me/trigger` is a repository and not a trigger.
+ * 3. If the first rule limits addresses, its row counts, whatever the identities of the request.
+ * 4. Otherwise the first rule counts that has a row for an identity of the request, with the rows of all its
+ *    identities: the key's, and the user's when both are sent, so that naming a user does not avoid the key's bucket.
+ *    It replaces the default rows, also for identities for which it has no row.
+ * 5. Without such a rule the default rows count: the key's, the user's, or both.
+ * 6. A request with neither a valid key nor a user counts for its address in the last row. `callers.ts` defines valid.
  *
- * Rows of one request are taken from together or not at all: what is refused uses nothing up.
+ * The rows of a request are charged together or not at all: a refused request uses up nothing.
  *
- * Where the table leaves something open:
- * - `POST /runs`, `/runs/batch`, `/runs/query`, `/feedback` and their like are exactly these operations, since other
- *   operations have rows of their own or are not what the category says (`POST /runs/delete` is no ingest).
- *   `/auth`, `/info`, `/repos`, `/commits`, `/sessions` … are prefixes, by whole segments.
- * - `/generate` begins no path of the API; the operation that generates is `POST /datasets/{id}/generate`. So it is
- *   a prefix and a suffix.
- * - `*\/trigger` bears no method of its own (nothing deletes a trigger), so it counts for all of them.
+ * Where the table leaves room for interpretation:
+ * - `POST /runs`, `/runs/batch`, `/runs/query`, `/feedback` and the like are exactly these operations, since other
+ *   operations have separate rows or do not fit the category (`POST /runs/delete` is not ingest). `/auth`, `/info`,
+ *   `/repos`, `/commits`, `/sessions` … are prefixes, by whole segments.
+ * - No path of the API begins with `/generate`; the operation that generates is `POST /datasets/{id}/generate`. So it
+ *   is a prefix and a suffix.
+ * - `*\/trigger` has no method (no operation deletes a trigger), so it counts for all of them.
  * - HEAD counts as GET, because the router runs GET's handler for it.
  * - `/v2/X` counts like `/X`.
  *
- * `health` is ours: a probe must not be refused because others behind the same address are, or they could have a
- * healthy server restarted.
+ * The row `health` is an addition to §8: a probe must not be refused because of other clients behind the same address,
+ * or they could cause the restart of a healthy server.
  */
 import type { Pattern } from "./patterns.ts";
 
 export type Identity = "ip" | "key" | "user";
 export type Region = "us" | "eu";
 
-/** Requests in seconds. */
+/** Number of requests, and window in seconds. */
 export type Quota = readonly [count: number, seconds: number];
 
 export interface Row {
-  /** Unique; what headers, answers, metrics and overrides call it. */
+  /** Unique name in headers, responses, metrics and overrides. */
   id: string;
   identity: Identity;
   category: string;
@@ -49,13 +48,13 @@ export interface Row {
   eu: Quota;
 }
 
-/** One match of the table with its rows, at most one an identity. */
+/** Entry of the table: patterns, and at most one row per identity. */
 export interface Rule {
   match: Pattern[];
   rows: Row[];
 }
 
-/** A row whose quota is the same everywhere. */
+/** Builds a row. Without `eu` its quota is the same in all regions. */
 const row = (id: string, identity: Identity, category: string, quota: Quota, eu = quota): Row => ({
   id,
   identity,
@@ -64,7 +63,7 @@ const row = (id: string, identity: Identity, category: string, quota: Quota, eu 
   eu,
 });
 
-/** For a key and for a user alike. */
+/** Builds the rows of a quota for both keys and users. */
 const forBoth = (id: string, category: string, quota: Quota, eu = quota): Row[] => [
   row(`${id}.key`, "key", category, quota, eu),
   row(`${id}.user`, "user", category, quota, eu),
@@ -172,7 +171,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** What counts when no rule does. */
+/** Rows that count when no rule matches. */
 export const DEFAULT_ROWS: Readonly<Record<Identity, Row>> = {
   key: row("default.key", "key", "Default (API key)", [1000, 10]),
   user: row("default.user", "user", "Default (User)", [1000, 10]),

@@ -6,7 +6,7 @@ const DAY = 86_400_000;
 const now = Date.UTC(2026, 10, 21);
 const daysBefore = (cutoff: string | undefined) => cutoff && (now - Date.parse(`${cutoff}Z`)) / DAY;
 
-/** Days that are kept: of the longer tier, the shorter one, and of traces without a tier. */
+/** Returns the retention in days: of the longer tier, the shorter one, and of traces without a tier. */
 function kept(project: { tier?: "longlived" | "shortlived"; days?: number }, longlivedDays: number) {
   const settings = { traceTier: "longlived" as const, longlivedDays, shortlivedDays: 14 };
   const cutoffs = cutoffsOf({ trace_tier: project.tier ?? null, retention_days: project.days ?? null }, settings, now);

@@ -8,11 +8,11 @@ import type { ProjectTier } from "./sql.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Start times before which a trace's time is over, by its own tier; undefined: never. */
+/** Cutoff start times by a trace's own tier; undefined: never expires. */
 export interface Cutoffs {
   longlived: MicroTime | undefined;
   shortlived: MicroTime | undefined;
-  /** Of traces that bear no tier themselves. */
+  /** Cutoff of traces without a tier. */
   project: MicroTime | undefined;
 }
 
@@ -26,12 +26,12 @@ export function cutoffsOf(
   const shortlived = cutoff(settings.shortlivedDays);
   const tier = project.trace_tier ?? settings.traceTier;
   const own = project.retention_days === null ? { longlived, shortlived }[tier] : cutoff(project.retention_days);
-  // a trace that was moved to the longer tier is not kept for less time than it would have been
+  // moving a trace to the longer tier never shortens its retention
   const extended = longlived === undefined || own === undefined ? undefined : longlived < own ? longlived : own;
   return { longlived: extended, shortlived, project: own };
 }
 
-/** The latest of the cutoffs: nothing after it is looked at. */
+/** Returns the latest cutoff: traces after it need not be examined. */
 export const latest = (cutoffs: Cutoffs): MicroTime | undefined =>
   Object.values(cutoffs)
     .filter((one): one is MicroTime => one !== undefined)
@@ -39,8 +39,8 @@ export const latest = (cutoffs: Cutoffs): MicroTime | undefined =>
     .at(-1);
 
 /**
- * Traces of a project that began before their cutoff. A trace begins with its first run, so that it goes as a whole,
- * and goes also when its root never came.
+ * Finds traces of a project that began before their cutoff. A trace begins with its first run, so that it is deleted as
+ * a whole, even if its root never arrived.
  */
 export async function findExpired(
   clickhouse: ClickHouse,

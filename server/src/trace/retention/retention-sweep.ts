@@ -1,7 +1,7 @@
 /**
- * What is to go, goes here: traces whose time is over, runs that came for a project while it was deleted, marks of
- * deleted runs, and at last the rows on the disk that no query sees any more. One server does it at a time; it can
- * end at any point, and the next sweep goes on.
+ * Deletes expired data: traces past their retention, runs that arrived while their project was being deleted, old
+ * deletion marks, and finally deleted rows still on disk. One server sweeps at a time; an interrupted sweep is
+ * completed by the next.
  */
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { Log } from "../../base/log.ts";
@@ -14,11 +14,11 @@ import { alone, findDeletions, forgetDeletion, listTiers } from "./sql.ts";
 
 export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
 
-/** Longer than any replica believes in a deleted project (projects/project-directory.ts) and writes what it has. */
+/** Longer than any replica caches a deleted project (projects/project-directory.ts) and writes its pending runs. */
 const GRACE_SECONDS = 60;
 const FIRST_MS = 60_000;
 const PROJECTS = 500;
-/** Traces that are found and deleted at once. */
+/** Traces found and deleted per batch. */
 const TRACES = 10_000;
 
 const NIL = "00000000-0000-0000-0000-000000000000";
@@ -43,7 +43,10 @@ export class RetentionSweep {
     await this.#running;
   }
 
-  /** One sweep, by the database's time if no other is given. Resolves to how many traces' time was over; 0 when another server is at it. */
+  /**
+   * Runs one sweep, by the database's time by default. Resolves to the number of expired traces; 0 when another server
+   * is sweeping.
+   */
   async sweep(now?: number): Promise<number> {
     const { sql, clickhouse } = this.#deps;
     let expired = 0;

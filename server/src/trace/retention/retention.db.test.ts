@@ -102,7 +102,7 @@ test("runs that came for a project while it was deleted go too", async () => {
   await sendRuns(call, [run]);
   const [project] = (await call("GET", "/sessions?name=late")).json;
   await call("DELETE", `/sessions/${project.id}`);
-  // what another replica, which believed in the project for a second, stored meanwhile
+  // stored meanwhile by another replica, which caches projects for a second
   await clickhouse.command({
     name: "test",
     query: `insert into runs (tenant_id, project_id, start_time, id, trace_id, updated_at)

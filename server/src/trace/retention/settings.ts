@@ -1,6 +1,6 @@
 import { choice, integer } from "../../base/config/options.ts";
 
-/** How long traces are kept: by the tier of the trace, else of its project, else the default one. */
+/** Retention of traces: by the trace's tier, else its project's, else the default tier. */
 export const retentionOptions = {
   traceTier: choice({
     env: ["HEDDLE_TRACE_TIER"],

@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Tier } from "../projects/sql.ts";
 
-/** Deletions whose late runs have had time to arrive, oldest first. */
+/** Lists deletions whose late runs have had time to arrive, oldest first. */
 export async function findDeletions(
   sql: Sql,
   graceSeconds: number,
@@ -18,7 +18,7 @@ export async function forgetDeletion(sql: Sql, tenantId: string, projectId: stri
 
 export type ProjectTier = Tier & { tenant_id: string; project_id: string };
 
-/** A page of all projects, in the order of their keys. */
+/** Lists a page of all projects, ordered by key. */
 export async function listTiers(
   sql: Sql,
   after: { tenant_id: string; project_id: string },
@@ -30,10 +30,10 @@ export async function listTiers(
     order by tenant_id, project_id limit ${limit}`;
 }
 
-/** An arbitrary number, ours alone. */
+/** Advisory lock of the sweep. Arbitrary, but unique to this purpose. */
 const LOCK = 7_236_523;
 
-/** Runs `work` unless another server is at it. @returns whether it ran */
+/** Runs `work` unless another server holds the lock. @returns whether it ran */
 export async function alone(sql: Sql, work: () => Promise<void>): Promise<boolean> {
   const connection = await sql.reserve();
   try {

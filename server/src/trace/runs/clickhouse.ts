@@ -1,8 +1,8 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 
 /**
- * One piece of a run, as `runs` takes it (migrations/clickhouse/0001_runs.sql). What is absent or null changes
- * nothing. Times: `YYYY-MM-DD hh:mm:ss.ffffff` in UTC. Costs: decimal text.
+ * Piece of a run, as inserted into `runs` (migrations/clickhouse/0001_runs.sql). Absent and null fields change nothing.
+ * Times: `YYYY-MM-DD hh:mm:ss.ffffff` in UTC. Costs: decimal text.
  */
 export interface RunRow {
   tenant_id: string;
@@ -45,18 +45,18 @@ export interface RunRow {
   first_token_time?: string | undefined;
   trace_tier?: string | undefined;
   inserted_at?: string | undefined;
-  /** What of it an update sets (ingest/run-memory.ts). */
+  /** Bit mask of the fields that an update sets (ingest/run-memory.ts). */
   patched?: number | undefined;
 }
 
-/** Of a merged row: what the run's status is (contract §1.6). */
+/** Status of a merged row (contract §1.6). */
 export const RUN_STATUS =
   "multiIf(error is not null, 'error', status is not null, status, end_time is not null, 'success', 'pending')";
 
-/** Of a merged row: seconds, null while the run goes on. */
+/** Latency of a merged row in seconds; null while the run is pending. */
 export const RUN_LATENCY = "dateDiff('microsecond', start_time, end_time) / 1e6";
 
-/** Where a run is. */
+/** Location of a run. */
 export interface RunKey {
   id: string;
   project_id: string;
@@ -65,7 +65,7 @@ export interface RunKey {
   deleted: boolean;
 }
 
-/** At most one a run; those that nobody knows are left out. FINAL is cheap here: the ids bound what is read. */
+/** Finds at most one key per run; unknown runs are left out. FINAL is cheap here: the ids bound the read. */
 export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: readonly string[]): Promise<RunKey[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return clickhouse.rows<RunKey>({
@@ -76,7 +76,9 @@ export function findRunKeys(clickhouse: ClickHouse, tenantId: string, ids: reado
   });
 }
 
-/** Which fields of stored runs updates have set; of those that are found. The key's columns bound what is read. */
+/**
+ * Returns the fields of stored runs that updates have set; unknown runs are left out. The key's columns bound the read.
+ */
 export async function findPatched(
   clickhouse: ClickHouse,
   tenantId: string,
@@ -117,7 +119,7 @@ const KEY_COLUMNS = ["tenant_id", "id", "project_id", "start_time", "trace_id", 
 export const insertRunKeys = (clickhouse: ClickHouse, rows: readonly RunKeyRow[]): Promise<void> =>
   clickhouse.insert("run_keys", KEY_COLUMNS, linesOf(rows));
 
-/** Rows as lines of JSON. Each is written on its own: one text of all would be copied twice more. */
+/** Serializes rows as lines of JSON. Each line is written separately: a joined text would be copied twice more. */
 function linesOf(rows: readonly object[]): Buffer {
   const lines = rows.map((row) => JSON.stringify(row));
   let size = lines.length;

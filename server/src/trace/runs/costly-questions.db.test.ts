@@ -1,4 +1,4 @@
-/** What a caller can ask has an end, and beside it traces are still taken. */
+/** Bounds the cost of a caller's queries, so that traces are still accepted meanwhile. */
 import { randomBytes, randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 
-// replicas of one database need the same
+// replicas of one database need the same keys
 const KEYS = { HEDDLE_SECRETS_KEYS: `test:${randomBytes(32).toString("base64")}` };
 const db = await testDatabase();
 const { call, platform, clickhouse } = await testTracePlatform(KEYS, { db });
@@ -48,7 +48,7 @@ test("a hundred conditions may be asked, over all expressions of a request, and 
 
   const listed = `in(name, [${Array.from({ length: 1000 }, (_, n) => `"n${n}"`).join(", ")}])`;
   expect((await call("POST", "/runs/query", { session, filter: listed })).status).toBe(200);
-  // an id is found whatever else the body says
+  // an id is found whatever the rest of the body contains
   expect((await call("POST", "/runs/query", { id: session, filter: searches(101) })).status).toBe(200);
 });
 
@@ -83,13 +83,13 @@ test("traces are taken while forty such queries wait for their turn", async () =
   const run = sampleRun("costly");
   await sendRuns(hurried, [run]);
   const { trace_id, dotted_order } = run;
-  // looks up what it belongs to
+  // looks up the run it belongs to
   const patched = await hurried("PATCH", `/runs/${run.id}`, { trace_id, dotted_order, outputs: { done: true } });
   expect(patched.status).toBe(202);
-  // of twenty seconds not half were over
+  // the queries take about twenty seconds, and fewer than half have finished
   expect(over).toBeLessThan(20);
   const statuses = new Set(await Promise.all(asked));
-  // those that wait for longer than a caller would are sent away
+  // queries that wait too long are rejected
   expect([...statuses].filter((status) => ![200, 422, 503].includes(status))).toEqual([]);
 });
 
@@ -105,7 +105,7 @@ test("a search of another workspace is answered while one workspace has ten such
     over++;
   });
   for (let n = 0; n < 3; n++) expect((await search()).status).toBe(200);
-  // it did not wait for the turn of any of them
+  // it did not wait behind any of them
   expect(over).toBeLessThan(5);
   await Promise.all(asked);
 });

@@ -3,11 +3,11 @@ import { isUuid } from "../../base/ids.ts";
 import { parseTime } from "../filter/literals.ts";
 import type { Position } from "./select-page.ts";
 
-/** A page's end as a text that means nothing to others. */
+/** Encodes the end of a page as an opaque cursor. */
 export const printCursor = ({ start_time, id }: Position): string =>
   Buffer.from(JSON.stringify([start_time, id])).toString("base64url");
 
-/** 400 when the text was not made by printCursor. */
+/** Throws 400 for a text that printCursor did not produce. */
 export function readCursor(text: string | undefined): Position | undefined {
   if (text === undefined || text === "") return undefined;
   try {

@@ -3,15 +3,15 @@ import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces } from "./selection.ts";
 
-/** Whole projects, or whole traces of any project or of one. Pieces need not be merged to be found. */
+/** Selection to delete: whole projects, or whole traces of any project or of one. Matches unmerged pieces too. */
 export interface Doomed {
   projects?: readonly string[];
   traces?: readonly string[];
 }
 
 /**
- * From now on pieces of these runs that arrive late are dropped, and runs of these traces that nobody has seen
- * (ingest/resolve-runs.ts). A trace is marked by the id of its root, also when that has not come.
+ * Marks these runs as deleted: late pieces of them, and unknown runs of these traces, are dropped from now on
+ * (ingest/resolve-runs.ts). A trace is marked by the id of its root, even if that has not arrived.
  */
 export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, doomed: Doomed): Promise<void> =>
   clickhouse.command({
@@ -21,7 +21,7 @@ export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, doomed: Doo
       ${fromPieces(scope, doomed)}`),
   });
 
-/** The files of the runs. */
+/** Returns the files of the runs. */
 export async function findBlobs(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -40,7 +40,10 @@ export const deleteAttachmentRows = (clickhouse: ClickHouse, scope: RunScope, ru
     ch`run_id in ${bind("Array(UUID)", runIds)}`,
   ]);
 
-/** Gone for every query when it resolves, and from the disk with the next sweep (applyDeletions). */
+/**
+ * Deletes rows. They are invisible to every query when this resolves, and leave the disk with the next sweep
+ * (applyDeletions).
+ */
 export function deleteRunRows(clickhouse: ClickHouse, scope: RunScope, { projects, traces }: Doomed): Promise<void> {
   const conditions = [ch`tenant_id = ${tenant(scope)}`];
   if (projects) conditions.push(ch`project_id in ${bind("Array(UUID)", projects)}`);
@@ -48,7 +51,10 @@ export function deleteRunRows(clickhouse: ClickHouse, scope: RunScope, { project
   return deleteFrom(clickhouse, "runs", conditions);
 }
 
-/** Whether anything is still on the disk that no query sees. Of a cluster each server tells for itself. */
+/**
+ * Returns true if deleted rows are still on disk. In a cluster each server knows only its own parts, so it is always
+ * true.
+ */
 export async function hasDeletedRows(clickhouse: ClickHouse): Promise<boolean> {
   const [row] = await clickhouse.rows<{ n: number }>({
     name: "runs.has_deleted",
@@ -58,7 +64,7 @@ export async function hasDeletedRows(clickhouse: ClickHouse): Promise<boolean> {
   return clickhouse.cluster !== "" || row!.n > 0;
 }
 
-/** Rewrites what still holds deleted rows, so that they are on the disk no more. */
+/** Rewrites parts with deleted rows, which removes the rows from the disk. */
 export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
   for (const table of ["runs", "run_attachments", "run_keys"]) {
     await clickhouse.command({
@@ -68,12 +74,12 @@ export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
   }
 }
 
-/** Late pieces are kept out for so long; after that nobody sends any. */
+/** Time for which late pieces are rejected; clients do not retry longer. */
 const KEEP_MARKS = "2 day";
 
 const OLD_MARKS = `deleted and version < now64(6) - interval ${KEEP_MARKS}`;
 
-/** A deletion touches every part of its table, so an idle installation is asked first whether there is any. */
+/** Deletes expired marks. A deletion touches every part of the table, so it is skipped when there are none. */
 export async function deleteOldMarks(clickhouse: ClickHouse): Promise<void> {
   const query = `select 1 from run_keys where ${OLD_MARKS} limit 1`;
   if ((await clickhouse.rows({ name: "run_keys.has_old_marks", query })).length === 0) return;

@@ -11,7 +11,7 @@ const TENANT = "00000000-0000-7000-8000-000000000001";
 const projectId = (name: string) => platform.deps.projects.ensureProject(TENANT, name);
 const status = async (id: string) => (await call("GET", `/runs/${id}`)).status;
 
-/** A multipart request as the SDKs send it: a run with a file. */
+/** Sends a run with a file in a multipart request, as the SDKs do. */
 async function sendWithFile(run: ReturnType<typeof sampleRun>): Promise<void> {
   const part = (name: string, type: string, content: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${content.length}\r\n\r\n${content}\r\n`;
@@ -41,7 +41,7 @@ test("deleted traces are gone with their runs, files, feedback and shares; other
   expect((await call("GET", path)).text).toBe("what was said");
 
   const session_id = await projectId("deletion");
-  // as many as are allowed: more text than a statement of the engine may have by default
+  // the maximum number: more text than the engine's default limit for a statement
   const trace_ids = [root.id, ...Array.from({ length: 9999 }, () => uuid7())];
   const answer = await call("POST", "/runs/delete/traces", { session_id, trace_ids });
   expect(answer).toMatchObject({ status: 200, json: { deleted_traces: 1 } });

@@ -8,7 +8,7 @@ export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "write
 
 const BATCH = 10_000;
 
-/** Deletes traces with all that belongs to them. When it resolves nobody can read any of it. */
+/** Deletes traces with all their data. When this resolves none of it can be read. */
 export async function deleteTraces(
   deps: DeleteDeps,
   scope: RunScope,
@@ -23,13 +23,13 @@ export async function deleteTraces(
   }
 }
 
-/** Deletes all traces of projects, which themselves are gone already. */
+/** Deletes all traces of projects, which themselves are already deleted. */
 export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
   await deleteDoomed(deps, scope, { projects });
   await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
 }
 
-/** In an order in which an end in between leaves nothing that a repetition would not find. */
+/** Deletes in an order that lets a repetition finish an interrupted deletion. */
 async function deleteDoomed({ clickhouse, blobs, writer }: DeleteDeps, scope: RunScope, doomed: Doomed): Promise<void> {
   await markDeleted(clickhouse, scope, doomed);
   await writer.forget(doomed);

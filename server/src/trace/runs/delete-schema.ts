@@ -12,7 +12,7 @@ export const deleteBody = z
   .object({
     session_id: uuid.nullish(),
     trace_ids: trace_ids.nullish(),
-    /** Traces with a run that has all of these. */
+    /** Traces with a run that has all of these entries. */
     metadata: z.record(z.string(), z.string()).nullish(),
   })
   .refine((body) => body.trace_ids || (body.metadata && Object.keys(body.metadata).length > 0), {

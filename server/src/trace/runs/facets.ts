@@ -1,6 +1,6 @@
 /**
- * What runs have in common: the most frequent names, types, outcomes, tags and metadata of a selection, each with
- * the filter expression that finds its runs. For the shortcuts beside a list of runs.
+ * Facets of runs: the most frequent names, types, outcomes, tags and metadata of a selection, each with the filter
+ * expression that selects its runs. Used for the shortcuts beside a list of runs.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw, render } from "../../base/clickhouse/fragment.ts";
@@ -12,18 +12,18 @@ export interface Facet extends Record<string, unknown> {
   key: string;
   value: string;
   n: number;
-  /** A filter expression (docs/filter-language.md). */
+  /** Filter expression (docs/filter-language.md). */
   query: string;
 }
 
-/** Values of one key that are told, the most frequent. */
+/** Values returned per key, the most frequent ones. */
 const PER_KEY = 10;
 const MAX_FACETS = 200;
 const MAX_ROWS = 20_000;
-/** Before the keys of metadata, which may be called like a field of the run. */
+/** Prefix of metadata keys, which may be equal to a field's name. */
 const METADATA = "metadata.";
 
-/** By project, or under "" those of all; the most frequent first, at most 200 of each. */
+/** Returns facets by project, or under "" for all projects; most frequent first, at most 200 each. */
 export async function findFacets(
   clickhouse: ClickHouse,
   scope: RunScope,

@@ -4,7 +4,7 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 
-/** The traces that have a run of the selection. */
+/** Returns the traces that have a run in the selection. */
 export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
   const rows = await readRows<{ trace: string }>(
     clickhouse.askedBy(scope.tenantId),

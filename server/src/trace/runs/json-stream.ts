@@ -1,11 +1,11 @@
 import { rawJson } from "../../base/http/route.ts";
 
-/** Text that is gathered before an answer begins; what fails until then is an error with a status. */
+/** Characters buffered before a response begins; failures until then get an error status. */
 const GATHERED = 4 * 1024 * 1024;
 
 /**
- * JSON that comes in chunks: sent in one piece while it is small, and as a stream, read only as fast as the client
- * takes it, when it isn't. A stream that fails is cut off, and the client's parser notices.
+ * Sends JSON chunks: as one body if small, otherwise as a stream that is read at the client's pace. A failing stream is
+ * cut off, which the client's parser detects.
  */
 export async function jsonFrom(chunks: AsyncGenerator<string>): Promise<Response> {
   const gathered: string[] = [];

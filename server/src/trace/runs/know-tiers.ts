@@ -5,8 +5,9 @@ import type { RunScope } from "./run-scope.ts";
 import type { RunSelection } from "./selection.ts";
 
 /**
- * A run that names no tier has its project's, else the installation's, and is printed so; projects are in Postgres. A
- * scope for filters that speak of tiers knows which projects differ; for all others it is as it was, without a query.
+ * Resolves default tiers for filters on `trace_tier`. A run without a tier has its project's, else the installation's,
+ * and is serialized that way; projects are in Postgres. Selections without such filters keep their scope, without a
+ * query.
  */
 export async function knowTiers(
   { sql, settings }: { sql: Sql; settings: { traceTier: string } },

@@ -1,7 +1,7 @@
 /**
- * The messages in a run's inputs and outputs, as the client sent them. Chat models and agents put them in few ways:
- * `messages` (LangChain nests it once more, a list for each prompt), `choices[].message` of OpenAI's interface,
- * `generations[][].message` of LangChain's, or the message itself as the output.
+ * Extracts messages from a run's inputs and outputs. Chat models and agents use few formats: `messages` (LangChain
+ * nests it once more, one list per prompt), `choices[].message` of OpenAI's API, `generations[][].message` of
+ * LangChain's, or the message itself as the output.
  */
 export type Message = Record<string, unknown>;
 
@@ -28,7 +28,10 @@ export function outputMessages(outputs: Json): Message[] {
   return isMessage(value) ? [value] : [];
 }
 
-/** All of them, in order. A state that was sent in and came back longer is told once. */
+/**
+ * Returns all messages, in order. If the output repeats the input messages, as a returned state does, they are listed
+ * once.
+ */
 export function messagesOf(inputs: Json, outputs: Json): Message[] | null {
   const [before, after] = [inputMessages(inputs), outputMessages(outputs)];
   if (before.length === 0 && after.length === 0) return null;
@@ -36,7 +39,7 @@ export function messagesOf(inputs: Json, outputs: Json): Message[] | null {
   return before.every((one, i) => isSame(one, after[i])) ? after : [...before, ...after];
 }
 
-/** Who speaks, in the words of LangChain's types: human, ai, system, tool. */
+/** Returns the role, as a LangChain message type: human, ai, system, tool. */
 export function roleOf(message: Message): string {
   const kwargs = message["kwargs"] as Message | undefined;
   const id = message["id"];
@@ -47,7 +50,7 @@ export function roleOf(message: Message): string {
   return { user: "human", assistant: "ai" }[name] ?? name;
 }
 
-/** What was said, as text. */
+/** Returns the content as text. */
 export function contentOf(message: Message): string {
   const content = (message["kwargs"] as Message | undefined)?.["content"] ?? message["content"];
   if (typeof content === "string") return content;

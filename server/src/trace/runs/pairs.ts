@@ -1,19 +1,19 @@
 /**
- * Keys and values as one text, for filters (migrations/clickhouse/0001_runs.sql says why not a map):
+ * Encodes keys and values as one text, for filters (migrations/clickhouse/0001_runs.sql explains why not as a map):
  * `␞key␟value␞key␟value␞`, where ␞ is U+001E and ␟ is U+001F. A tag list is `␞tag␞tag␞`.
  *
- * What a filter compares with must be prepared by the same functions: pairText, and cut to MAX_VALUE.
+ * Operands of filters must be prepared by the same functions: pairText, and truncated to MAX_VALUE.
  */
 export const ENTRY = "\u001e";
 export const VALUE = "\u001f";
 
-/** Contract §1.9: key and value pairs are found by their first 250 characters, at most 100 of a run's inputs. */
+/** Contract §1.9: pairs are found by the first 250 characters of key and value, at most 100 of a run's inputs. */
 export const MAX_VALUE = 250;
 const MAX_PAIRS = 100;
 const MAX_METADATA_PAIRS = 1000;
 const MAX_DEPTH = 12;
 
-/** A key, value or tag without the characters that part them, cut to what is compared. */
+/** Removes separators from a key, value or tag, and truncates it to the compared length. */
 export const pairText = (text: string): string => {
   const cut = text.length > MAX_VALUE ? text.slice(0, MAX_VALUE) : text;
   // oxlint-disable-next-line no-control-regex -- the two separators
@@ -23,7 +23,7 @@ export const pairText = (text: string): string => {
 export const encodeTags = (tags: readonly string[]): string =>
   tags.length === 0 ? ENTRY : ENTRY + tags.map(pairText).join(ENTRY) + ENTRY;
 
-/** Metadata: one level; what is not a string is compared by its JSON text. */
+/** Encodes one level of metadata; values other than strings are compared by their JSON text. */
 export function encodeMetadata(metadata: Record<string, unknown>): string {
   let text = ENTRY;
   let pairs = 0;
@@ -35,7 +35,7 @@ export function encodeMetadata(metadata: Record<string, unknown>): string {
   return text;
 }
 
-/** Inputs and outputs: nested keys joined by dots, elements of arrays under their array's key. */
+/** Encodes inputs or outputs: nested keys are joined by dots, array elements are listed under the array's key. */
 export function encodePairs(root: unknown): string {
   if (root === null || typeof root !== "object" || Array.isArray(root)) return ENTRY;
   const out = { text: ENTRY, left: MAX_PAIRS };

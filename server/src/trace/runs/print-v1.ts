@@ -29,7 +29,7 @@ const tokens = (name: "total_tokens" | "prompt_tokens" | "completion_tokens"): R
 const cost = (name: "total_cost" | "prompt_cost" | "completion_cost"): RunField =>
   field([`r.${name}`], (row, related) => text(consumed(row, related, name)), ["totals"]);
 
-/** The fields of a run in v1, by the name under which they are selected (contract §3.1, §3.3). */
+/** Fields of a run in v1, by the name that selects them (contract §3.1, §3.3). */
 const FIELDS = {
   id: plain("id"),
   name: field(["r.name"], (row) => text(row.name ?? "")),
@@ -108,7 +108,7 @@ export type FieldV1 = keyof typeof FIELDS;
 
 const ids = (children: { id: string }[] | undefined): string[] => (children ?? []).map((child) => child.id);
 
-/** Attachments as the clients look for them: `{"attachment.<name>": {presigned_url, mime_type}}` (contract §1.9). */
+/** Formats attachments as the clients expect: `{"attachment.<name>": {presigned_url, mime_type}}` (contract §1.9). */
 function urlsOf(links: readonly AttachmentLink[] | undefined, apiBase: string): Record<string, object> | null {
   if (!links) return null;
   const entries = links.map(({ name, path, mime_type }) => [
@@ -118,7 +118,7 @@ function urlsOf(links: readonly AttachmentLink[] | undefined, apiBase: string): 
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** In every run, selected or not: the clients' models want them (contract §3.1). */
+/** Fields of every run, selected or not: the clients' models require them (contract §3.1). */
 const REQUIRED: FieldV1[] = [
   "id",
   "name",
@@ -131,7 +131,7 @@ const REQUIRED: FieldV1[] = [
   "app_path",
 ];
 
-/** What a stranger is shown of a shared run: nothing of where it lies in its workspace. */
+/** Returns the plan for shared runs, without their location in the workspace. */
 export const planShared = (): PrintPlan =>
   planV1(SHARED, { required: REQUIRED.filter((name) => name !== "session_id" && name !== "app_path") });
 
@@ -139,7 +139,7 @@ const SHARED = `end_time error extra events inputs outputs inputs_preview output
   serialized total_tokens prompt_tokens completion_tokens total_cost prompt_cost completion_cost first_token_time
   feedback_stats tags thread_id s3_urls`.split(/\s+/);
 
-/** What is sent when nothing is selected. */
+/** Fields sent without a selection. */
 const DEFAULT = [
   ...`end_time error extra events inputs outputs parent_run_id parent_run_ids manifest_id manifest_s3_id serialized
   reference_example_id reference_dataset_id total_tokens prompt_tokens prompt_token_details completion_tokens
@@ -148,7 +148,7 @@ const DEFAULT = [
   trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order`.split(/\s+/),
 ] as FieldV1[];
 
-/** Of the names that can be selected, those that are several fields, or another one. */
+/** Selectable names that stand for several fields, or for another one. */
 const SYNONYMS: Record<string, FieldV1[]> = {
   trace_min_max_start_time: ["trace_min_start_time", "trace_max_start_time"],
   inputs_or_signed_url: ["inputs"],
@@ -168,7 +168,7 @@ export interface PrintPlan {
   print(row: Row, related: Partial<Related>, context: PrintContext): string;
 }
 
-/** What to read for these fields, and how a run with them is printed as JSON. */
+/** Plans the columns to read for these fields, and the serialization of a run with them. */
 export function planV1(
   selected: readonly string[] | undefined,
   { more = [], required = REQUIRED }: { more?: readonly string[]; required?: readonly FieldV1[] } = {},

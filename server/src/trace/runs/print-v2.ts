@@ -20,7 +20,7 @@ const text = (value: unknown): string => JSON.stringify(value ?? null);
 
 type Summed = "total_tokens" | "prompt_tokens" | "completion_tokens" | "total_cost" | "prompt_cost" | "completion_cost";
 
-/** Tokens and money, both as numbers here. */
+/** Serializes tokens or costs, both as numbers in v2. */
 const number = (name: Summed): RunField =>
   field(
     [`r.${name}`],
@@ -31,7 +31,7 @@ const number = (name: Summed): RunField =>
     ["totals"],
   );
 
-/** `{"raw": {category: number}}` of an object of numbers or decimal text. */
+/** Serializes an object of numbers or decimal text as `{"raw": {category: number}}`. */
 const details = (name: string): RunField =>
   field([`r.${name}`], (row) => {
     const stored = row[name] as string | null | undefined;
@@ -40,7 +40,7 @@ const details = (name: string): RunField =>
     return text({ raw: Object.fromEntries(entries.map(([key, value]) => [key, Number(value)])) });
   });
 
-/** The fields of a run in v2, by the property's name; selected in upper case (contract §3.5). */
+/** Fields of a run in v2, by property name; selected in upper case (contract §3.5). */
 export const FIELDS_V2: Record<string, RunField> = {
   id: plain("id"),
   name: plain("name"),
@@ -113,7 +113,7 @@ function metadataOf(extra: string | null | undefined): string {
 const linksOf = (links: readonly AttachmentLink[] | undefined, apiBase: string): object | undefined =>
   links && Object.fromEntries(links.map(({ name, path }) => [name, apiBase + path]));
 
-/** On one run nothing was said of the thread. */
+/** Serializes feedback statistics of a single run, which never include feedback on its thread. */
 export const feedbackOf = (stats: Record<string, object> | undefined): string =>
   stats === undefined
     ? "null"
@@ -128,7 +128,10 @@ export function planV2(selected: readonly string[] | undefined): PrintPlan {
   return planOf(names.map((name) => [name, FIELDS_V2[name]!]));
 }
 
-/** Without a value a property is left out; the end alone is null while a run goes on. */
+/**
+ * Plans the serialization of these fields. Properties without a value are omitted, except `end_time`, which is null
+ * while a run is pending.
+ */
 export function planOf(fields: readonly (readonly [name: string, field: RunField])[]): PrintPlan {
   return {
     columns: [...new Set([...ALWAYS, ...fields.flatMap(([, one]) => one.columns)])],

@@ -21,7 +21,7 @@ import { timelineOfRuns } from "./timeline.ts";
 
 const shared = { tag: "Runs", permission: "runs:read" } as const;
 
-/** What reading one run tells besides what a query tells. */
+/** Fields of a single run that a query does not return. */
 const ONE_RUN = ["child_run_ids", "direct_child_run_ids", "inputs_preview", "outputs_preview", "s3_urls"] as const;
 
 export function runQueryRoutes(deps: TraceDeps): Route[] {

@@ -13,14 +13,14 @@ import type { RunScope } from "./run-scope.ts";
 import { type Position, selectPage } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
-/** Of a list without pages, the runs that are read and sent at once. */
+/** Runs read and sent per batch in a list without pages. */
 const AT_ONCE = 2000;
-/** Characters that are passed on together: each handing over costs more than printing a run. */
+/** Characters per chunk: passing on a chunk costs more than serializing a run. */
 const CHUNK = 262_144;
 
-/** What a v1 body selects. @throws FilterError (400), and 422 for more conditions than a request may have */
+/** Builds the selection of a v1 body. @throws FilterError (400), and 422 for more conditions than a request may have */
 export function selectionOf(body: SelectionBody): RunSelection {
-  // asked for by id, a run is sent whatever else the body says (contract §3.1)
+  // runs requested by id ignore all other filters (contract §3.1)
   if (body.id) return { ids: body.id };
   const filters: Expression[] = [];
   if (body.filter !== undefined) filters.push(readFilter(body.filter));
@@ -42,7 +42,7 @@ export function selectionOf(body: SelectionBody): RunSelection {
   });
 }
 
-/** 404 when one of these is no project of the workspace. */
+/** Throws 404 when one of these is not a project of the workspace. */
 export async function checkProjects(
   { projects }: Pick<TraceDeps, "projects">,
   scope: RunScope,
@@ -53,7 +53,7 @@ export async function checkProjects(
   if (missing !== -1) throw notFound(`Session not found: ${ids![missing]}`);
 }
 
-/** The answer to `POST /runs/query` as chunks of JSON text: one page, or a whole trace. */
+/** Streams the response of `POST /runs/query` as chunks of JSON text: one page, or a whole trace. */
 export async function* queryRuns(
   deps: TraceDeps,
   scope: RunScope,
@@ -62,7 +62,7 @@ export async function* queryRuns(
 ): AsyncGenerator<string> {
   const selection = selectionOf(body);
   scope = await knowTiers(deps, scope, selection);
-  // a trace is sent whole (contract §3.1)
+  // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
   yield '{"runs":';
   const end = yield* printRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
@@ -70,7 +70,7 @@ export async function* queryRuns(
   yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }
 
-/** A list of runs as chunks of JSON text: a page, or without one all there are. @returns where a page ended */
+/** Streams a list of runs as chunks of JSON text: a page or, without `page`, all. @returns the end of the page */
 export async function* printRuns(
   deps: TraceDeps,
   scope: RunScope,

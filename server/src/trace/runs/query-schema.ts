@@ -4,11 +4,11 @@ import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
 import { SELECTABLE_V1 } from "./print-v1.ts";
 
-/** Contract trace-platform §3.1 to §3.4. Clients send null for what they do not mean. */
+/** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 
 export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
 
-/** A time in any of the forms of §0.5, as ClickHouse compares it. */
+/** Time in any form of §0.5, converted for ClickHouse. */
 export const microTime = z.union([z.string(), z.number()]).transform((given, ctx) => {
   const time = parseTime(given);
   if (time !== undefined) return time;
@@ -16,7 +16,7 @@ export const microTime = z.union([z.string(), z.number()]).transform((given, ctx
   return z.NEVER;
 });
 
-/** One, or a list. */
+/** Single item or list. */
 const some = <T extends z.ZodType>(item: T, max: number) =>
   z
     .union([item, z.array(item).max(max)])
@@ -27,7 +27,7 @@ const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value)
 
 const expression = given(z.string().max(65_536));
 
-/** What selects runs, in queries and statistics alike. */
+/** Selection of runs, the same in queries and statistics. */
 const selecting = {
   id: some(uuid, 1000),
   trace: given(uuid),
@@ -39,14 +39,14 @@ const selecting = {
   start_time: given(microTime),
   end_time: given(microTime),
   error: given(z.boolean()),
-  /** Text that occurs somewhere in the run. */
+  /** Text that occurs anywhere in the run. */
   query: given(z.string().max(10_000)),
   filter: expression,
   trace_filter: expression,
   tree_filter: expression,
   search_filter: expression,
   is_root: given(z.boolean()),
-  /** Where the reference service keeps its runs; ours are in one place. */
+  /** Storage location of the hosted service, ignored: there is only one here. */
   data_source_type: z.string().nullish(),
   use_experimental_search: z.boolean().nullish(),
 };
@@ -59,7 +59,7 @@ export const queryBody = z.object({
   skip_pagination: z.boolean().nullish(),
   skip_prev_cursor: z.boolean().nullish(),
   cursor: given(z.string().max(1000)),
-  // clients pass on what their user asks for, so more than a page is a full page
+  // clients pass on their user's limit, so a larger one returns a full page
   limit: z
     .int()
     .min(1)
@@ -78,7 +78,7 @@ const naiveTime = z.string();
 const tokenCount = z.int();
 const cost = z.string().nullable();
 
-/** What is always there, and what may be selected. */
+/** Fields always present, and those that may be selected. */
 export const run = z
   .object({
     id: uuid,
@@ -96,7 +96,7 @@ export const run = z
       .object({
         end_time: naiveTime.nullable(),
         error: text,
-        // whatever JSON the client sent
+        // any JSON the client sent
         extra: z.unknown(),
         events: z.unknown(),
         inputs: z.unknown(),
@@ -146,7 +146,7 @@ export const run = z
       })
       .partial().shape,
   )
-  // and what is null for all runs
+  // and fields that are null for all runs
   .loose();
 
 export const sharedRun = run.omit({ session_id: true, app_path: true });

@@ -24,13 +24,13 @@ export const daysAgo = (days: number): string => parseTime(Date.now() - days * D
 export const filtersOf = (...expressions: (string | undefined)[]) =>
   expressions.flatMap((one) => (one === undefined ? [] : [readFilter(one)]));
 
-/** A page of printed runs, which the caller puts into its envelope. */
+/** Page of serialized runs; the caller adds the envelope. */
 export interface PrintedPage {
   items: string[];
   next: string | undefined;
 }
 
-/** `{"items": …, "has_more": …, "next_cursor": …}` */
+/** Formats `{"items": …, "has_more": …, "next_cursor": …}`. */
 export const pageText = ({ items, next }: PrintedPage): string =>
   `{"items":[${items.join(",")}],"has_more":${next !== undefined}` +
   (next === undefined ? "}" : `,"next_cursor":${JSON.stringify(next)}}`);
@@ -84,7 +84,7 @@ export async function queryRunsV2(
   });
 }
 
-/** 404 when the project has no such run. */
+/** Throws 404 when the project has no such run. */
 export async function retrieveRunV2(
   deps: TraceDeps,
   scope: RunScope,
@@ -98,7 +98,7 @@ export async function retrieveRunV2(
   return items[0]!;
 }
 
-/** Roots with what their traces consumed. */
+/** Returns roots with the usage of their traces. */
 export async function queryTraces(
   deps: TraceDeps,
   scope: RunScope,
@@ -112,7 +112,7 @@ export async function queryTraces(
     is_root: true,
     since: body.min_start_time ?? (body.trace_ids ? undefined : daysAgo(1)),
     until: body.max_start_time,
-    // on a root the trace's filter is its own
+    // for a root the trace filter applies to the run itself
     filters: filtersOf(body.trace_filter),
     tree_filter: filtersOf(body.tree_filter)[0],
   });

@@ -10,7 +10,7 @@ const TENANT = "00000000-0000-7000-8000-000000000001";
 
 const projectId = (name: string) => platform.deps.projects.ensureProject(TENANT, name);
 
-/** The ids that a query finds, page by page. */
+/** Returns the ids that a query finds, page by page. */
 async function idsOf(body: object): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | null = null, pages = 0; pages < 50; pages++) {
@@ -63,7 +63,7 @@ test("a run comes back as it was sent, with what follows from it", async () => {
     child_run_ids: [child.id],
     direct_child_run_ids: [child.id],
     thread_id: "thread 1",
-    // what the trace consumed
+    // usage of the whole trace
     total_tokens: 7,
     prompt_tokens: 3,
     completion_tokens: 4,
@@ -74,7 +74,7 @@ test("a run comes back as it was sent, with what follows from it", async () => {
     trace_tier: "longlived",
     ttl_seconds: null,
   });
-  // naive, six digits: what the clients compare with the dotted order
+  // naive, six digits: clients compare it with the dotted order
   expect(json.start_time.replace(/[-:.]/g, "")).toBe(root.dotted_order.split("Z")[0]);
   expect(json.app_path).toContain(`/o/${TENANT}/projects/p/${session_id}/r/${root.id}`);
 

@@ -5,8 +5,8 @@ import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 
 /**
- * The rows of a statement that a caller asks for, in its turn among its tenant's (`clickhouse.askedBy`). 422 when it takes too long, because the same would
- * again; 503 when the store is away, has no memory left, or is asked too much.
+ * Runs a caller's statement in its tenant's turn (`clickhouse.askedBy`). Throws 422 on a timeout, since a retry would
+ * time out again; 503 when the store is unavailable, out of memory or overloaded.
  */
 export async function readRows<T>(
   clickhouse: ClickHouse,
@@ -23,7 +23,7 @@ export async function readRows<T>(
   }
 }
 
-/** ClickHouse's codes: no thread or connection, network, read-only, memory, shutting down, too many queries. */
+/** ClickHouse codes: no thread or connection, network, read-only, memory, shutting down, too many queries. */
 const AWAY = new Set(["202", "203", "209", "210", "236", "241", "242", "279", "439", "735"]);
 const TIMEOUT = "159";
 
@@ -34,7 +34,7 @@ function translate(error: unknown, seconds: number): unknown {
     const message = `The query took longer than ${seconds} s. Bound its start time, or ask for less.`;
     return new AppError(422, message, { cause: error });
   }
-  // E…: Node's codes of a connection that can't be made or broke
+  // E…: Node's codes for failed or broken connections
   if (!AWAY.has(code) && !code.startsWith("E")) return error;
   const away = unavailable("The trace store can't answer this now. Try again later.", 2);
   away.cause = error;

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 
-/** The dataset of each of these examples. dataset_examples_current finds them. */
+/** Returns the dataset of each example. Served by dataset_examples_current. */
 export async function findDatasetsOf(sql: Sql, tenantId: string, exampleIds: string[]): Promise<Map<string, string>> {
   if (exampleIds.length === 0) return new Map();
   const rows = await sql<{ example_id: string; dataset_id: string }[]>`
@@ -9,7 +9,7 @@ export async function findDatasetsOf(sql: Sql, tenantId: string, exampleIds: str
   return new Map(rows.map((row) => [row.example_id, row.dataset_id]));
 }
 
-/** Of these runs those from which an example was made. */
+/** Returns the given runs that are the source of an example. */
 export async function findExamplesFrom(sql: Sql, tenantId: string, runIds: string[]): Promise<Set<string>> {
   if (runIds.length === 0) return new Set();
   const rows = await sql<{ id: string }[]>`

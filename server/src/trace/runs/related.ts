@@ -1,4 +1,4 @@
-/** What is told of a run besides its own row, looked up for a whole page at once, and only where it was selected. */
+/** Data of a run outside its own row, looked up for a whole page at once, and only if selected. */
 import { ch } from "../../base/clickhouse/fragment.ts";
 import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.ts";
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
@@ -16,23 +16,23 @@ import { readTraceTotals, type TraceTotals } from "./trace-totals.ts";
 export type Lookup = keyof Related;
 
 export interface Related {
-  /** By trace; for roots only. */
+  /** Totals by trace; for roots only. */
   totals: Map<string, TraceTotals>;
   /** Share tokens by trace. */
   shares: Map<string, string>;
-  /** By run. */
+  /** Statistics by run. */
   feedback: Map<string, FeedbackStatsByKey>;
-  /** The dataset of a reference example. */
+  /** Datasets by reference example. */
   datasets: Map<string, string>;
-  /** Runs from which an example was made. */
+  /** Runs that are the source of an example. */
   inDataset: Set<string>;
-  /** By project. */
+  /** Tiers by project. */
   tiers: Map<string, Tier>;
-  /** Descendants by run, in order of their start. */
+  /** Descendants by run, ordered by start. */
   children: Map<string, { id: string; isDirect: boolean }[]>;
   /** First and last start in a trace. */
   bounds: Map<string, { first: string; last: string }>;
-  /** By run; links that work for a while without a key. */
+  /** Links by run. They work for a while without a key. */
   attachments: Map<string, AttachmentLink[]>;
 }
 
@@ -43,7 +43,10 @@ export interface AttachmentLink {
   path: string;
 }
 
-/** Lookups need `trace_id`, `parent_run_id`, and `reference_example_id` or `dotted_order` in the rows. */
+/**
+ * Runs the wanted lookups. They need `trace_id`, `parent_run_id`, and `reference_example_id` or `dotted_order` in the
+ * rows.
+ */
 export async function lookUp(
   { sql, clickhouse, links }: Pick<TraceDeps, "sql" | "clickhouse" | "links">,
   scope: RunScope,
@@ -77,7 +80,7 @@ export async function lookUp(
   return looked;
 }
 
-/** A descendant's dotted order begins with its ancestor's. */
+/** Finds descendants, whose dotted order begins with their ancestor's. */
 async function findChildren(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,

@@ -3,34 +3,34 @@ import type { Lookup, Related } from "./related.ts";
 import type { Row } from "./select-page.ts";
 import { ENTRY } from "./pairs.ts";
 
-/** How a field of a run is made: of which columns, with which lookups, and what is sent. */
+/** Definition of a field: the columns and lookups it needs, and its serialization. */
 export interface RunField {
   columns: readonly string[];
   lookups: readonly Lookup[];
-  /** JSON text. */
+  /** Returns JSON text. */
   print(row: Row, related: Partial<Related>, context: PrintContext): string;
 }
 
 export interface PrintContext {
   tenantId: string;
-  /** What the paths of links are put behind: `http://localhost:1984/api/v1`. */
+  /** Base of link paths: `http://localhost:1984/api/v1`. */
   apiBase: string;
-  /** What the paths of pages for people are put behind: `http://localhost:3000`. */
+  /** Base of console page paths: `http://localhost:3000`. */
   consoleUrl: string;
-  /** How long traces are kept, in days; undefined is for ever. */
+  /** Retention of traces in days; undefined: unlimited. */
   retentionDays(tier: "longlived" | "shortlived"): number | undefined;
   defaultTier: "longlived" | "shortlived";
 }
 
-/** Every field of a run needs these: they tell a root from a child, and what to look up. */
+/** Columns that every field needs, to distinguish roots from children and to select lookups. */
 export const ALWAYS = ["r.trace_id", "r.parent_run_id"];
 
 const json = (value: unknown): string => (value === undefined ? "null" : JSON.stringify(value));
 
-/** A column as it is. */
+/** Field with a column's value. */
 export const plain = (name: string): RunField => field([`r.${name}`], (row) => json(row[name]));
 
-/** A column whose text is JSON, sent as it came. */
+/** Field with a column's JSON text, sent unchanged. */
 export const rawJsonColumn = (name: string): RunField =>
   field([`r.${name}`], (row) => (row[name] as string | null | undefined) ?? "null");
 
@@ -40,7 +40,7 @@ export function field(columns: readonly string[], print: RunField["print"], look
   return { columns, lookups, print };
 }
 
-/** A time column, through what the version of the interface makes of ClickHouse's text. */
+/** Field with a time column, formatted for the version of the interface. */
 export const timeColumn = (name: string, print: (time: string) => string): RunField =>
   field([`r.${name}`], (row) => {
     const value = row[name] as string | null | undefined;
@@ -53,7 +53,7 @@ export const zulu = (time: string): string => `${naive(time)}Z`;
 
 type Summed = "total_tokens" | "prompt_tokens" | "completion_tokens" | "total_cost" | "prompt_cost" | "completion_cost";
 
-/** Of a root what its whole trace consumed, of any other run what it consumed itself (contract §1.9). */
+/** Returns the usage of the whole trace for a root, and of the run itself otherwise (contract §1.9). */
 export function consumed(row: Row, related: Partial<Related>, name: Summed): number | string | null {
   const totals = row.parent_run_id == null ? related.totals?.get(row.trace_id!) : undefined;
   return totals ? totals[`trace_${name}`] : ((row[name] as number | string | null | undefined) ?? null);
@@ -61,7 +61,7 @@ export function consumed(row: Row, related: Partial<Related>, name: Summed): num
 
 export const STATUS_COLUMN = `${RUN_STATUS} as run_status`;
 
-/** From the root to the parent. */
+/** Returns the ids from the root to the parent. */
 export function parentIds(row: Row): string[] {
   const segments = (row.dotted_order ?? "").split(".").slice(0, -1);
   return segments.map((segment) => segment.slice(-36));
@@ -81,7 +81,7 @@ export function tierOf(row: Row, related: Partial<Related>, context: PrintContex
   return own ?? related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
 }
 
-/** Seconds from the start of the run until its trace may be deleted; null when it is kept (retention/). */
+/** Returns the seconds from the run's start until its trace may be deleted; null when it is kept (retention/). */
 export function ttlSeconds(row: Row, related: Partial<Related>, context: PrintContext): number | null {
   const project = related.tiers?.get(row.project_id);
   const tier = project?.trace_tier ?? context.defaultTier;
@@ -90,13 +90,13 @@ export function ttlSeconds(row: Row, related: Partial<Related>, context: PrintCo
   return days === undefined ? null : days * 86_400;
 }
 
-/** A trace that was moved to the longer tier is not kept for less time than it would have been. */
+/** Returns the longer retention for an upgraded trace, so that the upgrade never shortens it. */
 function longer(ofTier: number | undefined, ofProject: number | undefined, row: Row): number | undefined {
   if (row.trace_tier !== "longlived") return ofTier;
   return ofTier === undefined || ofProject === undefined ? undefined : Math.max(ofTier, ofProject);
 }
 
-/** Whether the trace is kept for longer than its project says. */
+/** Returns true if the trace is in the longer tier and its project in the shorter one. */
 export function isUpgraded(row: Row, related: Partial<Related>, context: PrintContext): boolean {
   const ofProject = related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
   return row.trace_tier === "longlived" && ofProject === "shortlived";

@@ -3,12 +3,12 @@ import { bind, ch, type Fragment } from "../../base/clickhouse/fragment.ts";
 import type { Tiers } from "../filter/compile.ts";
 
 /**
- * Whose runs a statement is about. Everything that reads or deletes runs starts from one of these, and one of these
- * can't be made without saying whose: so no statement lacks its tenant.
+ * Tenant that a statement is restricted to. All statements that read or delete runs are built from a scope, and a scope
+ * cannot be created without a tenant, so none lacks the restriction.
  */
 export class RunScope {
   readonly tenantId: string;
-  /** Where filters ask for it (know-tiers.ts). */
+  /** Default tiers, if filters need them (know-tiers.ts). */
   readonly tiers: Tiers | undefined;
 
   private constructor(tenantId: string, tiers?: Tiers) {
@@ -16,12 +16,12 @@ export class RunScope {
     this.tiers = tiers;
   }
 
-  /** The runs of the caller's workspace. */
+  /** Returns the scope of the caller's workspace. */
   static of(principal: Pick<Principal, "workspaceId">): RunScope {
     return new RunScope(principal.workspaceId);
   }
 
-  /** For what Heddle does by itself, and for holders of a share token, which names its tenant. */
+  /** Returns the scope for background work, and for holders of a share token, which identifies the tenant. */
   static ofTenant(tenantId: string): RunScope {
     return new RunScope(tenantId);
   }
@@ -30,7 +30,7 @@ export class RunScope {
     return new RunScope(this.tenantId, tiers);
   }
 
-  /** The condition on `runs as r`. */
+  /** Condition on `runs as r`. */
   get mine(): Fragment {
     return ch`r.tenant_id = ${bind("UUID", this.tenantId)}`;
   }

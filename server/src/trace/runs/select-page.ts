@@ -1,12 +1,11 @@
 /**
- * A page of runs by start time, newest first or oldest first.
+ * Selects a page of runs by start time, newest or oldest first.
  *
- * Merging the pieces of a project's whole history to find its newest hundred runs takes a second; so the history is
- * looked at in windows. The start times of the newest 400 pieces, which are read unmerged and in the order in which
- * they are stored, bound the first window, and a page without conditions is found in it. Where there are conditions
- * the first window is twenty times as large, only keys are selected in it, and the page's columns are read afterwards,
- * because the texts of all that does not pass would be read for nothing. What is not found there is looked for in
- * twenty times as much again, and then in everything.
+ * Merging the pieces of a project's whole history to find its newest hundred runs takes a second, so the history is
+ * searched in windows. The start times of the newest 400 pieces, read unmerged in storage order, bound the first
+ * window, and a page without conditions is found in it. With conditions the first window is twenty times as large; only
+ * keys are selected in it and the page's columns are read afterwards, so that the texts of filtered-out runs are not
+ * read. If the page is not full, the next window is twenty times as large again, and then everything.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
@@ -16,31 +15,31 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";
 
-/** The run that a page ended with: the next one begins after it. */
+/** Last run of a page; the next page starts after it. */
 export interface Position {
   start_time: MicroTime;
   id: string;
 }
 
 export interface PageRequest {
-  /** Columns of `runs as r`, and expressions over them with an alias that is no column's name. */
+  /** Columns of `runs as r`, and expressions over them whose alias differs from all column names. */
   columns: readonly string[];
   descending: boolean;
   limit: number;
   after?: Position | undefined;
 }
 
-/** What was selected, as ClickHouse prints it. Tenant, project, start time and id always are. */
+/** Selected values, as ClickHouse formats them. Tenant, project, start time and id are always included. */
 export type Row = Pick<RunRow, "project_id" | "start_time" | "id"> & Partial<RunRow> & Record<string, unknown>;
 
-/** Pieces in the first window at least, how much larger the next one is, and the largest before the rest. */
+/** Minimum number of pieces in the first window, growth factor, and largest window before the rest. */
 const WINDOW = 400;
 const GROWTH = 20;
 const MAX_WINDOW = 200_000;
 
 const KEY = ["r.project_id", "r.start_time", "r.id"];
 
-/** `next` is there when there may be more. */
+/** Returns a page. `next` is set when there may be more. */
 export async function selectPage(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -50,7 +49,7 @@ export async function selectPage(
   const found: Row[] = [];
   for await (const { window, columns, last } of windowsOf(clickhouse, scope, selection, page)) {
     const missing = page.limit - found.length;
-    // one more than is missing tells that there are others
+    // one extra row shows whether there are more
     const rows = await selectRuns(clickhouse, scope, window, { ...page, columns, limit: missing + 1 });
     const taken = rows.slice(0, missing);
     found.push(...(columns === KEY ? await readRuns(clickhouse, scope, taken, page.columns) : taken));
@@ -78,7 +77,7 @@ async function* windowsOf(
     return;
   }
   if (selection.traces) {
-    // found by their index, and few
+    // few, and found by their index
     yield { window: selection, columns: page.columns, last: true };
     return;
   }
@@ -86,7 +85,7 @@ async function* windowsOf(
   let rest = selection;
   let columns = isFiltered ? KEY : page.columns;
   let size = Math.max(WINDOW, 4 * page.limit) * (isFiltered ? GROWTH : 1);
-  // what is asked of whole traces looks at all of them, each time
+  // filters on whole traces read all of them each time, so windows do not help
   if (selection.trace_filter || selection.tree_filter) size = Number.POSITIVE_INFINITY;
   for (; size <= MAX_WINDOW; size *= GROWTH) {
     const bound = await startTimeAt(clickhouse, scope, rest, page, size);
@@ -98,7 +97,7 @@ async function* windowsOf(
   yield { window: rest, columns, last: true };
 }
 
-/** Where the runs of these ids are. Undefined: nowhere. */
+/** Narrows the selection to the locations of these ids; undefined if none exists. */
 async function byKeys(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -118,7 +117,7 @@ const keysOf = (rows: readonly { id: string; project_id: string; start_time: str
   at: [...new Set(rows.map((row) => row.start_time))],
 });
 
-/** The start time of the piece after so many; undefined when there are fewer. Read from the index's order: 8 ms. */
+/** Returns the start time of the piece at the offset; undefined when there are fewer. Reads in index order: 8 ms. */
 async function startTimeAt(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -132,7 +131,7 @@ async function startTimeAt(
   return row?.bound;
 }
 
-/** Merged runs in the page's order. */
+/** Reads merged runs in the page's order. */
 async function selectRuns(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -144,7 +143,7 @@ async function selectRuns(
   return readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.page", statement);
 }
 
-/** These runs with these columns, in the same order. One that was deleted meanwhile is left out. */
+/** Reads columns of these runs, in the same order. Runs deleted meanwhile are left out. */
 async function readRuns(
   clickhouse: ClickHouse,
   scope: RunScope,

@@ -4,7 +4,7 @@ import type { Expression } from "../filter/expression.ts";
 import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "./run-scope.ts";
 
-/** Which runs. All that is given must hold. */
+/** Selection of runs. All given conditions must hold. */
 export interface RunSelection {
   projects?: readonly string[] | undefined;
   ids?: readonly string[] | undefined;
@@ -18,13 +18,13 @@ export interface RunSelection {
   until?: MicroTime | undefined;
   after?: MicroTime | undefined;
   before?: MicroTime | undefined;
-  /** Exactly these start times; how `ids` are found in the sorting key. */
+  /** Exact start times, which locate `ids` in the sorting key. */
   at?: readonly MicroTime[] | undefined;
   is_root?: boolean | undefined;
   error?: boolean | undefined;
   /** Belongs to a thread. */
   has_thread?: boolean | undefined;
-  /** On the run itself, on the root of its trace, on any run of its trace (contract §3.2). */
+  /** Filters on the run itself, on the root of its trace, on any run of its trace (contract §3.2). */
   filters?: readonly Expression[] | undefined;
   trace_filter?: Expression | undefined;
   tree_filter?: Expression | undefined;
@@ -36,10 +36,10 @@ const uuids = (values: readonly string[]) => bind("Array(UUID)", values);
 const texts = (values: readonly string[]) => bind("Array(String)", values);
 
 /**
- * The source of every question about runs: `from runs as r final …` with the tenant and all of the selection.
+ * Builds the source of every query over runs: `from runs as r final …` with the tenant and the whole selection.
  *
- * What each piece of a run has alike (its key and its trace) goes into PREWHERE, which is applied before pieces are
- * merged; all else would be asked of a piece that may not have it, and goes into WHERE.
+ * Columns equal in all pieces of a run (its key and its trace) are tested in PREWHERE, before pieces are merged. All
+ * others go into WHERE, since a single piece may lack them.
  */
 export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragment[] = []): Fragment {
   const before = all([...keyConditions(scope, selection), ...more]);
@@ -48,7 +48,7 @@ export function fromRuns(scope: RunScope, selection: RunSelection, more: Fragmen
   return ch`from runs as r final prewhere ${before} ${where}`;
 }
 
-/** Of the pieces, unmerged: for what asks of keys only, where one run may come several times. */
+/** Builds the source over unmerged pieces, for queries of keys only; a run may occur several times. */
 export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragment[] = []): Fragment {
   return ch`from runs as r where ${all([...keyConditions(scope, selection), ...more])}`;
 }
@@ -56,7 +56,7 @@ export function fromPieces(scope: RunScope, selection: RunSelection, more: Fragm
 function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   const { projects, ids, traces, since, until, after, before, at } = selection;
   const conditions = [scope.mine];
-  // a single one by equality, so that the sorting key's order can be used
+  // equality for a single project, so that the sorting key's order can be used
   if (projects?.length === 1) conditions.push(ch`r.project_id = ${bind("UUID", projects[0]!)}`);
   else if (projects) conditions.push(ch`r.project_id in ${uuids(projects)}`);
   if (since !== undefined) conditions.push(ch`r.start_time >= ${time(since)}`);
@@ -70,7 +70,7 @@ function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   return conditions;
 }
 
-/** Whether there is anything to ask of merged runs, besides where they are. */
+/** Returns true if there are conditions on merged runs, besides their location. */
 export const hasConditions = ({ filters, ...selection }: RunSelection): boolean =>
   (filters?.length ?? 0) > 0 ||
   Object.keys(selection).some((key) => !KEYS.has(key) && selection[key as never] !== undefined);
@@ -94,7 +94,10 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   return conditions;
 }
 
-/** The run's trace has a run that passes. In the same projects, at any time: a trace may reach beyond the bounds. */
+/**
+ * Compiles the condition that some run of the run's trace passes: in the same projects, at any time, since a trace may
+ * extend beyond the bounds.
+ */
 function inTraceOf(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
   const { projects, traces } = selection;
   const passing = all([...also, compileFilter(filter, scope)]);

@@ -6,12 +6,12 @@ import { computeFeedbackStats, computeStats, type Figures, type Grouping, type M
 import type { RunSelection } from "./selection.ts";
 import type { Stats, StatsBody } from "./stats-schema.ts";
 
-/** Money, which ClickHouse prints as text and this endpoint tells as a number. */
+/** Costs, which ClickHouse returns as text and this endpoint as numbers. */
 const COSTS: Metric[] = ["total_cost", "prompt_cost", "completion_cost"];
 
 const TOKENS = METRIC_NAMES.filter((name) => name.includes("token"));
 
-/** The answer to `POST /runs/stats`: figures, or figures by group. */
+/** Returns the response of `POST /runs/stats`: figures, or figures by group. */
 export async function statsOfRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
@@ -33,7 +33,7 @@ export async function statsOfRuns(
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
   const wantsFeedback = wanted.includes("feedback_stats") || wanted.includes("all_run_stats");
-  // of groups there are none: what a group has in common is what it is grouped by
+  // no facets by group
   const wantsFacets = wanted.includes("run_facets") && !body.group_by;
   const [figures, feedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, request),
@@ -61,7 +61,7 @@ export function groupingOf({ group_by }: Pick<StatsBody, "group_by">): Grouping 
   return attribute === "metadata" ? { attribute, path: path! } : { attribute };
 }
 
-/** Numbers for numbers; times without a zone. */
+/** Converts costs to numbers and times to times without a zone. */
 export function printFigures(figures: Figures): Stats {
   const entries = METRIC_NAMES.filter((name) => figures[name] !== undefined).map((name) => {
     const value = figures[name]!;

@@ -11,7 +11,7 @@ const NAMED = [...METRIC_NAMES, "feedback_stats", "run_facets", "all_run_stats",
 const groupBy = z
   .object({
     attribute: z.enum(["name", "run_type", "tag", "metadata"]),
-    /** The key, where the attribute is metadata. */
+    /** Metadata key, if the attribute is metadata. */
     path: z.string().min(1).max(250).nullish(),
     max_groups: z
       .int()
@@ -65,10 +65,13 @@ export const stats = z.object({
 });
 export type Stats = z.output<typeof stats>;
 
-/** Points of a timeline are at most so many, over all groups. */
+/** Maximum number of points of a timeline, over all groups. */
 export const MAX_POINTS = 10_000;
 
-/** Ours: the reference has charts that are stored, with figures computed for them alone. */
+/**
+ * Body of a timeline request. Not in the contract: the reference has stored charts, and computes figures for those
+ * only.
+ */
 export const timelineBody = selectionBody.extend({
   bucket_seconds: z
     .int()

@@ -13,7 +13,7 @@ const usage = (tokens: number, cost: number) => ({
   },
 });
 
-// three traces of a chain and a call of a model each; the chain of the last repeats what its model says
+// three traces of a chain and a model call each; the last chain repeats its model call's usage
 const roots = [1, 2, 3].map((seconds) =>
   sampleRun(
     "stats",
@@ -75,7 +75,7 @@ test("a root stands for its trace", async () => {
     error_rate: 1 / 3,
     latency_p50: 2,
   });
-  // the model's call comes after the bound that its root keeps
+  // the model call starts after the bound that applies to its root
   expect(await stats({ is_root: true, end_time: roots[0]!.start_time })).toMatchObject({
     run_count: 1,
     total_tokens: 10,

@@ -1,6 +1,6 @@
 /**
- * Figures over runs. What is counted is a run; but where only roots are asked for, each stands for its whole trace:
- * tokens and costs are those of the trace, duration and outcome are the root's.
+ * Statistics over runs. The unit is a run; if only roots are selected, each stands for its whole trace: tokens and
+ * costs are those of the trace, duration and outcome those of the root.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
@@ -10,11 +10,13 @@ import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 import { TRACE_SUMS } from "./trace-totals.ts";
 
-/** Calls of models tell what was consumed; chains around them often repeat it, so they count only by themselves. */
+/**
+ * Sums usage over model calls; chains around them often repeat it, so other runs count only if there is no model call.
+ */
 const sumOf = (name: string) => `coalesce(sumIf(u.${name}, u.calls_model), sum(u.${name}))`;
 const quantile = (level: number, name: string) => `quantileExactInclusive(${level})(u.${name})`;
 
-/** Aggregates over units `u`; seconds, tokens, money. */
+/** Aggregates over units `u`: seconds, tokens, money. */
 export const METRICS = {
   run_count: "count()",
   latency_p50: quantile(0.5, "latency"),
@@ -44,7 +46,7 @@ export const METRICS = {
 export type Metric = keyof typeof METRICS;
 export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
 
-/** As ClickHouse prints them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
+/** Values as ClickHouse formats them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
 export type Figures = Partial<Record<Metric, number | string | null>>;
 
 export type Grouping =
@@ -55,13 +57,13 @@ export interface StatsRequest {
   selection: RunSelection;
   metrics: readonly Metric[];
   grouping?: Grouping | undefined;
-  /** The groups with the most runs. */
+  /** Limits the result to the groups with the most runs. */
   maxGroups?: number;
-  /** Only these groups. */
+  /** Restricts the result to these groups. */
   groups?: readonly string[] | undefined;
 }
 
-/** Figures by group; without grouping there is one, named "". */
+/** Computes figures by group; without grouping there is a single group named "". */
 export async function computeStats(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -72,7 +74,7 @@ export async function computeStats(
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
     from (${unitsOf(scope, selection, grouping)}) as u ${only}
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
-  // a set of thousands of traces costs more in the index than it saves
+  // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
   const rows = await readRows<Figures & { group_name: string }>(
     clickhouse.askedBy(scope.tenantId),
@@ -84,8 +86,8 @@ export async function computeStats(
 }
 
 /**
- * What is counted, one row each; several where it belongs to several groups, none where to none. Without `totals` a
- * root's tokens and costs are its own, for whoever asks for neither.
+ * Builds the counted units, one row each; a unit in several groups has several rows, a unit in no group none. Without
+ * `totals` a root has its own tokens and costs, for callers that need neither.
  */
 export function unitsOf(
   scope: RunScope,
@@ -105,7 +107,7 @@ const runsOf = (scope: RunScope, selection: RunSelection, grouping: Grouping | u
     r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
   ${fromRuns(scope, selection)}`;
 
-/** The runs of a trace begin after its root, maybe after the bounds that the root must keep. */
+/** Runs of a trace begin after its root, possibly outside the bounds that apply to the root. */
 function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
   const { projects, traces, since } = selection;
   return ch`
@@ -146,11 +148,11 @@ export function groupOf(grouping: Grouping | undefined): Fragment {
   }
 }
 
-/** Metrics for which a root needs the rest of its trace. */
+/** Returns true for metrics that, for a root, need the rest of its trace. */
 export const needsTotals = (metrics: readonly Metric[]): boolean =>
   metrics.some((metric) => /tokens|cost/.test(metric));
 
-/** Of feedback on the counted runs, by group and key. */
+/** Figures of feedback on the counted runs, by group and key. */
 export interface FeedbackFigures {
   group_name: string;
   feedback_key: string;
@@ -164,7 +166,7 @@ export interface FeedbackFigures {
   values: Record<string, number>;
 }
 
-/** Values that are told apart of one key. */
+/** Distinct values reported per key. */
 const MAX_VALUES = 50;
 
 export async function computeFeedbackStats(

@@ -1,4 +1,4 @@
-/** Figures over runs by the time at which they began: one query for the runs, one for the feedback on them. */
+/** Figures over runs by start time: one query for the runs, and one for the feedback on them. */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import { unprocessable } from "../../base/errors.ts";
@@ -10,13 +10,13 @@ import { type Figures, groupOf, type Grouping, METRIC_NAMES, METRICS, needsTotal
 import { groupingOf, printFigures } from "./stats-runs.ts";
 import { MAX_POINTS, type Timeline, type TimelineBody } from "./stats-schema.ts";
 
-/** Seconds since 1970 of the bucket in which a time lies. */
+/** Start of a time's bucket, in seconds since 1970. */
 const bucketOf = (column: string, seconds: number): Fragment =>
   ch`intDiv(toUnixTimestamp(${raw(column)}), ${bind("UInt32", seconds)}) * ${bind("UInt32", seconds)}`;
 
 const isoTime = (seconds: number | string): string => new Date(Number(seconds) * 1000).toISOString();
 
-/** 422 when the window has more buckets than points are told. */
+/** Throws 422 when the window has more buckets than the maximum number of points. */
 export async function timelineOfRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
@@ -59,7 +59,7 @@ export async function timelineOfRuns(
   };
 }
 
-/** In the order in which each group comes first. */
+/** Groups rows in the order in which each group first occurs. */
 function inGroups<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const row of rows) {
@@ -88,7 +88,7 @@ interface Buckets {
   grouping: Grouping | undefined;
 }
 
-/** The newest points win where there are too many, and groups with more runs over those with fewer. */
+/** Reads figures. Beyond the limit, groups with more runs and then newer points take precedence. */
 async function readFigures(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -120,7 +120,7 @@ async function readFigures(
     .toSorted(byPlace(rows));
 }
 
-/** As the statement ordered the groups, and within each from old to new. */
+/** Orders by the statement's order of groups, and within each by time. */
 function byPlace(rows: { group_name: string; place: number }[]) {
   const places = new Map(rows.map(({ group_name, place }) => [group_name, place]));
   return (a: FigureRow, b: FigureRow) =>

@@ -5,7 +5,7 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns } from "./selection.ts";
 
-/** What the runs of one trace consumed together, as TRACE_SUMS names it. Costs are exact decimal text. */
+/** Usage of a whole trace, named as in TRACE_SUMS. Costs are exact decimal text. */
 export interface TraceTotals {
   trace: string;
   first_token: MicroTime | null;
@@ -27,21 +27,21 @@ const SUMMED = [
 ] as const;
 
 /**
- * Sums over the runs of a trace, for a statement that groups by trace. Calls of models count where there are any that
- * tell, for chains around them often repeat their figures; else what the root says; else everything. Columns are
- * named `trace_total_tokens` and so on, because an alias must not hide a column.
+ * Sums over the runs of a trace, for a statement grouped by trace: over model calls if any reports a value, since
+ * chains around them often repeat it; else the root's value; else over all runs. Columns are named `trace_total_tokens`
+ * and so on, because an alias must not hide a column.
  */
 export const TRACE_SUMS = SUMMED.map(
   (name) => `coalesce(sumIf(r.${name}, r.run_type in ('llm', 'embedding')),
     anyIf(r.${name}, r.parent_run_id is null), sum(r.${name})) as trace_${name}`,
 ).join(", ");
 
-/** Who tells: a call of a model, the root, or another run. */
+/** Source of a figure: a model call, the root, or another run. */
 type Teller = "model" | "root" | "other";
 
 /**
- * Of these traces, which lie in these projects and begin not before `since`. The same rule as TRACE_SUMS, but the
- * choice is made here: planning eighteen conditional aggregates took longer than running them.
+ * Reads the totals of these traces, which are in these projects and begin at `since` or later. Same rule as TRACE_SUMS,
+ * but applied here: planning eighteen conditional aggregates took longer than executing them.
  */
 export async function readTraceTotals(
   clickhouse: ClickHouse,

@@ -20,10 +20,10 @@ export const pageSize = (byDefault: number, max: number) =>
     .nullish()
     .transform((n) => n ?? byDefault);
 export const cursor = given(z.string().max(1000));
-/** A time in a query string, as ClickHouse compares it. */
+/** Time in a query string, converted for ClickHouse. */
 export const queryTime = isoTime.transform((text) => parseTime(text)!).optional();
 
-/** What is looked at when no time is named: the last day. */
+/** Time window; the default is the last day. */
 export const window = { min_start_time: given(microTime), max_start_time: given(microTime) };
 
 export const queryBody = z

@@ -27,7 +27,7 @@ const shared = {
   publicBecause: "the share token in the path is the credential",
 } as const;
 
-/** What of v2 would tell where the trace lies. */
+/** Fields of v2 that would reveal the trace's location. */
 const HIDDEN = new Set(["PROJECT_ID", "APP_PATH", "REFERENCE_EXAMPLE_ID", "REFERENCE_DATASET_ID", "IS_IN_DATASET"]);
 const shown = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
 
@@ -94,7 +94,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         );
       },
     }),
-    // the JavaScript client leaves the question mark out (contract §3.6)
+    // the JavaScript client omits the question mark (contract §3.6)
     ...["/public/:share_token/runs", "/public/:share_token/:query{runs[^/]+}"].map((path) =>
       route({
         ...shared,

@@ -8,14 +8,14 @@ import { deleteShare, findShare, insertShare, type Share } from "./sql.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse">;
 
-/** Where the run is. 404 when the workspace has none of this id. */
+/** Returns the run's location. Throws 404 when the workspace has no such run. */
 export async function locateRun({ clickhouse }: Deps, scope: RunScope, runId: string): Promise<RunKey> {
   const [key] = await findRunKeys(clickhouse, scope.tenantId, [runId]);
   if (!key || key.deleted) throw notFound("Run not found");
   return key;
 }
 
-/** Shares the trace of a run. A trace that is shared already keeps its token. */
+/** Shares the trace of a run. A trace already shared keeps its token. */
 export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wanted?: string | null): Promise<string> {
   const { project_id, trace_id } = key;
   const share_token = wanted ?? randomUUID();
@@ -24,13 +24,13 @@ export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wante
   return token;
 }
 
-/** Ends the sharing of the trace that a run belongs to. A trace whose runs are gone is still found by its own id. */
+/** Stops sharing the trace of a run. A trace whose runs are gone is still found by its own id. */
 export async function unshareTrace(deps: Deps, scope: RunScope, runId: string): Promise<void> {
   const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [runId]);
   await deleteShare(deps.sql, scope.tenantId, key?.trace_id ?? runId);
 }
 
-/** What a token shows. 404 when it shows nothing. */
+/** Resolves a token. Throws 404 for an unknown one. */
 export async function openShare({ sql }: Pick<Deps, "sql">, token: string): Promise<Share> {
   const share = await findShare(sql, token);
   if (!share) throw notFound("Nothing is shared under this token");

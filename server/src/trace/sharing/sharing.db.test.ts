@@ -23,7 +23,7 @@ test("a shared trace can be read by whoever knows the token, and nothing else", 
     "Content-Type": "text/plain;charset=UTF-8",
   });
   expect(put).toMatchObject({ status: 200, json: { run_id: root.id, share_token: wanted } });
-  // a child shares its root, and a second sharing changes nothing
+  // a child shares its root, and sharing again changes nothing
   expect((await call("GET", `/runs/${child.id}/share`)).json).toEqual({ run_id: child.id, share_token: wanted });
   expect((await call("PUT", `/runs/${child.id}/share`, { share_token: randomUUID() })).json.share_token).toBe(wanted);
 
@@ -38,7 +38,7 @@ test("a shared trace can be read by whoever knows the token, and nothing else", 
   expect(ids((await call("POST", `/public/${wanted}/runs/query`, { id: [child.id, other.id] })).json.runs)).toEqual([
     child.id,
   ]);
-  // the JavaScript client's address, without a question mark
+  // the JavaScript client's URL, without a question mark
   const listed = await call("GET", `/public/${wanted}/runsshare_token=${wanted}&id=${child.id}`);
   expect(ids(listed.json)).toEqual([child.id]);
   expect(ids((await call("GET", `/public/${wanted}/runs`)).json)).toEqual([root.id, child.id]);
@@ -60,7 +60,7 @@ test("a shared trace can be read by whoever knows the token, and nothing else", 
   expect((await call("GET", `/public/${wanted}/feedbacks?user=${root.id}`)).status).toBe(422);
 
   expect((await call("GET", `/public/${wanted}/run/${other.id}`)).status).toBe(404);
-  // nothing tells where the trace lies
+  // no response reveals the trace's location
   const project = await platform.deps.projects.ensureProject(TENANT, "shared");
   for (const path of ["run", `run/${child.id}`, "feedbacks"]) {
     const { text } = await call("GET", `/public/${wanted}/${path}`);

@@ -7,7 +7,7 @@ export interface Share {
   trace_id: string;
 }
 
-/** Share tokens by trace. */
+/** Returns share tokens by trace. */
 export async function findShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<Map<string, string>> {
   if (traceIds.length === 0) return new Map();
   const rows = await sql<Share[]>`
@@ -16,14 +16,14 @@ export async function findShares(sql: Sql, tenantId: string, traceIds: string[])
   return new Map(rows.map((row) => [row.trace_id, row.share_token]));
 }
 
-/** Whose trace a token shows; nobody is asked who they are, for the token is what they must know. */
+/** Finds the share of a token, of any tenant: the token is the credential. */
 export async function findShare(sql: Sql, token: string): Promise<Share | undefined> {
   const [row] = await sql<Share[]>`
     select share_token, tenant_id, project_id, trace_id from trace_shares where share_token = ${token}`;
   return row;
 }
 
-/** A trace that is shared already keeps its token. @returns undefined when the token is another trace's */
+/** Inserts a share. A trace already shared keeps its token. @returns undefined when another trace has the token */
 export async function insertShare(sql: Sql, share: Share): Promise<string | undefined> {
   const [made] = await sql<{ share_token: string }[]>`
     insert into trace_shares (share_token, tenant_id, project_id, trace_id)
@@ -34,7 +34,6 @@ export async function insertShare(sql: Sql, share: Share): Promise<string | unde
   return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share.trace_id);
 }
 
-/** @returns whether it was shared */
 export async function deleteShare(sql: Sql, tenantId: string, traceId: string): Promise<void> {
   await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
 }

@@ -8,7 +8,7 @@ import { route, type Route } from "../../base/http/route.ts";
 
 const DIRECTORY = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
-/** The documents that are about this server, by their file's name. */
+/** Documents about this server, by file name. */
 export const GUIDES = {
   "filter-language": "The filter language",
   tracing: "How runs of graphs are traced",
@@ -25,7 +25,7 @@ pre { overflow: auto; padding: .6rem; border: 1px solid #8884; border-radius: 4p
 table { border-collapse: collapse; display: block; overflow: auto; } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border: 1px solid #8884; }
 `;
 
-/** The documents as pages, so that a server that reaches no other network explains itself. */
+/** Serves the documents as pages, so that they are available without internet access. */
 export function guideRoutes(): Route[] {
   const links = Object.entries(GUIDES).map(([name, title]) => `<a href="/docs/${name}">${title}</a>`);
   const page = (title: string, content: string): string =>

@@ -7,12 +7,12 @@ import { type Check, notFailing } from "../../base/health.ts";
 import { ServerHealth } from "../../base/server-health.ts";
 import type { TraceDeps } from "../deps.ts";
 
-/** Inserts that fail for longer make the platform not ready, in milliseconds. */
+/** Time in milliseconds after which failing inserts make the platform not ready. */
 const FAILING_MS = 5000;
 
 type Parts = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "settings" | "dataDir" | "blobs" | "writer">;
 
-/** What the trace platform needs to take traces and to answer questions about them. */
+/** Creates the health checks of the trace platform's dependencies for ingest and queries. */
 export function traceHealth({ sql, clickhouse, log, settings, dataDir, blobs, writer }: Parts): ServerHealth {
   const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
   return new ServerHealth({
@@ -36,7 +36,7 @@ const pingClickHouse =
     return { ok: true, ms: Math.round((performance.now() - started) * 10) / 10 };
   };
 
-/** Milliseconds that each store took to answer. @throws 503 naming the one that didn't */
+/** Returns the response time of each store in milliseconds. @throws 503 naming the store that does not respond */
 export async function checkStores(health: ServerHealth): Promise<Record<string, { ms: number }>> {
   const { checks } = await health.ready();
   const times = ["postgres", "clickhouse"].map((name) => {

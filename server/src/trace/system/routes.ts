@@ -14,7 +14,7 @@ import { API_LEVEL, health, info } from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-/** `others`: the endpoints that the document describes besides these. */
+/** `others` are the endpoints that the document describes besides these. */
 export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
   const version = readVersion();
 
@@ -67,7 +67,7 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
             gzip_body_enabled: true,
             zstd_compression_enabled: true,
             dataset_examples_multipart_enabled: true,
-            // an older way of the one above, which no client needs that knows that one
+            // superseded by the flag above; clients that know that flag do not need this one
             examples_multipart_enabled: false,
             ch_query_enabled: true,
             sdb_query_enabled: false,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Contract §1.1; names are the wire's. */
+/** Contract §1.1; names are those of the wire. */
 export const info = z.object({
   version: z.string(),
   git_sha: z.string(),
@@ -20,8 +20,8 @@ export const info = z.object({
 });
 
 /**
- * The level of the API that the SDKs take this for: from 0.16.14 on they use v2 without a warning, and multipart
- * with feedback from 0.8.10 on. It is no version of Heddle.
+ * API level reported to the SDKs, not Heddle's version. From 0.16.14 on they use v2 without a warning, and from 0.8.10
+ * on multipart with feedback.
  */
 export const API_LEVEL = "0.16.20";
 

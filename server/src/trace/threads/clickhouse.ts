@@ -7,7 +7,7 @@ import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
 import { TRACE_SUMS } from "../runs/trace-totals.ts";
 
-/** A conversation: the traces of a project whose roots bear the same thread id. Times as ClickHouse prints them. */
+/** Thread: the traces of a project whose roots have the same thread id. Times as ClickHouse formats them. */
 export interface ThreadRow {
   thread: string;
   turns: number;
@@ -24,7 +24,7 @@ export interface ThreadRow {
   last_error: string | null;
 }
 
-/** Where a page ended. */
+/** End of a page. */
 export interface ThreadPosition {
   last_start: MicroTime;
   thread: string;
@@ -36,7 +36,7 @@ export type ThreadSelection = RunSelection & { projects: [string] };
 const rootsOf = (scope: RunScope, selection: ThreadSelection): Fragment =>
   fromRuns(scope, { ...selection, is_root: true, has_thread: true });
 
-/** The threads with the latest turn first. */
+/** Lists threads, latest turn first. */
 export async function selectThreads(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -73,7 +73,7 @@ export async function countThreads(
   return row!.n;
 }
 
-/** What a thread's traces consumed together; costs are decimal text, details by category. */
+/** Usage of a thread's traces; costs are decimal text, details by category. */
 export interface ThreadTotals {
   thread: string;
   total_tokens: number | null;
@@ -92,14 +92,14 @@ const SUMS = ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost"
   .map((name) => `sum(sums.trace_${name}) as ${name}`)
   .join(", ");
 
-/** Details are JSON objects of numbers or of decimal text; their categories are the client's. */
+/** Details are JSON objects of numbers or decimal text, with categories chosen by the client. */
 const DETAILS = ["prompt_token_details", "completion_token_details", "prompt_cost_details", "completion_cost_details"];
 const DETAIL_SUMS = DETAILS.map(
   (name) => `sumMap(JSONExtract(ifNull(r.${name}, '{}'), 'Map(String, Float64)')) as trace_${name}`,
 ).join(", ");
 const DETAIL_TOTALS = DETAILS.map((name) => `sumMap(sums.trace_${name}) as ${name}`).join(", ");
 
-/** Of the threads that the selection names. */
+/** Returns the totals of the selected threads. */
 export async function readThreadTotals(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -121,7 +121,7 @@ export async function readThreadTotals(
   return new Map(rows.map((row) => [row.thread, row]));
 }
 
-/** The turns of a thread: its roots' messages, oldest first, of the latest ones. */
+/** Returns the messages of a thread's latest turns, oldest first. */
 export async function readTurns(
   clickhouse: ClickHouse,
   scope: RunScope,

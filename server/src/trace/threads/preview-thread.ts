@@ -6,7 +6,7 @@ export interface Turn {
   outputs: string | null;
 }
 
-/** What was said in a thread, as text for people and for models that judge it. */
+/** Formats the messages of a thread as text, for people and for models that evaluate it. */
 export function previewThread(turns: readonly Turn[], format: Format): string {
   if (format === "human_ai_pairs") return lines(turns.flatMap(pairOf));
   const messages = transcript(turns);
@@ -16,7 +16,7 @@ export function previewThread(turns: readonly Turn[], format: Format): string {
   return lines([first, last].filter((message) => message !== undefined));
 }
 
-/** Agents with a memory send all that was said before with each turn: that is told once. */
+/** Merges the turns. Agents with a memory send all previous messages with each turn; those are included once. */
 function transcript(turns: readonly Turn[]): Message[] {
   let told: Message[] = [];
   for (const { inputs, outputs } of turns) {
@@ -27,14 +27,14 @@ function transcript(turns: readonly Turn[]): Message[] {
   return told;
 }
 
-/** What the person said last in a turn, and what the agent answered last. */
+/** Returns the last message of the user and of the agent in a turn. */
 function pairOf({ inputs, outputs }: Turn): Message[] {
   const human = inputMessages(inputs).findLast((message) => roleOf(message) === "human");
   const ai = outputMessages(outputs).findLast((message) => roleOf(message) === "ai");
   return [human, ai].filter((message) => message !== undefined);
 }
 
-/** Ids may be given to messages on the way. */
+/** Compares role and content; ids are ignored, since messages may get them on the way. */
 const isSame = (one: Message, other: Message | undefined): boolean =>
   other !== undefined && roleOf(one) === roleOf(other) && contentOf(one) === contentOf(other);
 

@@ -3,10 +3,10 @@ import { FIELDS_V2, planOf } from "../runs/print-v2.ts";
 import { RUN_TYPES } from "../runs/query-schema.ts";
 import { field, type RunField } from "../runs/run-fields.ts";
 
-/** A turn's properties that a run of v2 has under another name, or not at all (contract §3.5). */
+/** Properties of a turn that a v2 run has under another name, or not at all (contract §3.5). */
 const OWN: Record<string, RunField> = {
   latency: FIELDS_V2["latency_seconds"]!,
-  // the run's type as a number, for old clients
+  // the run type as a number, for old clients
   op: field(["r.run_type"], (row) => String(RUN_TYPES.findIndex((type) => type === row.run_type))),
 };
 

@@ -16,7 +16,7 @@ import {
 } from "./clickhouse.ts";
 import type { STATS } from "./schema.ts";
 
-/** What belongs to each of a page's threads besides its turns. */
+/** Data of a page's thread besides its turns. */
 interface About {
   totals: ThreadTotals | undefined;
   feedback: Record<string, object>;
@@ -49,7 +49,7 @@ async function about(
 
 const money = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
 
-/** The answer to `POST /runs/group`, latest turn first. */
+/** Returns the response of `POST /runs/group`, latest turn first. */
 export async function groupByThread(
   deps: TraceDeps,
   scope: RunScope,
@@ -83,7 +83,7 @@ export async function groupByThread(
   return { groups, total };
 }
 
-/** A page of `POST /v2/threads/query`; what has no value is left out. */
+/** Returns a page of `POST /v2/threads/query`; properties without a value are omitted. */
 export async function queryThreads(
   deps: TraceDeps,
   scope: RunScope,
@@ -124,7 +124,7 @@ export async function queryThreads(
   return { items, has_more: last !== undefined, ...(last && { next_cursor: printThreadCursor(last) }) };
 }
 
-/** Figures over one thread, by the names under which they are selected. 404 when there is no such thread. */
+/** Returns figures over one thread, by the names that select them. Throws 404 when there is no such thread. */
 export async function statsOfThread(
   deps: TraceDeps,
   scope: RunScope,

@@ -21,7 +21,7 @@ import * as schema from "./schema.ts";
 
 const shared = { tag: "Threads", permission: "runs:read" } as const;
 
-/** Turns of a thread that a preview tells. */
+/** Turns of a thread in a preview. */
 const MAX_TURNS = 100;
 
 const groupSelection = (body: schema.GroupBody): ThreadSelection =>

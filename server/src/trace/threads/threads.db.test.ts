@@ -12,7 +12,7 @@ const human = (content: string) => ({ role: "user", content });
 const ai = (content: string) => ({ role: "assistant", content });
 const inThread = (thread_id: string) => ({ extra: { metadata: { thread_id } } });
 
-// two turns of an agent that is sent all that was said before, and one of another thread
+// two turns of an agent that receives all previous messages, and one of another thread
 const first = sampleRun(
   "threads",
   { ...inThread("t1"), inputs: { messages: [human("hi")] }, outputs: { messages: [human("hi"), ai("hello")] } },

@@ -28,7 +28,10 @@ export interface BringOrder {
 
 export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
 
-/** Sees to it that the engine has a revision's image under our name for it. Throws BuildError, or what can heal. */
+/**
+ * Ensures that the engine has a revision's image under our name for it. Throws BuildError, or an error that may be
+ * retried.
+ */
 export async function bringImage(what: BringOrder): Promise<Brought> {
   const { order, images } = what;
   if (order.imageUri === null) throw new BuildError("The revision names no image.");
@@ -44,7 +47,7 @@ async function load(
   const stored = await images.find(order.deploymentId, uri);
   if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
   if (stored.isNewest) {
-    // Podman tells digests of images as they were before it compressed them anew to push them
+    // Podman reports digests from before it recompressed the image for the push
     log.write(`The registry has no such digest; what was pushed last is taken: ${stored.digest}.`, "WARNING");
   }
   const name = `${ourName(order.deploymentId)}:${order.revisionId}`;
@@ -57,7 +60,7 @@ async function load(
 
 async function pull(what: BringOrder, uri: string): Promise<Brought> {
   const { engine, order, images, outbound, settings, log, signal } = what;
-  // the operator's own registry, by HEDDLE_REGISTRY_URL
+  // the operator's own registry, set by HEDDLE_REGISTRY_URL
   const isOperators = order.source === "internal_docker" && images.kind === "remote";
   const { id, isNew } = await pullImage(engine, {
     uri,
@@ -72,8 +75,8 @@ async function pull(what: BringOrder, uri: string): Promise<Brought> {
 }
 
 /**
- * A deployment's own: `resource_spec.image_pull_secrets` names secrets of its environment whose values are what
- * Kubernetes keeps as kubernetes.io/dockerconfigjson. Else the operator's.
+ * Returns the credentials for a registry: the deployment's own, from secrets of its environment that
+ * `resource_spec.image_pull_secrets` names, in the format of kubernetes.io/dockerconfigjson; else the operator's.
  */
 async function credentialsFor(
   { config, secrets }: BuildOrder,

@@ -37,8 +37,8 @@ interface BuildImageOrder {
 const PROJECT = "/deps/project";
 
 /**
- * An image of a project's source: the base image, the project, its packages. The commands run in containers of the
- * engine, with the limits that the deployment itself has. Throws BuildError, or what can heal.
+ * Builds an image of a project's source: the base image, the project, its packages. The commands run in containers of
+ * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
 export async function buildImage(what: BuildImageOrder): Promise<Brought> {
   const { engine, order, directory, settings, log, signal } = what;
@@ -79,7 +79,7 @@ export async function buildImage(what: BuildImageOrder): Promise<Brought> {
 
 const nameOf = (order: BuildOrder): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
 
-/** Commands go in as JSON, so that none of their words is one of the Dockerfile's. */
+/** Generates the Dockerfile. Commands are embedded as JSON, so that none of their words becomes an instruction. */
 function dockerfile(root: string, base: string, order: BuildOrder, settings: BuildImageSettings): string {
   const configDirectory = dirname(join(root, order.configPath));
   const { install_command: chosen, build_command: build } = order.config;
@@ -102,7 +102,7 @@ function dockerfile(root: string, base: string, order: BuildOrder, settings: Bui
   ].join("\n");
 }
 
-/** What the commands see of this process's environment. */
+/** Returns the variables of this process that build commands see. */
 function buildArguments(settings: BuildImageSettings): Record<string, string> {
   // oxlint-disable-next-line node/no-process-env -- which of its names are passed on is a setting
   const own = process.env;
@@ -131,13 +131,13 @@ async function run({ engine, order, settings, log, signal }: BuildImageOrder, co
         buildargs: JSON.stringify(buildArguments(settings)),
       },
       body: context,
-      // the end of the connection ends the build
+      // closing the connection ends the build
       signal: AbortSignal.any([signal, tooLong, tooMuch.signal]),
       idleMs: 0,
     });
     let rest = "";
     await readProgress(answer, ({ stream = "" }) => {
-      // pieces end where the engine's buffer did
+      // chunks end at the engine's buffer boundaries
       const lines = (rest + stream).split(/\r?\n|\r/);
       rest = lines.pop()!;
       for (const line of lines) if (line.trim() !== "") log.write(line);

@@ -1,23 +1,23 @@
 /**
- * Judges the registry of an image before an engine is asked to pull from it. The engine resolves the name and follows
- * the registry's redirects by itself, so this cannot be as strict as a call of our own: SECURITY.md says so.
+ * Checks the registry of an image before an engine pulls from it. The engine resolves names and follows the registry's
+ * redirects itself, so this cannot be as strict as for our own calls (see SECURITY.md).
  */
 import { OutboundError } from "../../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
 import { type ImageReference, parseReference } from "./image-reference.ts";
 
-/** Which registry a name without one means, and by which mirrors it is reached, is the engine's configuration. */
+/** The engine's configuration determines the registry of a name without one, and its mirrors. */
 const ENGINE_DEFAULT = "docker.io";
-/** Podman's name for images that were never pushed; a pull from it is judged when it happens. */
+/** Podman's name for images that were never pushed; checked when it is pulled. */
 const LOCAL = "localhost";
 
-/** Checks the registry of a reference that is being stored. @throws OutboundError */
+/** Checks the registry of a reference before it is stored. @throws OutboundError */
 export function checkRegistry(outbound: Pick<Outbound, "check">, uri: string): void {
   const registry = parseReference(uri)?.registry ?? ENGINE_DEFAULT;
   if (registry !== ENGINE_DEFAULT && registry !== LOCAL) outbound.check(`https://${registry}/`);
 }
 
-/** Checks the addresses of a registry that is about to be pulled from. @throws OutboundError */
+/** Checks the addresses of a registry before a pull. @throws OutboundError */
 export async function checkRegistryAddress(
   outbound: Pick<Outbound, "check" | "resolve">,
   { registry }: ImageReference,
@@ -27,7 +27,7 @@ export async function checkRegistryAddress(
   try {
     await outbound.resolve(url.hostname.replace(/^\[|\]$/g, ""), Number(url.port || 443));
   } catch (error) {
-    // a name that only the engine knows, by its own name server or proxy
+    // a name that only the engine can resolve, by its own name server or proxy
     if (error instanceof OutboundError && error.reason === "network") return;
     throw error;
   }

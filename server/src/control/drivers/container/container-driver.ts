@@ -1,10 +1,9 @@
 /**
- * Runs deployments as containers of an engine on this machine. A container bears its instance's id as a label and in
- * its name, so that a second start finds the first, and a control plane that follows a killed one finds everything.
- * Containers are published on loopback, where the gateway reaches them; no engine restarts them, because that is the
- * supervisor's work.
+ * Runs deployments as containers of an engine on this machine. A container has its instance's id as a label and in its
+ * name, so that a repeated start finds the first one, and the successor of a killed control plane finds all. Containers
+ * are published on loopback, for the gateway; the engine never restarts them, because the supervisor does.
  *
- *     <directory>/images/<revision>.json    the image of a revision that is there
+ *     <directory>/images/<revision>.json    the image of an available revision
  */
 import { join } from "node:path";
 
@@ -24,7 +23,7 @@ import { ImageRecords } from "./image-records.ts";
 import { ourName, untagImage } from "./images.ts";
 
 export interface ContainerDriverOptions {
-  /** Address of its API. */
+  /** Address of the engine's API. */
   engine: string;
   directory: string;
   place: string;
@@ -38,7 +37,7 @@ export interface ContainerDriverOptions {
 }
 
 const MARK = "container:";
-/** What a container has printed is there so long after its end. */
+/** Time to wait for the remaining output of an ended container. */
 const LAST_WORDS_MS = 2000;
 const KILL_MS = 10_000;
 
@@ -50,7 +49,7 @@ export class ContainerDriver implements Driver {
   readonly #records: ImageRecords;
   readonly #states: ContainerStates;
   readonly #logs = new Map<string, ContainerLog>();
-  /** Of a container: processor time in ns and when it was read. */
+  /** Processor time of a container in ns, and the time of the reading. */
   readonly #measured = new Map<string, { nanoseconds: number; at: number }>();
   #cpus: number | undefined;
 
@@ -67,7 +66,7 @@ export class ContainerDriver implements Driver {
     this.#states = new ContainerStates(this.#engine, options.place, options.log);
   }
 
-  /** Looks what there is. An engine that does not answer is said, and asked again. */
+  /** Lists containers; logs and retries while the engine is unreachable. */
   open(): Promise<void> {
     return this.#states.start();
   }
@@ -85,7 +84,7 @@ export class ContainerDriver implements Driver {
     const brought = isImage
       ? await bringImage({ ...what, settings, images, outbound })
       : await buildImage({ ...what, settings, directory });
-    // one that another revision has brought goes when the last of them does
+    // an image pulled by another revision is removed with the last revision that uses it
     const owner = (await this.#records.all()).find((one) => one.id === brought.id && one.pulled !== null);
     await this.#records.write(order.revisionId, {
       deploymentId: order.deploymentId,
@@ -146,11 +145,11 @@ export class ContainerDriver implements Driver {
     const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
     const environment = { ...order.environment };
     if (network !== "host") {
-      // what comes through the published port comes from there, and says who asked for it
+      // requests through the published port come from the network's gateway address, and carry the client's address
       const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
       environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((one) => one !== "").join(",");
     }
-    // credentials of registries are for the engine
+    // registry credentials are for the engine only
     for (const { name } of order.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
     if (network === "host") return environment;
     if (address !== undefined) return replaceLoopback(environment, address);
@@ -168,7 +167,7 @@ export class ContainerDriver implements Driver {
     return (addresses?.Config ?? []).flatMap((one) => one.Gateway ?? []);
   }
 
-  /** Finds the one that an attempt before has made. */
+  /** Creates a container, or finds the one of an earlier attempt. */
   async #create(instanceId: string, spec: object): Promise<string> {
     try {
       const query = { name: `heddle-${instanceId}` };
@@ -203,7 +202,7 @@ export class ContainerDriver implements Driver {
     if (!(await this.#states.untilEnded(id, KILL_MS))) throw new Error(`the container ${id.slice(0, 12)} does not end`);
   }
 
-  /** To one that has ended is nothing; engines disagree about what they answer then. */
+  /** Sends a signal. Ignored when the container has ended; engines then respond differently. */
   async #signal(id: string, signal: string): Promise<void> {
     await this.#engine.call("POST", `/containers/${id}/kill`, { query: { signal } }).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error;
@@ -224,7 +223,7 @@ export class ContainerDriver implements Driver {
     const elapsed = before ? (at - before.at) * 1e6 : 0;
     const percent = before && elapsed > 0 ? ((nanoseconds - before.nanoseconds) / elapsed) * 100 : null;
     return {
-      // pages of files that the kernel can take back are not what it needs
+      // reclaimable page cache is not needed memory
       memory_bytes: Math.max(0, usage - (parts?.inactive_file ?? parts?.total_inactive_file ?? 0)),
       cpu_percent: percent === null ? null : Math.max(0, Math.round(percent * 10) / 10),
     };
@@ -246,7 +245,7 @@ export class ContainerDriver implements Driver {
     const runs = id !== undefined && this.#states.runs(id);
     if (!runs) await log.end(LAST_WORDS_MS);
     const taken = log.take(offset);
-    // the engine has let go of it; it goes on where it was
+    // the engine closed the stream; the next read resumes at the offset
     if (log.isOver && runs && taken.next === offset) this.#logs.delete(instanceId);
     return taken;
   }
@@ -257,7 +256,7 @@ export class ContainerDriver implements Driver {
     const id = this.#states.ofInstance(instanceId);
     if (id === undefined) return;
     await this.#remove(id).catch((error: unknown) => {
-      // it is found again when the engine is
+      // retried once the engine is back
       if (!(error instanceof EngineAwayError)) throw error;
       this.#options.log.warn({ err: error, instance: instanceId }, "a container is not removed yet");
     });

@@ -3,17 +3,17 @@ import type { IncomingMessage } from "node:http";
 import type { Engine } from "./engine.ts";
 
 const CHUNK = 256 * 1024;
-/** What is kept of lines that nobody has taken; then the engine waits, and with it what prints. */
+/** Most unread bytes; beyond them the engine blocks, and with it the container's output. */
 const KEPT = 1024 * 1024;
 
 /**
- * What a container prints, by positions: bytes of its output since its start, both streams in the engine's order.
- * Engines tell times of lines too coarsely to go on by them (Podman 4: whole seconds), so whoever takes over reads
- * from the beginning and skips what was read before.
+ * Reads a container's output by position: bytes since its start, both streams in the engine's order. The engine's line
+ * times are too coarse to resume by (Podman 4: whole seconds), so a new reader starts at the beginning and skips what
+ * was read before.
  */
 export class ContainerLog {
   readonly #answer: Promise<IncomingMessage>;
-  /** Not taken yet; `#position` is where it begins. */
+  /** Unread output; `#position` is its start. */
   #kept: Buffer[] = [];
   #size = 0;
   #position: number;
@@ -35,7 +35,7 @@ export class ContainerLog {
     return this.#isOver;
   }
 
-  /** Resolves when everything was read that will come, or after `ms`. */
+  /** Resolves when all remaining output was read, or after `ms`. */
   async end(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([this.#ended, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
@@ -59,7 +59,7 @@ export class ContainerLog {
     this.#size += text.length - skipped;
   }
 
-  /** Whole lines from `offset` on, which is where the answer before ended, or that one's beginning once more. */
+  /** Returns complete lines from `offset` on. That is the end of the previous read, or its beginning when repeated. */
   take(offset: number): { text: string; next: number } {
     let all = Buffer.concat(this.#kept);
     const done = Math.max(0, Math.min(offset - this.#position, all.length));
@@ -84,7 +84,7 @@ export class ContainerLog {
   }
 }
 
-/** Frames of both outputs: one byte that says which, three of nothing, four of length, then so many bytes. */
+/** Splits frames of both outputs: one byte for the stream, three of padding, four of length, then the data. */
 export class Demultiplexer {
   #rest: Buffer = Buffer.alloc(0);
 

@@ -1,7 +1,7 @@
 import type { SourceConfig } from "../../deployments/schema.ts";
 import type { InstanceOrder } from "../driver.ts";
 
-/** Where images of agent servers listen, ours and others' (contract control-plane §6.1). */
+/** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */
 export const CONTAINER_PORT = 8000;
 
 export const LABELS = {
@@ -20,7 +20,7 @@ export interface SpecSettings {
 
 const MB = 1024 * 1024;
 
-/** Of the contract's defaults: what is asked for, and twice that as the limit (contract control-plane §2.6). */
+/** Resolves resource limits: the contract's defaults, with twice the request as limit (contract control-plane §2.6). */
 export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number } {
   const spec = config.resource_spec ?? {};
   const [memory, cpu] = [spec.memory_mb ?? 2048, spec.cpu ?? 1];
@@ -30,7 +30,7 @@ export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number
   };
 }
 
-/** What the engine is asked to make: as little as an agent server needs. */
+/** Builds the specification of a container, with the least privileges that an agent server needs. */
 export function containerSpec(
   order: InstanceOrder,
   what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
@@ -61,7 +61,7 @@ export function containerSpec(
       NetworkMode: settings.containerNetwork,
       ...(!isHost && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: String(order.port) }] } }),
       Memory: memoryMb * MB,
-      // the same: no swap beyond it
+      // the same value: no swap beyond it
       MemorySwap: memoryMb * MB,
       NanoCpus: Math.round(Math.min(cpus, what.cpusOfMachine) * 1e9),
       PidsLimit: settings.containerPids,
@@ -86,7 +86,7 @@ function labelsOf(config: SourceConfig): Record<string, string> {
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|::1|\[::1\])$/i;
 
-/** The same environment for somebody who reaches this machine by another address; only what the platform has set. */
+/** Replaces loopback in the platform's URLs, for an instance that reaches this machine by another address. */
 export function replaceLoopback(environment: Record<string, string>, address: string): Record<string, string> {
   const replaced = { ...environment };
   for (const name of PLATFORM_URLS) {
@@ -102,7 +102,7 @@ export function replaceLoopback(environment: Record<string, string>, address: st
 
 const PLATFORM_URLS = ["DATABASE_URI", "HEDDLE_AUTH_URL", "HEDDLE_TRACING_URL"];
 
-/** Names of what deployments could not reach from a network of their own. */
+/** Lists the URLs that an instance in a separate network could not reach. */
 export const onLoopback = (environment: Record<string, string>): string[] =>
   PLATFORM_URLS.filter((name) => {
     const value = environment[name];

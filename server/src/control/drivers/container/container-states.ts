@@ -6,7 +6,7 @@ import { LABELS } from "./container-spec.ts";
 import { type Engine, EngineAwayError } from "./engine.ts";
 
 const LOOK_MS = 500;
-/** While there are none of ours: whether the engine answers. */
+/** Poll interval without containers of ours, to check that the engine answers. */
 const IDLE_LOOK_MS = 5000;
 
 interface Listed {
@@ -18,14 +18,14 @@ interface Listed {
 interface Known {
   instance: string;
   isRunning: boolean;
-  /** A look that began before says nothing of it. */
+  /** Time of the entry; a listing that began earlier does not cover it. */
   since: number;
 }
 
 /**
- * Which containers of ours there are and run: one question for all of them, each half second while there are any, else
- * each five seconds.
- * While the engine does not answer they count as they were, because they do not end with it.
+ * Tracks our containers and whether they run, with one listing for all: every half second while there are any, else
+ * every five seconds. While the engine does not answer, the last known state applies, because containers do not end
+ * with it.
  */
 export class ContainerStates {
   readonly #engine: Engine;
@@ -57,12 +57,12 @@ export class ContainerStates {
     await this.#looking;
   }
 
-  /** Since when the engine has not answered, in milliseconds of `performance.now()`; undefined while it does. */
+  /** Time since which the engine has not answered, in milliseconds of `performance.now()`; undefined while it does. */
   get awaySince(): number | undefined {
     return this.#awaySince;
   }
 
-  /** Never throws. */
+  /** Updates the states. Never throws. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
   }
@@ -105,7 +105,7 @@ export class ContainerStates {
     this.#known.delete(container);
   }
 
-  /** Before the engine has ever answered, whatever was noted counts as running. */
+  /** Whether a container runs. Until the engine has answered once, every recorded container counts as running. */
   runs(container: string): boolean {
     return this.#known.get(container)?.isRunning ?? !this.#hasSeen;
   }
@@ -119,7 +119,7 @@ export class ContainerStates {
     return [...new Set([...this.#known.values()].map((one) => one.instance))];
   }
 
-  /** Resolves when it does not run any more, or after `ms`. Throws EngineAwayError when nobody can tell. */
+  /** Resolves when the container has ended, or after `ms`. Throws EngineAwayError when its state is unknown. */
   async untilEnded(container: string, ms: number): Promise<boolean> {
     for (const deadline = performance.now() + ms; ; await sleep(50)) {
       await this.look();

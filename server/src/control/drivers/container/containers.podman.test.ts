@@ -34,10 +34,10 @@ const SCRIPT = new URL("../../../../../scripts/agent-image.mjs", import.meta.url
 const CLIENT = new URL("../../../../../node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", import.meta.url);
 const BASE = "localhost/heddle-agent:test";
 
-/** Of a deployment that waits for its first image. */
+/** Body of a deployment that waits for its first image. */
 const NOTHING_YET = { source: "internal_docker", source_config: {}, source_revision_config: {}, secrets: [] };
 
-/** Tells what it may from inside, and prints at will. */
+/** Graph that reports its permissions inside the container, and prints on request. */
 const PROBE = `import { readFileSync, writeFileSync } from "node:fs";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 const read = (file) => { try { return readFileSync(file, "utf8"); } catch (error) { return error.code; } };
@@ -62,7 +62,7 @@ interface Seen {
   env: Record<string, string>;
 }
 
-/** Everything is opened here, because what hooks declare inside of hooks is not run. */
+/** Sets up everything here, because hooks declared inside of hooks do not run. */
 async function setUp() {
   const db = await testDatabase();
   const way = await openToContainers(Number(new URL(db.uri).port));
@@ -87,7 +87,7 @@ async function setUp() {
     },
     { db },
   );
-  // those of its registry, and no others, may come without TLS
+  // only its own registry may be used without TLS
   podman.trust(new URL(control.url).host);
   const archive = join(tmpdir(), `heddle-agent-${process.pid}.tar`);
   await promisify(execFile)(process.execPath, [fileURLToPath(SCRIPT), archive]);
@@ -104,7 +104,7 @@ async function setUp() {
   const lonely = await testControlPlane({ ...engine, ...missing, HEDDLE_RESTART_MS: "10" });
   const git = await testGitServer();
   afterAll(() => git.close());
-  // one whose registry is the other's
+  // a control plane that uses the other's registry
   const owner = (await control.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "owner" })).json.id as string;
   const { token } = (await control.call("POST", `/v2/deployments/${owner}/push-token`)).json;
   const registry = { deployment: owner, path: `${new URL(control.url).host}/d/${owner}`, token: token as string };
@@ -235,7 +235,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers()).toEqual([]);
   });
 
-  /** An image of a graph of its own, as somebody else would make it. */
+  /** Builds an image with its own graph, as a third party would. */
   async function buildImage(name: string, word: string): Promise<void> {
     const home = mkdtempSync(join(tmpdir(), "heddle-context-"));
     for (const [path, text] of Object.entries(graphProject(word))) writeFileSync(join(home, path), text);
@@ -287,7 +287,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const first = (await change(`${image}:v1`)).json.latest_revision_id;
     await untilStatus(call, id, first, "DEPLOYED", 120_000);
     expect(await run("pushed", {})).toMatchObject({ word: "pushed", env: "hi" });
-    // what Podman says the digest is, which the registry has never seen
+    // a digest as reported by Podman, which the registry has never seen
     const unknown = (await change(`${image}@sha256:${"1".repeat(64)}`)).json.latest_revision_id;
     await untilStatus(call, id, unknown, "DEPLOYED", 120_000);
     expect((await logLines(call, id, unknown, "deploy")).join("\n")).toMatch(
@@ -306,7 +306,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const missing = (await change(`${image}:v9`)).json.latest_revision_id;
     await untilStatus(call, id, missing, "CREATE_FAILED", 60_000);
 
-    // the same registry, for a deployment that only knows it as somebody's
+    // the same registry, for a deployment that knows it only as a third party's
     const login = (password: string) =>
       JSON.stringify({ auths: { [host]: { username: "oauth2accesstoken", password } } });
     const outside = await call("POST", "/v2/deployments", {
@@ -419,7 +419,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       const first = await deploy("docked");
       expect(first["url"]).toBe(`${control.url}/d/docked`);
       expect(await run("docked")).toMatchObject({ word: "docked" });
-      // the second's layers are there but for one
+      // the second image shares all layers but one
       const second = await deploy("docked anew");
       expect(second["deployment_id"]).toBe(first["deployment_id"]);
       expect(await run("docked")).toMatchObject({ word: "docked anew" });
@@ -467,7 +467,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(json.status_message).toMatch(/container engine at unix:.* does not answer/);
     await podman.start();
 
-    // one that goes away while a revision is deployed
+    // an engine that becomes unreachable during a deployment
     const unseen = (await change("localhost/lasting:1")).json.latest_revision_id;
     await vi.waitUntil(async () => (await containers(host)).length === 2, { timeout: 60_000, interval: 100 });
     await podman.stop();
@@ -518,7 +518,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       const { text } = await call("POST", "/d/adopted/runs/wait", { assistant_id: "echo", input: {} });
       return JSON.parse(text) as { word?: string };
     };
-    // the way there is known a moment after the state is
+    // the route is known a moment after the state
     await vi.waitUntil(async () => (await asked()).word === "adopted", { timeout: 30_000 });
     const lines = async () =>
       (await logLines(call, id, revision, "deploy")).filter((line) => line === "step one of adopted");

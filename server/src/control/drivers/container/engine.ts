@@ -1,11 +1,11 @@
 /**
- * The Docker-compatible API of a container engine, as far as deployments need it: a dozen calls of JSON and tar over
- * one socket. Checked with Podman 4.3 (API 1.41); what Docker answers otherwise is noted where it matters.
+ * Client of a container engine's Docker-compatible API, limited to the calls that deployments need: a dozen of JSON and
+ * tar over one socket. Tested with Podman 4.3 (API 1.41); differences of Docker are noted where they matter.
  */
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import type { Readable } from "node:stream";
 
-/** The engine has refused. */
+/** The engine rejected the call. */
 export class EngineError extends Error {
   override name = "EngineError";
   readonly status: number;
@@ -16,7 +16,7 @@ export class EngineError extends Error {
   }
 }
 
-/** Nobody answers, or stopped to. Whether the call was carried out is not known. */
+/** The engine is unreachable, or the connection was lost. The outcome of the call is unknown. */
 export class EngineAwayError extends Error {
   override name = "EngineAwayError";
 }
@@ -27,11 +27,11 @@ export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte after which the engine counts as away; 0: never. */
+  /** Milliseconds without a byte after which the engine counts as unreachable; 0: never. */
   idleMs?: number;
 }
 
-/** The newest version that we know; engines of today speak it and many others. */
+/** The newest version that we support; current engines support it among many others. */
 const NEWEST: readonly [number, number] = [1, 44];
 const IDLE_MS = 30_000;
 const MAX_ANSWER = 32 * 1024 * 1024;
@@ -42,7 +42,7 @@ export class Engine {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 4 });
   #version: string | undefined;
 
-  /** `unix:///path` or `tcp://host:port`. Nothing is asked yet. */
+  /** `unix:///path` or `tcp://host:port`. Makes no call yet. */
   constructor(address: string) {
     this.address = address;
     if (address.startsWith("unix://")) this.#target = { socketPath: address.slice("unix://".length) };
@@ -57,14 +57,14 @@ export class Engine {
     this.#agent.destroy();
   }
 
-  /** The parsed answer; undefined where there is none. Throws EngineError, EngineAwayError. */
+  /** Returns the parsed response; undefined when empty. Throws EngineError, EngineAwayError. */
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.open(method, path, options);
     const text = await this.#read(answer);
     return (text.trim() === "" ? undefined : JSON.parse(text)) as T;
   }
 
-  /** The answer as it comes, when the engine has agreed. Whoever opens it reads it to its end, or destroys it. */
+  /** Returns the streaming response of an accepted call. The caller must read it to its end, or destroy it. */
   async open(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     this.#version ??= await this.#negotiate();
     const answer = await this.#send(method, `/v${this.#version}${path}`, options);
@@ -146,14 +146,14 @@ function messageOf(text: string): string {
 
 export interface ProgressLine {
   status?: string;
-  /** What a build prints. */
+  /** Output of a build. */
   stream?: string;
   id?: string;
 }
 
 /**
- * Lines of JSON that the engine sends while it works: progress, and at the end perhaps an error, which alone says
- * that it failed, because the status went out before.
+ * Reads the JSON lines that the engine sends during a long operation: progress, and possibly a final error. Only that
+ * line indicates failure, because the status was sent before.
  */
 export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
   let rest = "";

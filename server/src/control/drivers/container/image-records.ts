@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a revision runs, as it was when its image was made or brought. */
+/** Image of a revision, as recorded when it was built or pulled. */
 export interface ImageRecord {
   deploymentId: string;
-  /** In the engine. */
+  /** Id in the engine. */
   id: string;
-  /** Our name for it, with which it stays. */
+  /** Our tag, which keeps the image in the engine. */
   name: string;
-  /** The name that it was pulled by, when the engine did not have it before: it goes with the last of ours. */
+  /** Name it was pulled by, when the engine did not have it before; removed with the last tag of ours. */
   pulled: string | null;
-  /** In the embedded registry, where it came from there. */
+  /** Digest in the embedded registry, when it came from there. */
   digest: string | null;
 }
 
-/** A file a revision, so that what there is can be told without asking the engine. */
+/** Store of one file per revision, which can be read without calling the engine. */
 export class ImageRecords {
   readonly #directory: string;
 
@@ -51,7 +51,7 @@ export class ImageRecords {
     await rm(this.#file(revisionId), { force: true });
   }
 
-  /** Ids of revisions. */
+  /** Lists the ids of revisions. */
   async list(): Promise<string[]> {
     const names = await readdir(this.#directory).catch((): string[] => []);
     return names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));

@@ -1,8 +1,8 @@
-/** `registry.example:5000/team/agent:1@sha256:…` in its parts, as Docker reads it. */
+/** Parts of `registry.example:5000/team/agent:1@sha256:…`, as Docker parses it. */
 export interface ImageReference {
-  /** docker.io where none is named. */
+  /** docker.io when none is named. */
   registry: string;
-  /** With the registry when one is named: what engines take as the name. */
+  /** Name for the engine, including the registry when one is named. */
   name: string;
   tag: string | null;
   digest: string | null;
@@ -13,11 +13,11 @@ const REFERENCE = new RegExp(
   `^((?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\\[[0-9a-fA-F:]+\\])(?::\\d{1,5})?/)?(${PART}(?:/${PART})*)(?::([\\w][\\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$`,
 );
 
-/** Null for what is no reference. */
+/** Null when invalid. */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null;
   const found = REFERENCE.exec(text);
-  // engines take what begins so for the id of an image that they have, whosesoever it is
+  // engines read this prefix as the id of any local image, including those of other tenants
   if (!found || (found[1] === undefined && found[2] === "sha256")) return null;
   const first = found[1]?.slice(0, -1);
   // a first part without dot, port or "localhost" is a name at docker.io

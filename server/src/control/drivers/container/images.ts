@@ -1,6 +1,6 @@
 /**
- * Images of revisions. Each gets a name of ours, `heddle-deployments/<deployment>:<revision>`, which keeps it in the
- * engine for as long as the revision may serve again; when the last name goes, the engine removes the layers.
+ * Images of revisions. Each gets a tag of ours, `heddle-deployments/<deployment>:<revision>`, which keeps it in the
+ * engine while the revision may serve again; when the last tag is removed, the engine removes the layers.
  */
 import type { Readable } from "node:stream";
 
@@ -12,7 +12,7 @@ import type { RegistryCredentials } from "./registry-credentials.ts";
 
 export const OURS = "heddle-deployments";
 
-/** Engines that qualify short names (Podman) would look for ours elsewhere. */
+/** Engines that qualify short names (Podman) would search for ours elsewhere. */
 export const ourName = (deploymentId: string): string => `localhost/${OURS}/${deploymentId}`;
 
 interface Inspected {
@@ -33,18 +33,18 @@ export interface PullOrder {
   uri: string;
   always: boolean;
   credentials: RegistryCredentials | null;
-  /** Judges the registry before anything is pulled from it. */
+  /** Checks the registry before the pull. */
   judge: (reference: ImageReference) => Promise<void>;
   write: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** No byte for so long: the registry hangs. */
+/** Time without a byte after which a pull is abandoned. */
 const PULL_IDLE_MS = 120_000;
 
 /**
- * Sees to it that the engine has the image.
- * @returns its id, and whether it came by this. Throws BuildError where another try would end the same.
+ * Ensures that the engine has the image.
+ * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail alike.
  */
 export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id: string; isNew: boolean }> {
   const reference = parseReference(order.uri);
@@ -52,7 +52,7 @@ export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id:
   if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is where images of deployments are kept.`);
   const name = spell(reference);
   const before = await inspectImage(engine, name);
-  // a digest always means the same image
+  // a digest always identifies the same image
   if (before && (reference.digest !== null || !order.always)) {
     order.write(`The engine has ${name}.`);
     return { id: before.Id, isNew: false };
@@ -91,7 +91,7 @@ export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id:
 export const spell = ({ name, tag, digest }: ImageReference): string =>
   digest === null ? `${name}:${tag ?? "latest"}` : `${name}@${digest}`;
 
-/** What registries say of things that are not there or not for us; anything else may heal. */
+/** Whether the registry reports a missing image or denied access; any other error may be transient. */
 const isFinal = (error: unknown): boolean =>
   /unauthorized|authentication required|denied|forbidden|manifest unknown|not found|no such|invalid (reference|username)|requested access|name unknown|does not exist/i.test(
     (error as Error).message,
@@ -100,12 +100,12 @@ const isFinal = (error: unknown): boolean =>
 function authHeader(reference: ImageReference, credentials: RegistryCredentials | null): Record<string, string> {
   if (credentials === null) return {};
   const json = JSON.stringify({ ...credentials, serveraddress: reference.registry });
-  // engines want the letters of base64url and the padding of base64
+  // engines expect the alphabet of base64url and the padding of base64
   const text = Buffer.from(json).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
   return { "X-Registry-Auth": text };
 }
 
-/** An archive as `docker save` writes it. */
+/** Loads an archive in the format of `docker save`. */
 export async function loadImage(engine: Engine, archive: Readable, signal: AbortSignal): Promise<void> {
   const answer = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
   await readProgress(answer, () => {});
@@ -115,7 +115,7 @@ export async function tagImage(engine: Engine, image: string, repository: string
   await engine.call("POST", `/images/${encodeURI(image)}/tag`, { query: { repo: repository, tag } });
 }
 
-/** Takes a name away, and with the last one the image. What is not there, or still used by somebody, is no error. */
+/** Removes a tag, and with the last one the image. Ignores a missing one, and one that is still in use. */
 export async function untagImage(engine: Engine, name: string): Promise<void> {
   try {
     await engine.call("DELETE", `/images/${encodeURI(name)}`, { query: { force: "0", noprune: "0" } });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** As Docker and Kubernetes keep them (`.dockerconfigjson`): by registry, name and password or both in base64. */
+/** Format of Docker and Kubernetes (`.dockerconfigjson`): per registry, user name and password, or both in base64. */
 const dockerConfig = z.object({
   auths: z.record(
     z.string(),
@@ -13,7 +13,9 @@ export interface RegistryCredentials {
   password: string;
 }
 
-/** Those for a registry, or null. Throws a message without any of the text for what is not in this form. */
+/**
+ * Returns the credentials for a registry, or null. Throws an error that quotes none of the text when it is malformed.
+ */
 export function readCredentials(text: string, registry: string): RegistryCredentials | null {
   let json: unknown;
   try {
@@ -31,7 +33,7 @@ export function readCredentials(text: string, registry: string): RegistryCredent
   return colon < 0 ? null : { username: plain.slice(0, colon), password: plain.slice(colon + 1) };
 }
 
-/** Docker's own is written `https://index.docker.io/v1/`. */
+/** Normalizes a registry's host. Docker's own is written `https://index.docker.io/v1/`. */
 function hostOf(registry: string): string {
   const host = registry
     .replace(/^https?:\/\//, "")

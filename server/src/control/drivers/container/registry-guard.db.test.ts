@@ -1,4 +1,4 @@
-/** Registries of images pass the outbound guard, as everything does that a tenant can have called. */
+/** Registries of images pass the outbound guard, like all targets chosen by tenants. */
 import { createServer, type Server } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import type { BuildOrder } from "../driver.ts";
 import { bringImage } from "./bring-image.ts";
 import { Engine } from "./engine.ts";
 
-// a container engine without images, which notes what it is asked to pull
+// a container engine without images, which records the pulls requested of it
 const directory = mkdtempSync(join(tmpdir(), "heddle-engine-"));
 const socket = join(directory, "engine.sock");
 const pulls: string[] = [];
@@ -88,7 +88,7 @@ test("a registry whose name leads to a private address is not pulled from", asyn
   pulls.length = 0;
   expect(await bring("rebound.example/team/a:1")).toMatch(/^BuildError: .*rebound\.example leads to a private address/);
   expect(pulls).toEqual([]);
-  // allowed by name, public, unknown here but maybe not to the engine, and the default registry
+  // allowed by name, public, unknown here but possibly known to the engine, and the default registry
   for (const uri of ["inside.example:5000/a:1", "public.example/a:1", "unknown.example/a:1", "team/a:1"])
     await bring(uri);
   expect(pulls).toEqual(["inside.example:5000/a", "public.example/a", "unknown.example/a", "team/a"]);

@@ -1,6 +1,6 @@
 import { choice, flag, integer, text } from "../../../base/config/options.ts";
 
-/** What runs revisions, and how containers are run. */
+/** Settings for the choice of the driver, and for containers. */
 export const containerOptions = {
   driver: choice({
     env: ["HEDDLE_CONTROL_DRIVER"],

@@ -4,20 +4,20 @@ import { homedir } from "node:os";
 import type { DeploymentPlace } from "./isolation/deployment-places.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
-/** Names of variables that name a file that package managers read. */
+/** Variables that name files read by package managers. */
 const FILES = ["NODE_EXTRA_CA_CERTS", "npm_config_userconfig", "npm_config_cafile"];
 
 export interface BuildEnvironment {
   variables: Record<string, string>;
-  /** Files that the variables name. */
+  /** Files named by the variables. */
   readable: string[];
 }
 
 /**
- * Makes the environment of a build's commands: nothing of this process's but what it takes to find programs and packages,
- * a home of its own, and a package cache that the deployment's builds share.
- * @param passedOn names of this process's variables that builds get, with commas between
- * @param temporary as the commands find it
+ * Creates the environment of a build's commands: from this process only what is needed to find programs and packages, a
+ * separate home, and a package cache shared by the deployment's builds.
+ * @param passedOn comma-separated names of this process's variables that builds receive
+ * @param temporary path of the temporary directory as the commands see it
  */
 export function buildEnvironment(
   passedOn: string,
@@ -34,10 +34,10 @@ export function buildEnvironment(
   const named = Object.fromEntries(names.map((name) => [name, own[name]!]));
   const userSettings = own["npm_config_userconfig"] ?? own["NPM_CONFIG_USERCONFIG"] ?? join(homedir(), ".npmrc");
   const variables: Record<string, string> = {
-    // the user's own file may hold credentials: isolated builds get it when the operator names it
+    // the user's own file may hold credentials: isolated builds get it only when the operator names it
     npm_config_userconfig: isolation.kind === "none" ? userSettings : join(place.directory, "npmrc"),
     ...named,
-    // the Node that runs us, and the npm beside it, before any other
+    // our own Node.js, and the npm beside it, before any other
     PATH: [dirname(process.execPath), own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":"),
     HOME: join(temporary, "home"),
     TMPDIR: temporary,

@@ -1,13 +1,13 @@
 /**
- * Builds and runs deployments on this machine, as child processes that need Node alone and are isolated as
- * `isolation/isolation.ts` says.
+ * Builds and runs deployments on this machine, as child processes that need only Node.js and are isolated as described
+ * in `isolation/isolation.ts`.
  *
- *     <directory>/builds/<revision>/src        the project, installed and built; its deployment's own
- *     <directory>/builds/<revision>/complete   written last: the build is whole
+ *     <directory>/builds/<revision>/src        the project, installed and built; owned by its deployment
+ *     <directory>/builds/<revision>/complete   written last: the build is complete
  *     <directory>/instances/<id>               of an agent server (spawn-instance.ts)
  *     <directory>/deployments/<id>             of a deployment (isolation/deployment-places.ts)
  *
- * Agent servers outlive a control plane that is killed; its successor adopts them. Builds do not.
+ * Agent servers outlive a killed control plane, and its successor adopts them. Builds do not.
  */
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
@@ -50,7 +50,7 @@ export interface ProcessDriverOptions {
   };
   isolation: Isolation;
   places: DeploymentPlaces;
-  /** How processes are isolated and why, in one sentence. */
+  /** One sentence on the isolation in use, and the reason. */
   explanation: string;
 }
 
@@ -58,7 +58,7 @@ export class ProcessDriver implements Driver {
   readonly kind = "process";
   readonly sources = ["internal_source", "github"] as const;
   readonly #options: ProcessDriverOptions;
-  /** Of an instance's group: processor time and when it was read. */
+  /** Processor time of an instance's group, and the time of the reading. */
   readonly #measured = new Map<number, { seconds: number; at: number }>();
 
   constructor(options: ProcessDriverOptions) {
@@ -138,7 +138,7 @@ export class ProcessDriver implements Driver {
       log.write(`$ ${command}`);
       return runCommand({ ...common, command, directory: where, confine: confine([]) });
     };
-    // a running instance of the deployment may change what is copied: its user copies, who may do no more than it
+    // a running instance of the deployment may modify the source: copy as its user, with no more rights than it
     const copy = (from: string, to: string) => {
       const [source, target] = [quoteForShell(from), quoteForShell(to)];
       const command = `cp -a --reflink=auto -- ${source} ${target} && rm -rf -- ${target}/.cache`;
@@ -146,7 +146,7 @@ export class ProcessDriver implements Driver {
     };
     const configDirectory = dirname(join(root, order.configPath));
     const chosen = order.config.install_command;
-    // packages are those of the directory that langgraph.json is in, or of the repository around it
+    // use the packages of langgraph.json's directory, or of the repository around it
     const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
     const isChosen = chosen !== undefined && chosen !== null;
     const install = chosen ?? installCommand(where, programIn(environment["PATH"] ?? ""));
@@ -171,22 +171,25 @@ export class ProcessDriver implements Driver {
     await this.#remove(this.#build(artifactId));
   }
 
-  /** Gives directories of a build or an instance, `home`, to the deployment's user. `home` stays the platform's. */
+  /**
+   * Transfers directories of `home`, a build's or an instance's, to the deployment's user. `home` remains the
+   * platform's.
+   */
   async #handOver(place: DeploymentPlace, home: string, names: string[]): Promise<void> {
     const { uid } = place;
     if (uid === null) return;
     const paths = names.map((name) => join(home, name)).filter((path) => lstatSync(path).uid !== uid);
     if (paths.length > 0) {
-      // closed while files change hands: one of its processes that runs already cannot interfere
+      // closed during the transfer: running processes of the user cannot interfere
       await chmod(home, 0o700);
       await runProgram("chown", ["-hR", `${uid}:${uid}`, "--", ...paths]);
     }
     await chmod(home, 0o711);
   }
 
-  /** Removes a tree that a deployment's code has written to, and may be writing to. */
+  /** Removes a tree that a deployment's code has written to, and may still be writing to. */
   async #remove(path: string): Promise<void> {
-    // Node's own follows a directory that becomes a link meanwhile; where a user's processes see the tree, rm does it
+    // Node.js' own follows a directory replaced by a link meanwhile; where a user's processes see the tree, use rm
     if (this.#options.isolation.kind === "user") await runProgram("rm", ["-rf", "--", path]);
     else await rm(path, { recursive: true, force: true });
   }
@@ -213,7 +216,7 @@ export class ProcessDriver implements Driver {
     const place = await places.prepare(order.deploymentId);
     for (const name of ["data", "tmp"]) await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
     await this.#handOver(place, directory, ["data", "tmp"]);
-    // one that was built before the deployment had a user
+    // for a build from before the deployment had a user
     await this.#handOver(place, home, ["src"]);
     return spawnInstance({ ...order, directory, root: join(home, "src"), launcher, isolation, place });
   }
@@ -251,10 +254,10 @@ export class ProcessDriver implements Driver {
     } catch {
       return { text: "", next: offset };
     }
-    // it was emptied
+    // the file was truncated
     const from = size < offset ? 0 : offset;
     if (size === from) {
-      // everything is in the database: a file that is long enough begins anew. What is written between the two calls is lost
+      // everything is persisted: truncate a long file. Output between the two calls is lost
       if (size > this.#options.settings.instanceLogMb * 1024 * 1024) {
         await truncate(file, 0);
         return { text: "", next: 0 };
@@ -266,7 +269,7 @@ export class ProcessDriver implements Driver {
       const buffer = Buffer.alloc(Math.min(LOG_CHUNK, size - from));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, from);
       const text = buffer.subarray(0, bytesRead);
-      // whole lines only, unless one is longer than all that is read at once
+      // complete lines only, unless one exceeds the chunk
       const end = text.lastIndexOf(0x0a) + 1;
       const taken = end > 0 ? end : bytesRead === LOG_CHUNK ? bytesRead : 0;
       return { text: text.subarray(0, taken).toString("utf8"), next: from + taken };
@@ -286,7 +289,7 @@ export class ProcessDriver implements Driver {
   }
 }
 
-/** In words, what the system says by a code. */
+/** Explains system error codes. */
 function explain(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== "ENOSPC" && code !== "EDQUOT") return error;

@@ -7,20 +7,23 @@ import type { InstanceProcess } from "../driver.ts";
 export const isOurs = (process: InstanceProcess): boolean => lives(process);
 export const processLives = (process: InstanceProcess): boolean => lives(process);
 
-/** SIGTERM to the server, which ends what it has started; after `graceMs` SIGKILL to the group. Resolves when it is gone. */
+/**
+ * Sends SIGTERM to the server, which stops its children; after `graceMs` SIGKILL to the group. Resolves when it is
+ * gone.
+ */
 export async function endGroup(leader: InstanceProcess, graceMs: number): Promise<void> {
   if (lives(leader)) {
     signal(findServer(leader.pid), "SIGTERM");
     for (const deadline = performance.now() + graceMs; lives(leader) && performance.now() < deadline;) await sleep(20);
   }
-  // what the leader has left, whoever it is: the group bears its number for as long as anybody is in it
+  // kill remaining members: the group keeps its number while any process is in it
   if (identifyProcess(leader.pid) === null || lives(leader)) signal(-leader.pid, "SIGKILL");
   while (lives(leader)) await sleep(10);
 }
 
 /**
- * The agent server of a group. In bubblewrap the leader is `bwrap`, which takes all down at once on a signal; its child is
- * the first process of the sandbox, and the oldest child of that the server.
+ * Finds the agent server of a group. In bubblewrap the leader is `bwrap`, which kills everything at once on a signal;
+ * its child is the first process of the sandbox, whose oldest child is the server.
  */
 function findServer(leader: number): number {
   if (readStat(leader)?.name !== "bwrap") return leader;
@@ -38,11 +41,11 @@ function oldestChild(parent: number): number | null {
   return children.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]?.pid ?? null;
 }
 
-/** `fields`: of proc_pid_stat(5), from the state on. Null when the process is gone. */
+/** Reads proc_pid_stat(5); `fields` start at the state. Null when the process is gone. */
 function readStat(pid: number): { name: string; fields: string[] } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // the name is in parentheses, and may hold some
+    // the name is in parentheses, and may itself contain some
     const end = stat.lastIndexOf(")");
     return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
   } catch {
@@ -54,11 +57,11 @@ function signal(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name);
   } catch {
-    // it is gone
+    // already gone
   }
 }
 
-/** SIGKILL to all processes of a system user, until there are none. */
+/** Kills all processes of a system user, until none is left. */
 export async function endProcessesOfUser(uid: number): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await sleep(20)) {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOfUser(Number(name), uid));
@@ -78,11 +81,11 @@ function isOfUser(pid: number, uid: number): boolean {
   }
 }
 
-/** Pages are 4 KiB and ticks a hundredth of a second on every Linux that Node runs on by default. */
+/** Page size 4 KiB and ticks of 1/100 s: the default on every Linux that Node.js supports. */
 const PAGE = 4096;
 const TICKS = 100;
 
-/** Of all processes of a group; null where the system does not tell. */
+/** Sums the usage of a group's processes; null when the system does not report it. */
 export function groupUsage(group: number): { memoryBytes: number; cpuSeconds: number } | null {
   let memoryBytes = 0;
   let cpuSeconds = 0;

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Runs a program of the system to its end. Throws what it says when it fails. */
+/** Runs a system program to completion. Throws its stderr when it fails. */
 export async function runProgram(program: string, args: string[]): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };

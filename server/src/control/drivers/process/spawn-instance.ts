@@ -1,11 +1,11 @@
 /**
  * Starts agent servers so that none is ever lost. A shell writes its process id into the instance's directory and then
- * becomes the server: whoever takes over after a crash reads it there. Where the file is not there yet, the directory
- * is moved away first, and a shell that comes late cannot write, and ends. A pid alone is no proof, because pids are
- * given anew: the process has to name the instance's data directory in its command line.
+ * becomes the server: after a crash, a successor reads the id there. If the file does not exist yet, the directory is
+ * moved away first, so that a late shell cannot write, and exits. A pid alone is no proof, because pids are reused: the
+ * process's command line must contain the instance's data directory.
  *
- * That shell, bwrap and setpriv run as the platform and get nothing of the deployment's environment, which may name
- * libraries and programs. Its variables are in a file without a name, which the shell inside the isolation reads.
+ * That shell, bwrap and setpriv run as the platform and receive none of the deployment's environment, which may name
+ * libraries and programs. Its variables are in an unlinked file, which the shell inside the isolation reads.
  *
  *     <directory>/pid, log   the platform's
  *     <directory>/data, tmp  the instance's own
@@ -23,7 +23,7 @@ import type { Isolation } from "./isolation/isolation.ts";
 const BECOME = 'echo $$ > "$0/pid.part" && mv "$0/pid.part" "$0/pid" && exec "$@"';
 const ENTER = 'cd -- "$0" && eval "$(cat <&3)" && exec 3<&- && exec "$@"';
 
-/** Of this process's environment; everything else is the platform's own business. */
+/** Variables of this process's environment that are passed on; the others are private to the platform. */
 const PASSED_ON = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
 function passedOn(): Record<string, string> {
@@ -73,7 +73,7 @@ export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess>
   return identity;
 }
 
-/** Variables as a shell reads them, in a file that has no name any more. */
+/** Writes variables in shell syntax to an unlinked file, and returns its descriptor. */
 function openVariables(file: string, variables: Record<string, string>): number {
   const lines = Object.entries(variables).map(
     ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
@@ -81,22 +81,22 @@ function openVariables(file: string, variables: Record<string, string>): number 
   const descriptor = openSync(file, "w+", 0o600);
   unlinkSync(file);
   const text = Buffer.from(lines.join(""));
-  // by positions, so that it is read from its beginning
+  // positioned writes, so that the reader starts at the beginning
   for (let at = 0; at < text.length;) at += writeSync(descriptor, text, at, text.length - at, at);
   return descriptor;
 }
 
-/** Where an instance's directory is moved to when nobody knows whether it was about to be started. */
+/** Returns the path to which the directory of an instance in an unknown state is moved. */
 export const abandoned = (directory: string): string => `${directory}.abandoned`;
 
-/** Null: there is none, and there will be none. */
+/** Recovers an instance's process. Null when there is none and never will be. */
 export async function recoverProcess(directory: string): Promise<InstanceProcess | null> {
   const file = (where: string) => join(where, "pid");
   if (!existsSync(directory)) return null;
   if (!existsSync(file(directory))) {
     const away = abandoned(directory);
     renameSync(directory, away);
-    // a shell that was just about to
+    // allow for a shell that was just about to write
     await sleep(50);
     if (!existsSync(file(away))) return null;
     renameSync(away, directory);
@@ -105,7 +105,7 @@ export async function recoverProcess(directory: string): Promise<InstanceProcess
   return isInstance(pid, directory) ? identifyProcess(pid) : null;
 }
 
-/** Command lines can be read of every user's processes, environments cannot. */
+/** Whether the process is the instance. Command lines are readable for all users' processes, environments are not. */
 function isInstance(pid: number, directory: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(join(directory, "data"));

@@ -8,15 +8,15 @@ import { visiblePaths, type VisiblePaths } from "./visible-paths.ts";
 export interface BubblewrapOptions {
   /** Path of bin/heddle.js. */
   launcher: string;
-  /** The platform's data directory: none of it is visible but what a command is given. */
+  /** The platform's data directory. Only the paths of the command are visible in it. */
   dataDir: string;
-  /** Paths that the operator adds. */
+  /** Additional paths of the operator. */
   readable: readonly string[];
   /** Whether this process is root, and deployments have system users. */
   hasUsers: boolean;
 }
 
-/** Runs commands in namespaces of their own, by Debian's `bwrap`. */
+/** Runs commands in separate namespaces, with Debian's `bwrap`. */
 export class Bubblewrap implements Isolation {
   readonly kind = "bubblewrap";
   readonly hasUsers: boolean;
@@ -36,7 +36,7 @@ export class Bubblewrap implements Isolation {
   wrap({ place, command, writable, readable = [], temporary, endsWithParent }: ConfinedCommand): string[] {
     const { dataDir, hasUsers } = this.#options;
     const visible = [...this.#options.readable, ...readable].filter((path) => existsSync(path));
-    // root keeps what it takes to become the deployment's user, which then holds nothing
+    // root retains the capabilities to become the deployment's user, who then has none
     const privileges = hasUsers
       ? ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((name) => ["--cap-add", name])
       : [];
@@ -72,7 +72,9 @@ interface Mount {
 const readOnly = (path: string, from = path): Mount => ({ path, args: ["--ro-bind", from, path] });
 const link = (path: string, target: string): Mount => ({ path, args: ["--symlink", target, path] });
 
-/** Mounts in their order, each after the directories above it: those that bwrap makes by itself are closed to other users. */
+/**
+ * Orders mounts, with explicit parent directories: those that bwrap creates implicitly are inaccessible to other users.
+ */
 function withParents(mounts: Mount[]): string[] {
   const made = new Set(["/"]);
   return mounts.flatMap(({ path, args }) => {

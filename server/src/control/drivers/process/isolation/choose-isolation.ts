@@ -7,7 +7,7 @@ import { Bubblewrap } from "./bubblewrap.ts";
 import { DeploymentPlaces } from "./deployment-places.ts";
 import { type Isolation, type IsolationKind, noIsolation } from "./isolation.ts";
 import { openPassages, SystemUser } from "./system-user.ts";
-import { readIdRange } from "./user-ids.ts";
+import { readIdRange } from "../../../../base/confined-users.ts";
 
 export interface IsolationOptions {
   /** Of the control plane, in the data directory. */

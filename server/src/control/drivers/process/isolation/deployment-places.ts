@@ -11,7 +11,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from "n
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-import type { IdRange } from "./user-ids.ts";
+import { type IdRange, readAccountIds } from "../../../../base/confined-users.ts";
 
 export interface DeploymentPlace {
   directory: string;
@@ -62,7 +62,8 @@ export class DeploymentPlaces {
     const known = await readId(file);
     if (known !== null) return known;
     const [first, last] = this.#ids!;
-    const used = new Set(await Promise.all((await this.list()).map((id) => readId(join(this.#directory, id, "uid")))));
+    const ids = await Promise.all((await this.list()).map((id) => readId(join(this.#directory, id, "uid"))));
+    const used = new Set([...ids, ...readAccountIds()]);
     let id = randomInt(first, last + 1);
     while (used.has(id)) id = randomInt(first, last + 1);
     await writeFile(`${file}.part`, `${id}\n`, { mode: 0o600 });

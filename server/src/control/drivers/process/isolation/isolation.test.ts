@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { chooseIsolation, tryIsolation } from "./choose-isolation.ts";
 import { DeploymentPlaces } from "./deployment-places.ts";
 import type { IsolationKind } from "./isolation.ts";
-import { readIdRange } from "./user-ids.ts";
+import { readIdRange } from "../../../../base/confined-users.ts";
 
 const launcher = fileURLToPath(new URL("../../../../../../cli/bin/heddle.js", import.meta.url));
 

@@ -1,17 +1,17 @@
 /**
- * Keeps code of deployments, their builds included, away from the platform and from each other.
+ * Isolates code of deployments, including their builds, from the platform and from each other.
  *
- *     bubblewrap   own mounts (only what `visible-paths.ts` names), processes, IPC; as root also an own system user
- *     user         an own system user for each deployment; files of others are closed to it
- *     none         the platform's own user and everything that it may do
+ *     bubblewrap   separate mounts (only the paths of `visible-paths.ts`), PIDs and IPC; as root also a system user
+ *     user         a system user per deployment; file modes deny it access to files of others
+ *     none         the platform's own user, with all of its rights
  *
- * None has capabilities or can gain any, but `none`. The network is this machine's in all of them.
+ * Except under `none`, the code has no capabilities and cannot gain any. All of them use this machine's network.
  */
 import type { DeploymentPlace } from "./deployment-places.ts";
 
 export type IsolationKind = "bubblewrap" | "user" | "none";
 
-/** A command that runs a deployment's code, and what it may reach. */
+/** A command that runs a deployment's code, with the paths it may access. */
 export interface ConfinedCommand {
   place: DeploymentPlace;
   command: readonly string[];
@@ -19,9 +19,9 @@ export interface ConfinedCommand {
   writable: readonly string[];
   /** Directories and files that it may read, besides those of the system. */
   readable?: readonly string[];
-  /** Directory that it has for its own temporary files. */
+  /** Directory for its temporary files. */
   temporary: string;
-  /** Whether it ends when this process does, however that ends. */
+  /** Whether it is killed when this process ends in any way. */
   endsWithParent: boolean;
 }
 
@@ -29,9 +29,9 @@ export interface Isolation {
   readonly kind: IsolationKind;
   /** Whether each deployment has a system user. */
   readonly hasUsers: boolean;
-  /** Program and arguments. The environment of who spawns it is the command's own. */
+  /** Returns program and arguments. The command inherits the environment of the spawning process. */
   wrap(command: ConfinedCommand): string[];
-  /** The path by which a confined command finds its temporary directory. */
+  /** Returns the path at which a confined command sees its temporary directory. */
   temporaryPath(temporary: string): string;
 }
 

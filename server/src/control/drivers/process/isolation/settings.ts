@@ -1,6 +1,6 @@
 import { choice, text } from "../../../../base/config/options.ts";
 
-/** How deployments that run as processes, and their builds, are kept apart. */
+/** Settings for the isolation of deployments that run as processes, and of their builds. */
 export const isolationOptions = {
   processIsolation: choice({
     env: ["HEDDLE_PROCESS_ISOLATION"],

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 
 import type { ConfinedCommand, Isolation } from "./isolation.ts";
 
-/** The command as another user, without capabilities and without a way to gain any. Needs root. */
+/** Wraps a command to run as another user, without capabilities or a way to gain any. Needs root. */
 export function asUser(uid: number, command: readonly string[]): string[] {
   const identity = ["--reuid", String(uid), "--regid", String(uid), "--clear-groups"];
   return ["setpriv", ...identity, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--", ...command];
 }
 
-/** Runs commands as the system user of their deployment. Files of others are closed to it by their modes. */
+/** Runs commands as their deployment's system user. File modes deny it access to files of others. */
 export class SystemUser implements Isolation {
   readonly kind = "user";
   readonly hasUsers = true;
@@ -23,12 +23,12 @@ export class SystemUser implements Isolation {
   }
 }
 
-/** Directories of the control plane that deployments' users pass through. They can list none of them. */
+/** Directories of the control plane that deployments' users may traverse, but not list. */
 const PASSAGES = ["builds", "instances", "deployments"];
 
 /**
- * Lets deployments' users pass through the data directory to their own files, and closes all else in it to them.
- * `directory`: the control plane's, in the data directory.
+ * Lets deployments' users traverse the data directory to their own files, and denies them all else in it. `directory`:
+ * the control plane's, in the data directory.
  */
 export function openPassages(directory: string): void {
   const passages = PASSAGES.map((name) => join(directory, name));

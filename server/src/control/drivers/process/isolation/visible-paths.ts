@@ -1,13 +1,13 @@
-/** Paths that every command in bubblewrap reads: the system's programs, Node and Heddle itself. */
+/** Paths readable by every command in bubblewrap: the system's programs, Node.js and Heddle itself. */
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A directory or file at its own path, or a symbolic link. */
+/** A directory or file bound at a path, or a symbolic link. */
 export type VisiblePath = { path: string; from: string } | { path: string; linksTo: string };
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
 
-/** Of /etc: names, certificates, libraries, time and fonts. No accounts, no keys. */
+/** Entries of /etc: names, certificates, libraries, time and fonts. No accounts, no keys. */
 const ETC = [
   ...["resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols"],
   ...["ssl/certs", "ssl/openssl.cnf", "ca-certificates", "ca-certificates.conf", "pki/tls/certs", "pki/ca-trust"],
@@ -15,12 +15,12 @@ const ETC = [
   ...["mime.types", "fonts", "crypto-policies"],
 ].map((name) => `/etc/${name}`);
 
-/** What Heddle's package consists of, in a checkout or installed. */
+/** Parts of Heddle's package, in a checkout or installed. */
 const PACKAGE = ["package.json", "tsconfig.json", "cli", "server", "graph-host", "dist", "node_modules"];
 
 export interface VisiblePaths {
   paths: VisiblePath[];
-  /** Directories below them that stay empty. */
+  /** Directories below them that appear empty. */
   hidden: string[];
 }
 
@@ -32,13 +32,13 @@ export function visiblePaths(launcher: string, node = process.execPath): Visible
   const modules = [];
   for (let above = dirname(root); above !== "/"; above = dirname(above)) modules.push(join(above, "node_modules"));
   const heddle = [...PACKAGE.map((name) => join(root, name)), ...modules];
-  // npm, and the headers that native modules are built with, are beside Node
+  // npm, and the headers for native modules, are installed beside Node.js
   const runtime = isBelow(bin, "/usr") ? [] : [bin, join(bin, "../lib/node_modules"), join(bin, "../include/node")];
   const present = [...SYSTEM, ...ETC, "/sys/devices/system/cpu", ...runtime, ...heddle].filter((path) =>
     existsSync(path),
   );
   const paths = [...new Set(present)].map((path): VisiblePath => {
-    // the system's own links, /bin to usr/bin, stay links
+    // system links such as /bin to usr/bin remain links
     if (SYSTEM.includes(path) && lstatSync(path).isSymbolicLink()) return { path, linksTo: readlinkSync(path) };
     return { path, from: realpathSync(path) };
   });

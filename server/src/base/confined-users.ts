@@ -1,3 +1,4 @@
+/** System users of confined programs: taken from a range of ids that no account of the machine is in. */
 import { readFileSync } from "node:fs";
 
 /** First and last id of a range. */
@@ -8,11 +9,14 @@ const UNUSED: IdRange = [1_879_048_192, 2_147_352_575];
 /** The same where a container has no more than 65,536. */
 const SMALL: IdRange = [20_000, 59_999];
 
+type ReadFile = (file: string) => string;
+const readText: ReadFile = (file) => readFileSync(file, "utf8");
+
 /**
- * Reads the range that deployments' system users are taken from: ids that this process's user namespace maps, for users
+ * Reads the range that users of confined programs are taken from: ids that this process's user namespace maps, for users
  * and for groups. Null where there is none.
  */
-export function readIdRange(read: (file: string) => string = (file) => readFileSync(file, "utf8")): IdRange | null {
+export function readIdRange(read: ReadFile = readText): IdRange | null {
   try {
     const maps = ["/proc/self/uid_map", "/proc/self/gid_map"].map((file) => parseMap(read(file)));
     const isMapped = ([first, last]: IdRange) =>
@@ -31,3 +35,13 @@ const parseMap = (text: string): IdRange[] =>
       const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
       return [first, first + count - 1];
     });
+
+/** Reads the ids of users with an account. They are no ids of confined programs, also where they lie in the range. */
+export function readAccountIds(read: ReadFile = readText): ReadonlySet<number> {
+  try {
+    const lines = read("/etc/passwd").split("\n");
+    return new Set(lines.flatMap((line) => (line.includes(":") ? [Number(line.split(":")[2])] : [])));
+  } catch {
+    return new Set();
+  }
+}

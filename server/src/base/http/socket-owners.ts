@@ -1,0 +1,152 @@
+/**
+ * Finds the system users of sockets on this machine in the kernel's tables, /proc/net/tcp and tcp6 (proc_net_tcp(5)).
+ * A table can only be read whole, which takes the kernel microseconds a line, so callers that wait share one read.
+ *
+ * A line names the user that created the socket, which no program can change. Once its program has closed it, older
+ * kernels show user 0 and inode 0 instead: the owner is unknown then.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { isIPv4 } from "node:net";
+import { endianness } from "node:os";
+
+import ipaddr from "ipaddr.js";
+
+/** A connection as its other end sees it. Addresses in their shortest form, mapped IPv4 as IPv4. */
+export interface Ends {
+  localAddress: string;
+  localPort: number;
+  remoteAddress: string;
+  remotePort: number;
+}
+
+interface Search {
+  ends: Ends;
+  resolve: (uid: number | null) => void;
+  reject: (error: unknown) => void;
+}
+
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
+/** The kernel gives a page at a time. */
+const READ_BYTES = 64 * 1024;
+
+export class SocketOwners {
+  readonly #open: (file: string) => Promise<Pick<FileHandle, "read" | "close">>;
+  readonly #buffer = Buffer.alloc(READ_BYTES);
+  #waiting: Search[] = [];
+  #isReading = false;
+
+  /** `openTable`: opens one of the kernel's tables. */
+  constructor(openTable: (file: string) => Promise<Pick<FileHandle, "read" | "close">> = open) {
+    this.#open = openTable;
+  }
+
+  /**
+   * Returns the id of the user whose socket has these ends; null where there is no such socket, or its program has
+   * closed it. Rejects when the tables cannot be read.
+   */
+  find(ends: Ends): Promise<number | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ends, resolve, reject });
+      if (!this.#isReading) void this.#readAll();
+    });
+  }
+
+  /** A read that began before a connection may have passed its place in the table, so later searches get a read of their own. */
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    while (this.#waiting.length > 0) {
+      const searches = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#answer(searches);
+      } catch (error) {
+        for (const { reject } of searches) reject(error);
+      }
+    }
+    this.#isReading = false;
+  }
+
+  async #answer(searches: Search[]): Promise<void> {
+    const open = new Set(searches);
+    for (const table of TABLES) {
+      const wanted = new Map<string, Search[]>();
+      for (const search of open) {
+        const key = keyOf(search.ends, table === TABLES[1]);
+        if (key !== null) wanted.set(key, [...(wanted.get(key) ?? []), search]);
+      }
+      if (wanted.size > 0) await this.#search(table, wanted, (search) => open.delete(search));
+    }
+    for (const { resolve } of open) resolve(null);
+  }
+
+  /** Takes what is found out of `wanted`, and reads no further than it needs to. */
+  async #search(table: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): Promise<void> {
+    let file: Pick<FileHandle, "read" | "close">;
+    try {
+      file = await this.#open(table);
+    } catch (error) {
+      // a kernel without IPv6 has one table
+      if (table === TABLES[1] && (error as NodeJS.ErrnoException).code === "ENOENT") return;
+      throw error;
+    }
+    try {
+      for (let rest = ""; wanted.size > 0;) {
+        const { bytesRead } = await file.read(this.#buffer, 0, READ_BYTES, null);
+        if (bytesRead === 0) return;
+        rest = takeLines(rest + this.#buffer.toString("latin1", 0, bytesRead), wanted, onFound);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Answers searches that lines of `text` match, and returns the line that has no end yet. */
+function takeLines(text: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): string {
+  let start = 0;
+  for (let end = text.indexOf("\n"); end !== -1; start = end + 1, end = text.indexOf("\n", start)) {
+    // "  12: 0100007F:07EA 0100007F:D2A4 01 …"
+    const first = text.indexOf(": ", start) + 2;
+    const key = text.slice(first, text.indexOf(" ", text.indexOf(" ", first) + 1));
+    const searches = wanted.get(key);
+    if (!searches) continue;
+    wanted.delete(key);
+    const [, , , , , , , uid, , inode] = text.slice(start, end).trim().split(/\s+/);
+    for (const search of searches) {
+      onFound(search);
+      search.resolve(uid === "0" && inode === "0" ? null : Number(uid));
+    }
+  }
+  return text.slice(start);
+}
+
+/** The addresses and ports of a line; null for what the table does not hold. */
+function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends, isV6: boolean): string | null {
+  const [local, remote] = [addressText(localAddress, isV6), addressText(remoteAddress, isV6)];
+  if (local === null || remote === null) return null;
+  return `${local}:${portText(localPort)} ${remote}:${portText(remotePort)}`;
+}
+
+const portText = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
+
+const IS_LITTLE = endianness() === "LE";
+
+/** An address as the kernel writes it: words of 32 bits in the byte order of the processor. */
+function addressText(address: string, isV6: boolean): string | null {
+  const isMapped = isIPv4(address);
+  if (isMapped && !isV6) return wordText(bytesOf(address));
+  if (!isV6) return null;
+  const bytes = isMapped ? [...MAPPED, ...bytesOf(address)] : ipaddr.parse(address).toByteArray();
+  return [0, 4, 8, 12].map((at) => wordText(bytes.slice(at, at + 4))).join("");
+}
+
+/** A program may reach an IPv4 address by an IPv6 socket. */
+const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+const wordText = (bytes: number[]): string =>
+  (IS_LITTLE ? bytes.toReversed() : bytes)
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+    .toUpperCase();
+
+const bytesOf = (address: string): number[] => address.split(".").map(Number);

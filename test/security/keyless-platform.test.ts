@@ -1,0 +1,258 @@
+/**
+ * A hostile deployment and its build on a platform that asks programs of the machine for no key (`heddle up` on
+ * loopback). A deployment with a system user of its own needs a key at every port; without isolation every request
+ * succeeds, which shows that the requests are real.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+
+import { tryIsolation } from "../../server/src/control/drivers/process/isolation/choose-isolation.ts";
+import type { IsolationKind } from "../../server/src/control/drivers/process/isolation/isolation.ts";
+import type { Call } from "../../server/test/call.ts";
+import { testDataDirectory } from "../../server/test/control-plane.ts";
+import {
+  archiveOf,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  untilStatus,
+} from "../../server/test/deploy.ts";
+import { processesOf } from "../crash/control-process.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
+const SLOW = 240_000;
+
+/** Sends requests without a key, and some whose sender is gone before they are answered. */
+const ATTACK = `import { once } from "node:events";
+import { connect } from "node:net";
+
+export async function attack({ requests, blind }) {
+  const statuses = {};
+  for (const [name, { url, method, body }] of Object.entries(requests)) {
+    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const answer = await fetch(url, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(20_000) });
+    statuses[name] = answer.status;
+    await answer.text();
+  }
+  // long enough for the server to begin, too short for the answer
+  for (const [index, target] of blind.entries()) {
+    const { host, hostname, port, pathname } = new URL(target);
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    await once(socket, "connect");
+    await new Promise((done) => socket.write("DELETE " + pathname + " HTTP/1.1\\r\\nHost: " + host + "\\r\\n\\r\\n", done));
+    await new Promise((done) => setTimeout(done, index % 2 === 0 ? 20 : 4));
+    if (index % 2 === 0) socket.resetAndDestroy();
+    else socket.destroy();
+  }
+  return statuses;
+}
+`;
+
+const PROJECT = {
+  "package.json": JSON.stringify({ name: "hostile", type: "module", scripts: { postinstall: "node postinstall.mjs" } }),
+  "langgraph.json": JSON.stringify({ graphs: { hostile: "./graph.mjs:graph" } }),
+  "attack.mjs": ATTACK,
+  "postinstall.mjs": `import { readFileSync } from "node:fs";
+import { attack } from "./attack.mjs";
+const { requests, builds: blind } = JSON.parse(readFileSync("targets.json", "utf8"));
+console.log("OUTCOME " + JSON.stringify(await attack({ requests, blind })));
+`,
+  "graph.mjs": `import { Annotation, StateGraph } from "@langchain/langgraph";
+import { attack } from "./attack.mjs";
+const State = Annotation.Root({ requests: Annotation(), blind: Annotation(), statuses: Annotation() });
+export const graph = new StateGraph(State).addNode("attack", async (state) => ({ statuses: await attack(state) }))
+  .addEdge("__start__", "attack").addEdge("attack", "__end__").compile();
+`,
+};
+
+const directory = testDataDirectory();
+mkdirSync(join(directory, "control"));
+let child: ChildProcess | undefined;
+let at: Record<"control" | "trace" | "console", string>;
+
+async function start(mode: IsolationKind): Promise<void> {
+  const args = ["up", "--control-port", "0", "--trace-port", "0", "--console-port", "0", "--data-dir", directory];
+  child = spawn(process.execPath, [LAUNCHER, ...args], {
+    env: {
+      PATH: process.env["PATH"],
+      HOME: directory,
+      HEDDLE_PROCESS_ISOLATION: mode,
+      HEDDLE_CONSOLE: "true",
+      HEDDLE_MIN_HEALTHY_MS: "100",
+      HEDDLE_DRAIN_SECONDS: "2",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const running = child;
+  let output = "";
+  for (const stream of [running.stdout!, running.stderr!])
+    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const isThere = () => running.exitCode !== null || output.includes("Stop with Ctrl-C");
+  await vi.waitUntil(isThere, { timeout: 120_000, interval: 50 });
+  const url = (name: string) => {
+    const found = new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1];
+    if (found === undefined) throw new Error(`no ${name} in ${output}`);
+    return found;
+  };
+  at = { control: url("Control"), trace: url("Traces"), console: url("Console") };
+}
+
+afterEach(async () => {
+  if (child?.exitCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+
+const call: Call = async (method, path, body, headers = {}) => {
+  const url = path.startsWith("http") ? path : at.control + path;
+  const isBytes = body instanceof Uint8Array;
+  const answer = await fetch(url, {
+    method,
+    headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
+    ...(body !== undefined && { body: (isBytes ? body : JSON.stringify(body)) as string }),
+  });
+  // an answer that takes long begins with line feeds
+  const text = (await answer.text()).trim();
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json: /^[[{]/.test(text) ? JSON.parse(text) : undefined,
+  };
+};
+
+interface Wanted {
+  url: string;
+  method: string;
+  body?: object;
+}
+
+/** Requests at every port of the platform and of a neighbour. */
+async function targets(): Promise<Record<string, Wanted>> {
+  const { json } = await call("GET", "/v2/deployments?name_contains=neighbour");
+  const known = (json.resources as { id: string }[])[0];
+  const id = known?.id ?? (await createDeployment(call, "neighbour"));
+  if (!known) {
+    const revision = await deployArchive(call, id, archiveOf(graphProject("word")));
+    await untilStatus(call, id, revision, "DEPLOYED", SLOW);
+  }
+  const instance = await vi.waitUntil(
+    async () => {
+      const { json: instances } = await call("GET", `/v2/deployments/${id}/instances`);
+      return (instances.resources as { id: string; state: string }[]).find(({ state }) => state === "ready")?.id;
+    },
+    { timeout: SLOW, interval: 100 },
+  );
+  const pid = processesOf(instance, "--role\0agent").at(-1)!;
+  const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))![1]!;
+  const run = { method: "POST", body: { assistant_id: "echo", input: { text: "x" } } };
+  return {
+    "list deployments": { url: `${at.control}/v2/deployments`, method: "GET" },
+    "delete a missing deployment": { url: `${at.control}/v2/deployments/${crypto.randomUUID()}`, method: "DELETE" },
+    "list deployments with a key that is none": { url: `${at.control}/v2/deployments?api_key=x`, method: "GET" },
+    "read projects": { url: `${at.trace}/api/v1/sessions`, method: "GET" },
+    "read the workspace": { url: `${at.trace}/api/v1/workspaces`, method: "GET" },
+    "use the console": { url: `${at.console}/api/control/v2/deployments`, method: "GET" },
+    "run a neighbour through the gateway": { url: `${at.control}/d/neighbour/runs/wait`, ...run },
+    "run a neighbour at its own port": { url: `http://127.0.0.1:${port}/runs/wait`, ...run },
+    "read what is public": { url: `${at.control}/info`, method: "GET" },
+  };
+}
+
+/** Names of tracing projects for the hostile deployment to delete. */
+const VICTIMS = ["built-0", "built-1", "ran-0", "ran-1"];
+
+/** Returns the addresses of the victims. */
+async function makeVictims(): Promise<string[]> {
+  const made = [];
+  for (const name of VICTIMS) {
+    const { json, text } = await call("POST", `${at.trace}/api/v1/sessions`, { name });
+    expect(text).toContain('"id"');
+    made.push(`${at.trace}/api/v1/sessions/${json.id as string}`);
+  }
+  return made;
+}
+
+/** Deploys the hostile project. @returns the statuses that its postinstall and its graph got */
+async function deployHostile(name: string, requests: Record<string, Wanted>) {
+  const victims = await makeVictims();
+  const id = await createDeployment(call, name);
+  const files = { ...PROJECT, "targets.json": JSON.stringify({ requests, builds: victims.slice(0, 2) }) };
+  const revision = await deployArchive(call, id, archiveOf(files));
+  await untilStatus(call, id, revision, "DEPLOYED", SLOW);
+  const line = (await logLines(call, id, revision, "build")).find((text) => text.startsWith("OUTCOME "));
+  const input = { requests, blind: victims.slice(2) };
+  const post = await call("POST", `/d/${name}/runs/wait`, { assistant_id: "hostile", input });
+  expect(`${post.status} ${post.text}`).toMatch(/^200 \{.*"statuses":/s);
+  return { built: JSON.parse(line!.slice(8)) as object, ran: post.json.statuses as object };
+}
+
+/** Deletes a tracing project, as this test's user, unless it is gone meanwhile. */
+async function forget(name: string): Promise<void> {
+  const { json } = await call("GET", `${at.trace}/api/v1/sessions?name=${name}`);
+  for (const { id } of json as { id: string }[]) await call("DELETE", `${at.trace}/api/v1/sessions/${id}`);
+}
+
+const projects = async (): Promise<string[]> =>
+  ((await call("GET", `${at.trace}/api/v1/sessions?limit=100`)).json as { name: string }[]).map(({ name }) => name);
+
+test("without isolation a deployment uses a keyless platform like any program", { timeout: SLOW }, async () => {
+  await start("none");
+  const { built, ran } = await deployHostile("open", await targets());
+  for (const statuses of [built, ran]) {
+    expect(Object.values(statuses).filter((status) => status === 401 || status === 403)).toEqual([]);
+    expect(statuses).toMatchObject({ "list deployments": 200, "run a neighbour at its own port": 200 });
+  }
+  const left = async () => (await projects()).filter((name) => VICTIMS.includes(name));
+  await vi.waitUntil(async () => (await left()).length < VICTIMS.length, { timeout: 20_000 });
+  for (const name of await left()) await forget(name);
+});
+
+for (const mode of ["bubblewrap", "user"] as const) {
+  const settings = { processIsolation: mode, processReadable: "" };
+  const tried = await tryIsolation(mode, { directory: join(directory, "control"), launcher: LAUNCHER, settings });
+  test.skipIf("problem" in tried || !tried.isolation.hasUsers)(
+    `${mode}: a keyless platform asks deployments for a key, and no other program`,
+    { timeout: SLOW },
+    async () => {
+      await start(mode);
+      const requests = await targets();
+      const { built, ran } = await deployHostile(`hostile-${mode}`, requests);
+      const refused = {
+        "list deployments": 401,
+        "delete a missing deployment": 401,
+        "list deployments with a key that is none": 401,
+        "read projects": 401,
+        "read the workspace": 401,
+        "use the console": 403,
+        "run a neighbour through the gateway": 403,
+        "run a neighbour at its own port": 401,
+        "read what is public": 200,
+      };
+      expect(built).toEqual(refused);
+      expect(ran).toEqual(refused);
+      // its own traces arrive, by the key in its environment
+      await vi.waitUntil(async () => (await projects()).includes(`hostile-${mode}`), {
+        timeout: 30_000,
+        interval: 200,
+      });
+      expect((await projects()).filter((name) => VICTIMS.includes(name)).toSorted()).toEqual(VICTIMS);
+      for (const name of VICTIMS) await forget(name);
+      // this test's user, and another one of the machine
+      for (const { url, method, body } of Object.values(requests)) {
+        expect([url, (await call(method, url, body)).status]).toEqual([url, method === "DELETE" ? 404 : 200]);
+      }
+      const script = `fetch("${at.control}/v2/deployments").then((answer) => console.log(answer.status))`;
+      expect(execFileSync(process.execPath, ["-e", script], { uid: 1000, gid: 1000, cwd: "/", encoding: "utf8" })).toBe(
+        "200\n",
+      );
+    },
+  );
+}
