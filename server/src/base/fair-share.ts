@@ -42,9 +42,9 @@ const ACTIVE_MS = 10_000;
 /** A tenant that was idle for this long has no history; its first statement is not preferred. */
 const FORGET_MS = 600_000;
 /** How long background work of a tenant above its share waits for preferred statements, each time. */
-const YIELD_MS = 100;
+const YIELD_MS = 250;
 /** A request is several statements: this long after one the next is expected. */
-const GAP_MS = 20;
+const GAP_MS = 50;
 const POLL_MS = 5;
 
 export class FairShare {
@@ -100,7 +100,7 @@ export class FairShare {
     return tenant !== undefined && this.#judge(tenant).isAbove;
   }
 
-  /** Resolves when no preferred statement runs or is expected, when `isOver` says so, or after 100 ms. */
+  /** Resolves when no preferred statement runs or is expected, when `isOver` says so, or after 250 ms. */
   async giveWay(isOver: () => boolean): Promise<void> {
     const until = this.#now() + YIELD_MS;
     while (this.#isBusy() && !isOver() && this.#now() < until) await sleep(POLL_MS);

@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { testClickHouse } from "../../../test/clickhouse.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { migrateClickHouse } from "./migrate.ts";
+import { deferred } from "../deferred.ts";
+import type { ClickHouse } from "./clickhouse.ts";
 
 const db = await testDatabase();
 const clickhouse = await testClickHouse();
@@ -169,4 +171,22 @@ test("a statement of a tenant above its share pauses at each block while another
   const heavy = run("heavy", "select sum(number) from numbers(400000) settings max_block_size = 1000");
   await Promise.all([light, heavy]);
   expect(order).toEqual(["light", "heavy"]);
+});
+
+test("background work of a tenant above its share starts behind another's query, its callers' queries do not", async () => {
+  const share = clickhouse.share!;
+  share.charge("heavy", 60_000);
+  await share.run("light", () => Promise.resolve());
+  const end = deferred<void>();
+  const light = share.run("light", () => end.promise);
+  const timed = async (store: ClickHouse) => {
+    const began = performance.now();
+    await store.rows({ name: "t", query: "select 1" });
+    return performance.now() - began;
+  };
+  expect(await timed(clickhouse.inBackgroundFor("heavy"))).toBeGreaterThanOrEqual(249);
+  expect(await timed(clickhouse.askedBy("heavy"))).toBeLessThan(249);
+  expect(await timed(clickhouse.inBackgroundFor("light"))).toBeLessThan(249);
+  end.resolve();
+  await light;
 });

@@ -32,6 +32,8 @@ export class ClickHouse {
   readonly tenantId: string;
   /** Engine time of the tenants. A server schedules its statements itself; chDB shares the processors of this process. */
   readonly share: FairShare | undefined;
+  /** Whether statements start behind callers' queries of other tenants while their own tenant is above its share. */
+  readonly isBackground: boolean;
 
   constructor(
     client: ClickHouseClient,
@@ -41,6 +43,7 @@ export class ClickHouse {
       questions?: Questions;
       tenantId?: string;
       share?: FairShare | undefined;
+      isBackground?: boolean;
     },
   ) {
     this.client = client;
@@ -49,12 +52,19 @@ export class ClickHouse {
     this.questions = options.questions ?? new Questions({ seconds: 60, atOnce: Infinity });
     this.tenantId = options.tenantId ?? "";
     this.share = options.share;
+    this.isBackground = options.isBackground ?? false;
   }
 
   /** The same store, where questions wait among those of this tenant, which is charged for the engine's time. */
   askedBy(tenantId: string): ClickHouse {
     const { cluster, embedded, questions, share } = this;
     return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share });
+  }
+
+  /** The same store for a tenant's work that no caller waits for, such as an export. */
+  inBackgroundFor(tenantId: string): ClickHouse {
+    const { cluster, embedded, questions, share } = this;
+    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share, isBackground: true });
   }
 
   /** The same store with these bounds for what callers ask. */
@@ -111,12 +121,13 @@ export class ClickHouse {
 }
 
 /** Executes a tenant's statement with the priority and threads of its share. */
-function scheduled<T>(
-  { share, tenantId }: ClickHouse,
+async function scheduled<T>(
+  { share, tenantId, isBackground }: ClickHouse,
   query: Query,
   execute: (query: Query) => Promise<T>,
 ): Promise<T> {
   if (!share || tenantId === "") return execute(query);
+  if (isBackground && share.isAboveShare(tenantId)) await share.giveWay(() => false);
   return share.run(tenantId, (settings) => execute({ ...query, settings: { ...settings, ...query.settings } }));
 }
 

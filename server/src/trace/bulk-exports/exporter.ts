@@ -128,7 +128,7 @@ export class Exporter {
     const credentials = runCredentials(this.#deps, held);
     const scope = RunScope.ofTenant(held.tenant_id);
     // charged to the workspace, like its queries
-    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.askedBy(held.tenant_id) };
+    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(held.tenant_id) };
     const attempt: Attempt = { deps, held, scope, signal: controller.signal, directory, credentials };
     const over = new AbortController();
     const renewing = this.#renew(held, controller, over.signal);
