@@ -33,7 +33,7 @@ async function violations(files: Record<string, string>): Promise<string[]> {
   }
 }
 
-test("a tree that keeps the law passes", async () => {
+test("accepts a tree that follows the import rules", async () => {
   const found = await violations({
     "server/src/base/errors.ts": one,
     "server/src/base/config/options.ts": importing("../errors.ts"),
@@ -54,7 +54,7 @@ test("a tree that keeps the law passes", async () => {
   expect(found).toEqual([]);
 });
 
-test("each breach of the law is found", async () => {
+test("finds each violation of the import rules", async () => {
   // Imported files, one per location, without violations of their own.
   const targets = {
     "server/src/base/ids.ts": one,

@@ -11,7 +11,7 @@ const assertion = (status: string, fullName = "a") => ({
 const file = (name: string, status: string, ...assertionResults: unknown[]) =>
   fileResult({ name, status, message: "cannot import it", assertionResults });
 
-test("tests are counted by how they ended, and failures are told in a line", () => {
+test("counts tests by outcome, and reports each failure in a line", () => {
   const results = [
     file("a", "failed", assertion("passed"), assertion("failed", "holds"), assertion("pending")),
     file("b", "passed", assertion("passed"), assertion("todo")),
@@ -20,13 +20,13 @@ test("tests are counted by how they ended, and failures are told in a line", () 
   expect(results[0].failures).toEqual(["holds: Error: no"]);
 });
 
-test("a file that fails beyond its tests is a failure", () => {
+test("reports a file that fails outside its tests as a failure", () => {
   const result = file("a", "failed", assertion("pending"));
   expect(result.failures).toEqual(["cannot import it"]);
   expect(sum([result])).toEqual({ passed: 0, failed: 1, skipped: 1 });
 });
 
-test("a second try replaces the first of the same file, well or ill", () => {
+test("the second try of a file replaces its first, passed or failed", () => {
   const first = [file("a", "failed", assertion("failed")), file("b", "failed", assertion("failed"))];
   const second = [file("a", "passed", assertion("passed"))];
   expect(sum(withSecondTry(first, second))).toEqual({ passed: 1, failed: 1, skipped: 0 });

@@ -18,21 +18,21 @@ function heddle(...args: string[]): Promise<{ code: number; stdout: string; stde
   });
 }
 
-test("heddle works from any directory and tells its version", async () => {
+test("runs from any directory and prints its version", async () => {
   expect(await heddle("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });
 
-test("an unknown command and an unknown flag end with 2 and say so", async () => {
+test("exits with 2 and a message for an unknown command and an unknown flag", async () => {
   expect(await heddle("weave")).toMatchObject({ code: 2, stderr: expect.stringContaining('no command "weave"') });
   expect(await heddle("dev", "--prot", "1")).toMatchObject({ code: 2, stderr: expect.stringContaining("--prot") });
 });
 
-test("help of a command lists its flags", async () => {
+test("lists a command's flags in its help", async () => {
   expect(await heddle("help", "dev")).toMatchObject({ code: 0, stdout: expect.stringContaining("--data-dir DIR") });
   expect(await heddle("dev", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--data-dir DIR") });
 });
 
-test("without a langgraph.json it says where it looked and how to write one", async () => {
+test("without a langgraph.json, names the directory searched and shows how to write the file", async () => {
   const { code, stderr } = await heddle("dev");
   expect(code).toBe(2);
   expect(stderr).toContain("langgraph.json");
@@ -56,11 +56,11 @@ test.each([
   [["export", "create", "--destination", "x"], "heddle export create needs --project"],
   [["deploy", "--nam", "x"], "--nam"],
   [["deploy", "--config", "/nowhere/langgraph.json"], "There is no /nowhere/langgraph.json"],
-])("heddle %j is refused with 2, and says how it is written", async (args, said) => {
+])("rejects heddle %j with 2 and prints the usage", async (args, said) => {
   expect(await heddle(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
 });
 
-test("commands that speak to a control plane say where they looked for it", async () => {
+test("names the URL at which no control plane answers", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const { code, stderr } = await heddle("deployments", "--url", url);
   expect(code).toBe(1);
@@ -68,7 +68,7 @@ test("commands that speak to a control plane say where they looked for it", asyn
   expect(stderr).toContain("ECONNREFUSED");
 });
 
-test("a server that is no trace platform is told to be none", async () => {
+test("names the URL of a server that is not a trace platform", async () => {
   const page = createServer((_, response) => response.end("<!doctype html>")).listen(0, "127.0.0.1");
   await once(page, "listening");
   const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
@@ -78,7 +78,7 @@ test("a server that is no trace platform is told to be none", async () => {
   page.close();
 });
 
-test("the overview and each command's help fit a terminal, and say nothing of flags that are ours alone", async () => {
+test("the overview and each command's help fit a terminal and hide internal flags", async () => {
   const overview = await heddle("help", "--help");
   expect(overview.code).toBe(0);
   const names = [...overview.stdout.matchAll(/^ {2}heddle ([a-z]+) +[A-Z](?!OMMAND)/gm)].map(([, name]) => name!);

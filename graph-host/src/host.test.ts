@@ -5,7 +5,7 @@ import { HostProcess, type RunHandle } from "../test/host-process.ts";
 const GRAPHS = { trouble: "./trouble.ts:trouble", echo: "./echo.ts:graph" };
 const LIMIT = 60_000;
 
-describe("a host goes on", () => {
+describe("a running host", () => {
   let host: HostProcess;
   beforeAll(async () => void (host = await HostProcess.start("agents", GRAPHS)));
   afterAll(() => host.stop());
@@ -13,7 +13,7 @@ describe("a host goes on", () => {
   test.each([
     ["throw outside", "out of nowhere"],
     ["reject unheard", "unheard"],
-  ])("when an error reaches no catch, it ends its own run and no other: %s", async (deed, message) => {
+  ])("ends only the run that caused an uncaught error: %s", async (deed, message) => {
     const beside = host.start("trouble", { input: { do: "wait a little" } });
     const run = host.start("trouble", { input: { do: deed } });
     await Promise.all([beside.end, run.end]);
@@ -23,25 +23,25 @@ describe("a host goes on", () => {
     expect((await host.run("trouble", { input: { do: "nothing" } })).outcome.outcome).toBe("success");
   });
 
-  test("ping is answered with the memory in use", async () => {
+  test("answers a ping with the memory in use", async () => {
     const pong = host.frame((header) => header.t === "pong");
     host.send({ t: "ping", n: 7 });
     expect((await pong).header).toEqual({ t: "pong", n: 7, rss: expect.any(Number), heap: expect.any(Number) });
   });
 
-  test("signals of a terminal are the server's to decide about", async () => {
+  test("ignores SIGINT and SIGTERM", async () => {
     host.child.kill("SIGINT");
     host.child.kill("SIGTERM");
     await sleep(200);
     expect((await host.run("trouble", { input: { do: "nothing" } })).outcome.outcome).toBe("success");
   });
 
-  test("user code does not see the database", async () => {
+  test("hides the database from user code", async () => {
     const { result } = await host.run("trouble", { input: { do: "read the environment" } });
     expect(result.values.value).toEqual([]);
   });
 
-  test("a server that does not read slows the events, and gets all of them in the end", async () => {
+  test("slows its events to a server that stops reading, and delivers all of them", async () => {
     const flood = host.start("trouble", { input: { do: "flood" }, stream_mode: ["custom"] });
     host.pauseReading();
     await sleep(1500);
@@ -52,7 +52,7 @@ describe("a host goes on", () => {
   });
 });
 
-describe("a host ends", () => {
+describe("a host exits", () => {
   let host: HostProcess;
   afterEach(() => host.stop());
 
@@ -64,7 +64,7 @@ describe("a host ends", () => {
     return run;
   }
 
-  test("at an error that belongs to no run, which it tells", { timeout: LIMIT }, async () => {
+  test("at an error that belongs to no run, and reports it", { timeout: LIMIT }, async () => {
     host = await HostProcess.start("agents", GRAPHS);
     const fault = host.frame((header) => header.t === "fault");
     const run = host.start("trouble", { input: { do: "break the process" } });
@@ -99,7 +99,7 @@ describe("a host ends", () => {
     expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });
   });
 
-  test("by its watchdog when the server falls silent while user code blocks", { timeout: LIMIT }, async () => {
+  test("by its watchdog when the server is silent while user code blocks", { timeout: LIMIT }, async () => {
     await begin("block", { HEDDLE_HOST_SILENCE_MS: "3000" });
     host.stopHeart();
     expect(await host.exited).toEqual({ code: null, signal: "SIGKILL" });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import { rehearsalDatabase } from "./rehearsal-database.ts";
 
-test("a thread's next run finds the state that the one before has left", async () => {
+test("a thread's next run reads the state of the previous one", async () => {
   const database = rehearsalDatabase();
   const State = Annotation.Root({
     log: Annotation<string[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),

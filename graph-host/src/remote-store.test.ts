@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { HostProcess } from "../test/host-process.ts";
 
-test("the store speaks in batches, and its dates are dates", async () => {
+test("sends store operations in batches, and returns dates as Date objects", async () => {
   const host = await HostProcess.start("agents", { keeper: "./keeper.ts:graph" });
   const batches: unknown[][] = [];
   const item = {

@@ -4,7 +4,7 @@ import { toJson } from "./serialise.ts";
 
 const through = (value: unknown): unknown => JSON.parse(toJson(value));
 
-test("messages are flattened wherever they are", () => {
+test("flattens messages at any depth", () => {
   const message = { type: "human", content: "hi", id: "1", additional_kwargs: {}, response_metadata: {} };
   const human = new HumanMessage({ content: "hi", id: "1" });
   expect(through({ deep: [{ human }], map: new Map([["m", human]]) })).toEqual({
@@ -18,7 +18,7 @@ test("messages are flattened wherever they are", () => {
   });
 });
 
-test("what JSON has no word for is said as well as it can be", () => {
+test("converts values that JSON cannot represent to their closest form", () => {
   class Boo extends Error {}
   expect(
     through({
@@ -47,7 +47,7 @@ test("what JSON has no word for is said as well as it can be", () => {
   expect(toJson(undefined)).toBe("null");
 });
 
-test("text that jsonb refuses is replaced, and text that only looks like it is kept", () => {
+test("replaces text that jsonb rejects, and keeps escaped text that only resembles it", () => {
   const json = toJson({ "k\u0000": "a\u0000b", lone: "\ud800x", pair: "😀", written: "\\u0000 \\ud800 \\\\u0000" });
   expect(JSON.parse(json)).toEqual({
     "k\uFFFD": "a\uFFFDb",
@@ -58,7 +58,7 @@ test("text that jsonb refuses is replaced, and text that only looks like it is k
   expect(json).not.toMatch(/(?<!\\)(\\\\)*\\u(0000|d8)/);
 });
 
-test("a cycle is an error that says so, the same object twice is none", () => {
+test("rejects a cycle, and accepts the same object twice", () => {
   const shared = { n: 1 };
   expect(through([shared, shared])).toEqual([{ n: 1 }, { n: 1 }]);
   const circle: Record<string, unknown> = { shared };
@@ -66,7 +66,7 @@ test("a cycle is an error that says so, the same object twice is none", () => {
   expect(() => toJson(circle)).toThrow("refers to itself");
 });
 
-test("the value itself is left alone", () => {
+test("leaves the value unchanged", () => {
   const value = { list: [new Set([1])], plain: { a: [1] } };
   toJson(value);
   expect(value.list[0]).toBeInstanceOf(Set);

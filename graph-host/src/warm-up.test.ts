@@ -7,19 +7,19 @@ const deps = { store: new InMemoryStore(), langgraphVersion: "0" };
 
 afterEach(() => void vi.unstubAllEnvs());
 
-test("it rehearses runs until there is real work, and then makes way", async () => {
+test("rehearses runs until there is real work", async () => {
   let asked = 0;
   await warmUp(deps, () => ++asked > 3);
   expect(asked).toBe(4);
 });
 
-test("with nothing to do it comes to its end by itself", async () => {
+test("stops by itself without real work", async () => {
   let asked = 0;
   await warmUp(deps, () => ++asked > 1_000_000);
   expect(asked).toBe(100);
 });
 
-test("nothing is rehearsed where somebody watches", async () => {
+test("rehearses nothing where the environment enables tracing", async () => {
   vi.stubEnv("LANGSMITH_TRACING", "true");
   let asked = 0;
   await warmUp(deps, () => ++asked > 0);

@@ -52,7 +52,7 @@ function heddle(action: string, env: Record<string, string> = {}): Promise<Ended
   });
 }
 
-test("a directory's files are moved into a bucket: killed, repeated, ended when no trace process runs", async () => {
+test("resumes a killed move of files into a bucket, and completes it only when no trace process runs", async () => {
   const options = { db, ownBlobs: true, dataDir };
   const before = await testTracePlatform({}, options);
   const names = Array.from({ length: 12 }, (_, i) => `00000000-0000-7000-8000-000000000001/${i % 3}a/file-${i}`);
@@ -88,7 +88,7 @@ test("a directory's files are moved into a bucket: killed, repeated, ended when 
   await after.stop();
 }, 120_000);
 
-test("a copy of lost files' directory is adopted, while no trace process runs", async () => {
+test("adopts a copy of a lost file directory only while no trace process runs", async () => {
   expect((await heddle("move")).stderr).toContain("HEDDLE_BLOB_BUCKET is not set");
   expect((await heddle("lose")).code).toBe(2);
   const copy = join(dataDir, "copy");

@@ -31,7 +31,7 @@ const variables = async (): Promise<string[]> => {
   return json.resources[0].secrets.map((one: { name: string }) => one.name);
 };
 
-test("a deployment is made once, and said to be, whatever of its environment is left out", async () => {
+test("creates a deployment once and reports it, with the platform's variables left out", async () => {
   environment("GREETING=hello\nDATABASE_URI=postgres://nowhere\n");
   const told = await deploy();
   expect(told.match(/Making the deployment named/g)).toHaveLength(1);
@@ -40,7 +40,7 @@ test("a deployment is made once, and said to be, whatever of its environment is 
   expect(await deploy()).not.toContain("Making");
 });
 
-test("variables that the project has no more stay, unless they are to go", async () => {
+test("keeps variables that the project no longer has, unless --clear-env is given", async () => {
   environment("");
   await deploy();
   expect(await variables()).toEqual(["GREETING"]);
@@ -48,7 +48,7 @@ test("variables that the project has no more stay, unless they are to go", async
   expect(await variables()).toEqual([]);
 });
 
-test("a directory is no langgraph.json, and that is what is said", async () => {
+test("rejects a directory as langgraph.json with a message that names it", async () => {
   const folder = join(directory, "folder.json");
   mkdirSync(folder);
   await expect(run(["--config", folder, "--url", url])).rejects.toThrow(`${folder} is not a file. --config names`);

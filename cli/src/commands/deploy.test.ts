@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { deploymentName } from "./deploy.ts";
 
-test("a deployment's name is made of its directory's, and can be part of a host's", () => {
+test("derives a deployment's name from its directory as a valid host label", () => {
   expect(deploymentName("My Project (2)")).toBe("my-project-2");
   expect(deploymentName("---")).toBe("app");
   expect(deploymentName(`${"a".repeat(62)} b`)).toBe("a".repeat(62));

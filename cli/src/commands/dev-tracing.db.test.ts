@@ -73,7 +73,7 @@ function tracePid(parent: number): number | undefined {
 let firstKey: string | undefined;
 
 test(
-  "runs are traced where keys are needed, by a key that nobody sees; and while the platform is away",
+  "traces runs with an undisclosed key where keys are required, and delivers traces of an outage later",
   SLOW,
   async () => {
     const server = await heddle(["dev"], "Stop with Ctrl-C", { HEDDLE_AUTH: "required" });
@@ -102,7 +102,7 @@ test(
   },
 );
 
-test("both roles in one process trace as well, and stop in order", SLOW, async () => {
+test("traces runs when both roles share a process, and stops it cleanly", SLOW, async () => {
   const server = await heddle(["serve", "--role", "agent,trace"], "Agent server", { HEDDLE_AUTH: "required" });
   const api = server.find(/Agent server (\S+)/)!;
   const traces = server.find(/Trace platform (\S+)/)!;

@@ -68,7 +68,7 @@ const statusOf = (url: string, headers: Record<string, string> = {}): Promise<nu
   );
 
 test(
-  "the trace platform comes up beside the agent server, comes back when it dies, and goes with it",
+  "starts the trace platform with the agent server, restarts it when it dies and stops it with the server",
   SLOW,
   async () => {
     const server = await dev(["--trace-port", "0"]);
@@ -97,7 +97,7 @@ test(
   },
 );
 
-test("a trace port that is taken leaves the agent server alone, and SIGTERM ends what was started", SLOW, async () => {
+test("starts the agent server alone when the trace port is taken, and stops on SIGTERM", SLOW, async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => other.once("listening", listening));
   const { port } = other.address() as { port: number };
@@ -116,7 +116,7 @@ test("a trace port that is taken leaves the agent server alone, and SIGTERM ends
   other.close();
 });
 
-test("without traces there is no child; with keys required nobody gets in without", SLOW, async () => {
+test("starts no trace process with --no-trace, and rejects requests without a key where keys are required", SLOW, async () => {
   const server = await dev(["--no-trace"], { HEDDLE_AUTH: "required" });
   expect(server.line("Traces")).toBeUndefined();
   expect(tracePid(server.child.pid!)).toBeUndefined();
@@ -132,7 +132,7 @@ test("without traces there is no child; with keys required nobody gets in withou
   expect(await server.exited).toBe(0);
 });
 
-test("a server that would stand open to the network is refused", SLOW, async () => {
+test("refuses to start without authentication on an address of the network", SLOW, async () => {
   const server = await dev(["--host", "0.0.0.0", "--no-trace"], { HEDDLE_AUTH: "off" });
   expect(await server.exited).toBe(1);
   expect(server.output()).toContain("HEDDLE_AUTH is off and the server listens on 0.0.0.0");

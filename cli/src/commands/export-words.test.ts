@@ -24,6 +24,6 @@ test.each([
     "There is no destination 1. heddle export destinations tells which there are.",
   ],
   ["403 You may not.", "403 You may not."],
-])("%j is told as %j", (said, told) => {
+])("rewrites %j as %j", (said, told) => {
   expect(inOptions(said)).toBe(told);
 });

@@ -31,7 +31,7 @@ function heddle(...args: string[]): Promise<{ code: number; stdout: string; stde
   });
 }
 
-test("an export is made, watched, listed and counted again, and what is wrong in the bucket is found", async () => {
+test("creates, watches, lists and verifies an export, and reports damaged files in the bucket", async () => {
   const project = await exports.newProject("cli");
   await sendRuns(
     exports.call,
@@ -87,7 +87,7 @@ test("an export is made, watched, listed and counted again, and what is wrong in
   });
 });
 
-test("projects and destinations are named as people name them, and what is wrong is told in the command's options", async () => {
+test("accepts projects and destinations by name, and names the command's options in errors", async () => {
   await exports.newProject("by name");
   const window = ["--from", marchDay(1), "--to", marchDay(2)];
   const listed = await heddle("destinations");
@@ -108,7 +108,7 @@ test("projects and destinations are named as people name them, and what is wrong
   }
 });
 
-test("the bar shows how far it is", () => {
+test("shows the progress of an export as a bar", () => {
   const progress = { rows_total: 10, rows_written: 5, bytes_written: 1_500_000, percent: 50, estimated_end: null };
   const one = {
     id: "x",

@@ -33,7 +33,7 @@ function heddle(args: string[], env: Record<string, string> = {}): Promise<Ended
   });
 }
 
-test("a key that is made on the command line works on a running server, until it is revoked there", async () => {
+test("a key created on the command line works on a running server until it is revoked there", async () => {
   const call = testIdentityApp(db, await testGuard(db));
   const made = await heddle(["keys", "create", "--description", "deploys", "--expires-in", "30d"]);
   expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('the workspace "Default"') });
@@ -66,7 +66,7 @@ test("a key that is made on the command line works on a running server, until it
   ]);
 });
 
-test("what commands changed is sealed where the keys of secrets are at hand", async () => {
+test("seals audit entries of commands where the keys of secrets are available", async () => {
   const env = { HEDDLE_SECRETS_KEYS: (await heddle(["secrets", "generate"])).stdout.trim() };
   expect(await heddle(["keys", "create", "--description", "sealed"], env)).toMatchObject({ code: 0 });
   const [line] = await db.sql`select seal_key_id from audit_log where target->>'description' = 'sealed'`;
@@ -74,7 +74,7 @@ test("what commands changed is sealed where the keys of secrets are at hand", as
   expect((await heddle(["audit", "verify"], env)).stdout).toMatch(/ 1 sound,/);
 });
 
-test("keys may be narrower, or to all workspaces", async () => {
+test("creates keys with a role, for one workspace, read-only, or for the organization", async () => {
   const call = testIdentityApp(db, await testGuard(db));
   const viewer = (await heddle(["keys", "create", "--role", "viewer"])).stdout.trim();
   expect((await call(viewer, "POST", "/api-key", {})).status).toBe(403);
@@ -91,7 +91,7 @@ test("keys may be narrower, or to all workspaces", async () => {
   expect((await heddle(["keys", "revoke", key])).code).toBe(0);
 });
 
-test("workspaces are made and changed", async () => {
+test("creates and changes workspaces", async () => {
   const made = await heddle(["workspaces", "create", "--name", "Team A", "--plan", "plus", "--json"]);
   const [{ id }] = JSON.parse(made.stdout) as [{ id: string }];
   const changed = await heddle(["workspaces", "update", "--id", id, "--plan", "developer"]);
@@ -115,12 +115,12 @@ test.each([
   [serve, ["--role", "agent", "--config", "none.json"], "none.json"],
   [serve, ["--role", "worker", "--config", "none.json"], "role worker"],
   [serve, ["--role", "agent,worker"], "process of its own"],
-])("a mistake is told before anything is touched", async (command, args, message) => {
+])("rejects invalid arguments before it opens the database", async (command, args, message) => {
   await expect(command.run(args)).rejects.toThrow(message);
   await expect(command.run(args)).rejects.toThrow(UsageError);
 });
 
-test("a workspace that there is not is told", async () => {
+test("rejects a key for an unknown workspace", async () => {
   const ended = await heddle(["keys", "create", "--workspace", "none"]);
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("no workspace none") });
 });

@@ -53,7 +53,7 @@ const lives = (pid: number): boolean => {
 };
 
 test(
-  "a server that its project's code brings down comes back, and goes with its launcher",
+  "restarts a server that its project's code crashed, and stops it with its launcher",
   { timeout: 90_000 },
   async () => {
     const port = String(await freePort());
@@ -86,7 +86,7 @@ test(
   },
 );
 
-test("what cannot start is said once, and is not tried again", { timeout: 60_000 }, async () => {
+test("reports a failed start once, without a restart", { timeout: 60_000 }, async () => {
   const { exited, output } = serve({ app: "./nowhere.ts:app" }, String(await freePort()));
   expect(await exited).toBe(1);
   expect(output()).toMatch(/http\.app: there is no file .*nowhere\.ts/);

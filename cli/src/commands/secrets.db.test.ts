@@ -51,7 +51,7 @@ const ref = (id: string) => ({ purpose: "webhook", id, workspaceId: null });
 const KEYS = join(dataDir, "secrets.keys");
 const idsInFile = () => readFileSync(KEYS, "utf8").match(/^[^#:\n]+(?=:)/gm)!;
 
-test("a rotation that is killed is taken up by the next, with the same key, while a server works on", async () => {
+test("resumes a killed rotation with the same key while a server keeps working", async () => {
   const server = await open();
   for (let i = 0; i < 450; i++) await server.put(ref(`${i}`), `value ${i}`);
   const [old] = idsInFile();
@@ -87,7 +87,7 @@ test("a rotation that is killed is taken up by the next, with the same key, whil
   ]);
 });
 
-test("with keys from the environment a rotation goes to the first of them, and says when that is nothing new", async () => {
+test("rotates to the first key of the environment, and reports when it is already in use", async () => {
   const line = readFileSync(KEYS, "utf8").match(/^[^#\n]+:.+$/m)![0];
   const generated = (await heddle(["secrets", "generate"])).stdout.trim();
   expect(generated).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{6}:[A-Za-z0-9+/]{43}=$/);
@@ -105,7 +105,7 @@ test("with keys from the environment a rotation goes to the first of them, and s
   }
 });
 
-test("a server that is not given a key that stored secrets are under does not start, and says which", async () => {
+test("a server without a key that stored secrets need does not start, and names the key", async () => {
   const project = fileURLToPath(new URL("../../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
   const stranger = (await heddle(["secrets", "generate"])).stdout.trim();
   const ended = await heddle(["serve", "--role", "agent", "--config", project, "--port", "0"], {
@@ -116,7 +116,7 @@ test("a server that is not given a key that stored secrets are under does not st
   expect(ended.stderr).toMatch(/holds secrets under keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/);
 });
 
-test("the audit log is exported whole and verified", async () => {
+test("exports the whole audit log and verifies it", async () => {
   const file = join(dataDir, "audit.csv");
   expect(await heddle(["audit", "export", "--format", "csv", "--output", file])).toMatchObject({ code: 0 });
   expect(readFileSync(file, "utf8").split("\r\n")[1]).toContain("heddle secrets rotate");
@@ -134,7 +134,7 @@ test("the audit log is exported whole and verified", async () => {
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("3 lines") });
 });
 
-test("mistakes are told", async () => {
+test("rejects invalid arguments with a usage error", async () => {
   const mistakes: [string[], string, Record<string, string>?][] = [
     [["secrets", "turn"], 'not "turn"'],
     [["secrets", "retire"], "--key"],

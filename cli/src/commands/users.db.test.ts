@@ -31,7 +31,7 @@ function users(args: string[], input?: string): Promise<Ended> {
 
 const email = "anna@a.example";
 
-test("the first user is made from the command line and can sign in; the password is shown once", async () => {
+test("creates the first user, who can sign in, and shows the password once", async () => {
   const made = await users(["create", "--email", "Anna@A.example", "--name", "Anna"]);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("is admin of everything.") });
   const password = /shown this once: (\S{20})\n/.exec(made.stdout)![1]!;
@@ -68,7 +68,7 @@ test("the first user is made from the command line and can sign in; the password
   ]);
 });
 
-test("others are editors or viewers of a workspace, with or without a password", async () => {
+test("creates editors and viewers of a workspace, with or without a password", async () => {
   const options = ["--role", "viewer", "--no-password"];
   expect(await users(["create", "--email", "v@a.example", ...options])).toMatchObject({
     code: 0,
@@ -77,7 +77,7 @@ test("others are editors or viewers of a workspace, with or without a password",
   expect((await users(["list"])).stdout).toMatch(/^v@a\.example +Organization User, Viewer of Default, no password$/m);
 });
 
-test("mistakes are told", async () => {
+test("rejects invalid arguments, unknown users and weak passwords", async () => {
   const mistakes: [string[], number, string][] = [
     [["promote"], 2, 'not "promote"'],
     [["create"], 2, "--email"],

@@ -9,7 +9,7 @@ import { packagesOutside } from "./archive-project.ts";
 const dir = mkdtempSync(join(tmpdir(), "heddle-archive-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test("packages that lie beyond the project are found, those inside it and those of a registry are not", () => {
+test("finds packages outside the project, but not those inside it or from a registry", () => {
   expect(packagesOutside(dir)).toEqual([]);
   const listed = {
     dependencies: { a: "file:../a-1.0.0.tgz", b: "^1.0.0", c: "file:./packages/c" },

@@ -17,7 +17,7 @@ const input: BannerInput = {
   firstKey: "lsv2_sk_1",
 };
 
-test("who needs a key is told as it is: nobody on loopback, everybody on a network, and with an auth of its own whom that lets in", async () => {
+test("states whether requests need a key, and refers to the project's own auth where it has one", async () => {
   const open = await banner(input);
   expect(open).toContain("On this machine alone nobody needs it.");
   expect(open).toContain("A first request:");

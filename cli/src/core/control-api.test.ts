@@ -21,7 +21,7 @@ async function serve(listener: RequestListener, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("what is wrong with a request is told by the field's name, and an address without a control plane by its own", async () => {
+test("names the invalid fields of a request, and the URL when no control plane answers", async () => {
   const detail = [
     { type: "value_error", loc: ["body", "name"], msg: "Value error, is taken" },
     { type: "missing", loc: ["body", "source"], msg: "Field required" },
@@ -35,7 +35,7 @@ test("what is wrong with a request is told by the field's name, and an address w
   );
 });
 
-test("a build is followed over a restart of the control plane, each line once", async () => {
+test("follows a build across a restart of the control plane and prints each line once", async () => {
   const lines = [1, 2, 3].map((n) => ({ id: String(n), timestamp: n, level: "INFO", message: `line ${n}` }));
   let shown = 1;
   let status = "BUILDING";

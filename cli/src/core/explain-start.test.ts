@@ -5,7 +5,7 @@ import { explainStart } from "./explain-start.ts";
 const place = { host: "127.0.0.1", port: 1, portFlag: "--port", portVariable: "PORT", databaseUri: undefined };
 const failed = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
 
-test("a start that fails tells of its port or its Postgres, by what names them, and of no password", () => {
+test("explains a failed start by its port or its Postgres, without a password", () => {
   expect(explainStart(failed("EADDRINUSE"), place).message).toBe(
     "Port 1 is in use on 127.0.0.1. Choose another with --port or PORT.",
   );

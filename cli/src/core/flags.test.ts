@@ -8,7 +8,7 @@ const declared = {
   reload: { type: "switch", env: ["RELOAD"], default: true, description: "No reload." },
 } as const satisfies Record<string, FlagSpec>;
 
-test("a flag wins over its variables, the first variable over the second, any of them over the default", () => {
+test("a flag overrides its variables, the first variable the second, and each of them the default", () => {
   const env = { HEDDLE_AGENT_PORT: "3", PORT: "4" };
   expect(readFlags(declared, ["--port", "2"], env).port).toBe(2);
   expect(readFlags(declared, [], env).port).toBe(3);
@@ -21,7 +21,7 @@ test("a flag wins over its variables, the first variable over the second, any of
   });
 });
 
-test("--name=value and --no-name are read", () => {
+test("reads --name=value and --no-name", () => {
   expect(readFlags(declared, ["--config=a=b.json", "--no-reload"], {})).toMatchObject({
     config: "a=b.json",
     reload: false,
@@ -39,16 +39,16 @@ test.each([
   [["--config="], "--config needs a value"],
   [["--no-port"], "--no-port"],
   [["stray"], "stray"],
-])("%j is refused", (args, message) => {
+])("rejects %j", (args, message) => {
   expect(() => readFlags(declared, args, {})).toThrow(UsageError);
   expect(() => readFlags(declared, args, {})).toThrow(message);
 });
 
-test("a bad variable is named", () => {
+test("names a variable with an invalid value", () => {
   expect(() => readFlags(declared, [], { PORT: "http" })).toThrow(/^PORT must be/);
 });
 
-test("the help text names every flag, its default and its variables", () => {
+test("lists every flag, its default and its variables in the help text", () => {
   const help = describeFlags(declared);
   for (const part of ["--port", "default 2024", "HEDDLE_AGENT_PORT, PORT", "--config FILE", "--no-reload"]) {
     expect(help).toContain(part);

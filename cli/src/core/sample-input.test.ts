@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleInput } from "./sample-input.ts";
 
-test("messages get a message, required fields a value of their type, lists are left out", () => {
+test("fills messages and required fields by their type, and leaves out lists", () => {
   const schema = {
     $ref: "#/definitions/State",
     definitions: {
@@ -25,7 +25,7 @@ test("messages get a message, required fields a value of their type, lists are l
   });
 });
 
-test("optional fields are left out, and so is everything of a schema that says nothing", () => {
+test("leaves out optional fields and everything of an empty schema", () => {
   expect(sampleInput({ properties: { topic: { type: "string" } }, required: [] })).toEqual({});
   expect(sampleInput({})).toEqual({});
 });

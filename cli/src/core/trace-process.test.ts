@@ -60,7 +60,7 @@ function platform(...starts: string[]) {
   return { trace, said, pids, go };
 }
 
-test("why one that answered does not come back is said once, and that it answers again", async () => {
+test("reports once why a crashed process does not restart, and once that it answers again", async () => {
   const { trace, said, pids } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
   expect(await trace.start()).toEqual({ url: "http://127.0.0.1:1001" });
   process.kill(pids()[0]!, "SIGKILL");
@@ -77,7 +77,7 @@ test("why one that answered does not come back is said once, and that it answers
   expect(said.slice(3)).toEqual(first.slice(0, 2));
 });
 
-test("one that failed at first and answers later is told of", async () => {
+test("reports a process that failed at first and answers later", async () => {
   const { trace, said } = platform("fail No room.", "fail No room.", "answer");
   expect(await trace.start()).toEqual({ problem: "No room." });
   await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
@@ -87,7 +87,7 @@ test("one that failed at first and answers later is told of", async () => {
 test.each([
   ["answers", "answer late", "The trace platform answers at http://127.0.0.1:1001."],
   ["fails", "fail No room.", "The trace platform does not start: No room."],
-])("of one that %s after nobody waits any more, that is said", async (_, start, words) => {
+])("reports a process that %s after the start stopped waiting for it", async (_, start, words) => {
   const { trace, said, go } = platform(start);
   expect(await trace.start(0)).toEqual({ problem: "It takes long to start." });
   go();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.stop());
 
-test("the schemas of a zod state are zod's, extras included", async () => {
+test("a zod state has zod's schemas, extras included", async () => {
   const schemas = await host.call("graph.schemas", { graph_id: "zod", config: {} });
   expect(schemas).toMatchObject({
     graph_id: "zod",
@@ -23,7 +23,7 @@ test("the schemas of a zod state are zod's, extras included", async () => {
   );
 });
 
-test("the schemas of an annotated state tell messages and what defaults give away", async () => {
+test("derives the schemas of an annotated state from its messages and default values", async () => {
   const { input_schema } = await host.call("graph.schemas", { graph_id: "annotated", config: {} });
   expect(input_schema).toMatchObject({
     type: "object",
@@ -31,7 +31,7 @@ test("the schemas of an annotated state tell messages and what defaults give awa
   });
 });
 
-test("the drawing has nodes and edges, and those of subgraphs with xray", async () => {
+test("draws nodes and edges, with xray those of subgraphs too", async () => {
   const drawing = await host.call("graph.drawing", { graph_id: "annotated", config: {}, xray: false });
   expect(drawing.nodes).toMatchObject([
     { id: "__start__", type: "schema" },
@@ -50,7 +50,7 @@ test("the drawing has nodes and edges, and those of subgraphs with xray", async 
   ]);
 });
 
-test("subgraphs are keyed by namespace", async () => {
+test("keys subgraphs by namespace", async () => {
   const all = await host.call("graph.subgraphs", { graph_id: "nested", config: {}, recurse: true });
   expect(Object.keys(all)).toEqual(["outer", "outer|inner"]);
   expect(Object.keys(all.outer as object).sort()).toEqual(["config", "input", "output", "state"]);

@@ -33,7 +33,7 @@ test("a thread that never ran has an empty state and no history", async () => {
   expect(await history("steps")).toEqual([]);
 });
 
-test("a state names its checkpoint, its parent and its step", async () => {
+test("a state contains its checkpoint, its parent and its step", async () => {
   const { runId } = await run("steps");
   const state = (await get("steps"))!;
   const [head, parent] = await history("steps");
@@ -59,7 +59,7 @@ test("a state names its checkpoint, its parent and its step", async () => {
   });
 });
 
-test("history: newest first, each step with what it wrote", async () => {
+test("returns history newest first, each step with its writes", async () => {
   await run("steps");
   const states = await history("steps");
   expect(states.map(({ metadata }) => [metadata!.source, metadata!.step, metadata!.writes])).toEqual([
@@ -73,7 +73,7 @@ test("history: newest first, each step with what it wrote", async () => {
   expect(newest).toEqual(states[0]);
 });
 
-test("history before a checkpoint, and filtered by metadata", async () => {
+test("returns history before a checkpoint, and filters it by metadata", async () => {
   await run("steps");
   const states = await history("steps");
   const before = { checkpoint_id: states[2]!.checkpoint_id! };
@@ -81,7 +81,7 @@ test("history before a checkpoint, and filtered by metadata", async () => {
   expect(await history("steps", { filter: { source: "input" } })).toEqual(states.slice(4));
 });
 
-test("the state at a checkpoint, and null at an unknown one", async () => {
+test("returns the state at a checkpoint, and null for an unknown one", async () => {
   await run("steps");
   const [, , third] = await history("steps");
   expect(await get("steps", { checkpoint: { checkpoint_id: third!.checkpoint_id } })).toMatchObject({
@@ -92,7 +92,7 @@ test("the state at a checkpoint, and null at an unknown one", async () => {
   expect(await get("steps", { checkpoint: { checkpoint_id: "1f1e5000-0000-6000-8000-000000000000" } })).toBeNull();
 });
 
-test("a node that ran several times has a list of writes", async () => {
+test("returns a list of writes for a node that ran several times", async () => {
   await run("fan");
   await run("fan", {
     command: {
@@ -106,7 +106,7 @@ test("a node that ran several times has a list of writes", async () => {
   expect(writes).toEqual({ room: [{ log: ["room a"] }, { log: ["room b"] }] });
 });
 
-test("a task that failed has its error, as text", async () => {
+test("returns the error of a failed task as text", async () => {
   await run("trouble", { input: { do: "throw an error" } });
   const state = (await get("trouble"))!;
   expect(state.tasks).toMatchObject([
@@ -115,7 +115,7 @@ test("a task that failed has its error, as text", async () => {
   expect(JSON.parse(state.tasks[0]!.error!)).toMatchObject({ message: "Boo!" });
 });
 
-test("a subgraph's task has its place, or its whole state when asked for", async () => {
+test("returns a subgraph's checkpoint with its task, or on request its whole state", async () => {
   await run("nested");
   const shallow = (await get("nested"))!;
   const checkpoint_ns = expect.stringMatching(/^outer:[0-9a-f-]{36}$/);

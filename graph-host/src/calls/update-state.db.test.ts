@@ -20,7 +20,7 @@ const update = (updates: object[], more: object = {}) =>
 const history = async () =>
   (await host.call("state.history", { graph_id: "steps", thread_id, config: {}, limit: 20 })) as ThreadState[];
 
-test("an update goes through the reducers and becomes the head", async () => {
+test("an update passes through the reducers and becomes the head", async () => {
   await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
   const { checkpoint, state } = await update([{ values: { log: ["by hand"] }, as_node: "one" }]);
   expect(state).toMatchObject({ values: { log: ["one", "two", "three", "by hand"] }, next: ["two"] });
@@ -28,7 +28,7 @@ test("an update goes through the reducers and becomes the head", async () => {
   expect(head).toMatchObject({ checkpoint, metadata: { source: "update", step: 4, graph_id: "steps", writes: {} } });
 });
 
-test("an update of an older checkpoint is a branch", async () => {
+test("an update of an older checkpoint creates a branch", async () => {
   await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
   const older = (await history()).find(({ next }) => next[0] === "two")!;
   const { state } = await update([{ values: { log: ["other"] }, as_node: "two" }], {
@@ -38,7 +38,7 @@ test("an update of an older checkpoint is a branch", async () => {
   expect((await history())[0]!.parent_checkpoint_id).toBe(older.checkpoint_id);
 });
 
-test("a thread is made up from supersteps", async () => {
+test("creates a thread from supersteps", async () => {
   const supersteps = [
     { updates: [{ values: { log: ["given"] }, as_node: "__input__" }] },
     { updates: [{ values: { log: ["given"] }, as_node: "__start__" }] },
@@ -50,13 +50,13 @@ test("a thread is made up from supersteps", async () => {
   expect(run.result.values).toEqual({ log: ["given", "one, by hand", "two", "three"] });
 });
 
-test("null as a node's values moves on without a write", async () => {
+test("a node's null values advance the graph without a write", async () => {
   await host.run("steps", { input: { log: [] }, interrupt_before: ["two"] }, { threadId: thread_id });
   const { state } = await update([{ values: null, as_node: "two" }]);
   expect(state).toMatchObject({ values: { log: ["one"] }, next: ["three"] });
 });
 
-test("what the caller did wrong is a 4xx", async () => {
+test("rejects an unknown node, an unknown checkpoint and invalid messages with a 4xx status", async () => {
   await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
   await expect(update([{ values: {}, as_node: "nobody" }])).rejects.toMatchObject({
     status: 422,

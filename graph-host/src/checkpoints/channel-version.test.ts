@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { ChannelVersions } from "./channel-version.ts";
 
-test("a version is greater than the one before, of ours and of the official saver alike", () => {
+test("a version is greater than its predecessor, whether Heddle or the official saver wrote it", () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 2 ** 22, noNaN: true }), (current) => {
       const versions = new ChannelVersions();
@@ -15,7 +15,7 @@ test("a version is greater than the one before, of ours and of the official save
   );
 });
 
-test("versions print as Postgres prints the same number: without an exponent, as many digits", () => {
+test("prints versions as Postgres prints the same number, without an exponent", () => {
   const versions = new ChannelVersions();
   let version: number | string | undefined;
   for (let step = 0; step < 1000; step++) {
@@ -26,7 +26,7 @@ test("versions print as Postgres prints the same number: without an exponent, as
   }
 });
 
-test("channels of one step share a version, two branches from one checkpoint do not", () => {
+test("channels of one step share a version, and two branches of one checkpoint do not", () => {
   const versions = new ChannelVersions();
   const left = versions.next(3);
   expect(versions.next(3)).toBe(left);
@@ -35,7 +35,7 @@ test("channels of one step share a version, two branches from one checkpoint do 
   expect(new ChannelVersions().next(3)).not.toBe(left);
 });
 
-test("versions that are text, as the Python savers write them, are continued in their format", () => {
+test("continues versions that are text, as the Python savers write them, in their format", () => {
   const next = new ChannelVersions().next("00000000000000000000000000000009.0.5241");
   expect(next).toMatch(/^0{30}10\.0\.\d{16}$/);
   expect(String(next).localeCompare("00000000000000000000000000000009.0.5241")).toBe(1);

@@ -31,7 +31,7 @@ test("an id is a UUIDv6 of the time with 14 bits of the step", () => {
   }
 });
 
-test("ids of one millisecond are in the order in which they were made, whatever their steps", () => {
+test("ids of one millisecond are in order of creation, regardless of their steps", () => {
   const clock = steppingClock([AT]);
   const ids = Array.from({ length: 25_000 }, (_, n) => clock.nextId(n % 3 === 0 ? -1 : n));
   expect(ids).toEqual(ids.toSorted());
@@ -45,7 +45,7 @@ test("ids keep their order across a wrap of the lower 32 bits within a milliseco
   expect(ids).toEqual(ids.toSorted());
 });
 
-test("a clock that steps back or ahead leaves the order, and the time is the wall clock's where that is later", () => {
+test("keeps the order when the clock steps back or ahead, and uses the wall clock when it is later", () => {
   const hour = 3_600_000;
   const clock = steppingClock([AT, AT + hour, AT, AT - hour, AT + 2 * hour]);
   const ids = Array.from({ length: 5 }, () => clock.nextId(0));
@@ -53,7 +53,7 @@ test("a clock that steps back or ahead leaves the order, and the time is the wal
   expect(ids.map(timeIn)).toEqual([AT, AT + hour, AT + hour, AT + hour, AT + 2 * hour]);
 });
 
-test("an id is above every observed one, also above one that is no UUIDv6", () => {
+test("an id is above every observed id, UUIDv6 or not", () => {
   const future = new CheckpointClock(undefined, () => AT + 1e12).nextId(-1);
   for (const seen of [future, "30000000-0000-1000-8000-000000000000", "2fffffff-ffff-4fff-bfff-ffffffffffff"]) {
     const clock = steppingClock([AT]);
@@ -64,14 +64,14 @@ test("an id is above every observed one, also above one that is no UUIDv6", () =
   }
 });
 
-test("an observed id of the past, or one that is no UUID, changes nothing", () => {
+test("ignores an observed id of the past and one that is not a UUID", () => {
   const clock = steppingClock([AT]);
   clock.observe("1ef663ba-28fe-6528-8002-5a559208592c");
   clock.observe("zzz");
   expect(timeIn(clock.nextId(0))).toBe(AT);
 });
 
-test("the future of one run's thread does not reach the other runs, and the process is above all", () => {
+test("a thread in the future does not affect other runs, and the process clock stays above all ids", () => {
   const now = () => AT;
   const process = new CheckpointClock(undefined, now);
   const [poisoned, other] = [new CheckpointClock(process, now), new CheckpointClock(process, now)];
@@ -82,7 +82,7 @@ test("the future of one run's thread does not reach the other runs, and the proc
   expect(process.nextId(0) > id).toBe(true);
 });
 
-test("the end of the time that an id can hold is an error", () => {
+test("fails when the time range of ids is used up", () => {
   const clock = steppingClock([AT]);
   clock.observe("ffffffff-ffff-6fff-8000-000000000000");
   expect(() => clock.nextId(0)).toThrow("used up the time");

@@ -5,12 +5,12 @@ import { expect, test } from "vitest";
 import { CheckpointClock } from "./checkpoint-clock.ts";
 import { installCheckpointIds, makesOurIds } from "./checkpoint-ids.ts";
 
-test("a LangGraph whose id module was not replaced is noticed", () => {
+test("detects a LangGraph whose id module was not replaced", () => {
   installCheckpointIds(() => undefined);
   expect(makesOurIds()).toBe(false);
 });
 
-test("a CommonJS copy takes its ids from the clock of the current work, else from the process's", () => {
+test("a CommonJS copy uses the clock of the current run, or else the process clock", () => {
   let clock: CheckpointClock | undefined;
   installCheckpointIds(() => clock);
   const { emptyCheckpoint } = createRequire(import.meta.url)(

@@ -73,7 +73,7 @@ async function threadOfTheFuture(): Promise<string> {
 }
 
 describe("a thread whose newest checkpoint lies in the future", () => {
-  test("each later run builds on the one before, in history too", async () => {
+  test("each later run builds on its predecessor, in history too", async () => {
     const threadId = await threadOfTheFuture();
     for (const [n, host] of [right, ahead, right].entries()) {
       const { result } = await host.run("steps", again, { threadId });
@@ -98,7 +98,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
     expect(head!.metadata!["run_id"]).not.toBe(older.metadata!["run_id"]);
   });
 
-  test("updates by hand become the newest, at the head, at an older checkpoint and in several supersteps", async () => {
+  test("manual updates become the newest, at the head, at an older checkpoint and in several supersteps", async () => {
     const threadId = await threadOfTheFuture();
     const older = (await historyOf(threadId)).find(({ next }) => next[0] === "two")!;
     const by = (name: string) => ({ updates: [{ values: { log: [name] }, as_node: "one" }] });
@@ -116,7 +116,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
     }
   });
 
-  test("what another attempt began is continued by a host whose clock is behind", async () => {
+  test("a host whose clock is behind continues what another attempt began", async () => {
     const file = "/dev/null";
     const stopped = await ahead.run("counted", {
       ...again,
@@ -131,7 +131,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
     expect((await newestId(stopped.threadId)) > before).toBe(true);
   });
 
-  test("a rollback leaves the state before it, and the next run builds on that", async () => {
+  test("a rollback restores the previous state, and the next run builds on it", async () => {
     const threadId = await threadOfTheFuture();
     const gone = await right.run("steps", again, { threadId });
     await db.sql`select delete_run_checkpoints(${threadId}::uuid, ${gone.runId}::uuid)`;
@@ -140,7 +140,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
     await newestId(threadId);
   });
 
-  test("a copied and a pruned thread are continued", async () => {
+  test("copied and pruned threads can be continued", async () => {
     const threadId = await threadOfTheFuture();
     const copy = randomUUID();
     await db.sql`select copy_thread(${threadId}::uuid, ${copy}::uuid)`;
@@ -161,7 +161,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
     }
   });
 
-  test("its ids continue just above, and other threads of the host have the right time", async () => {
+  test("its ids continue just above the newest, and other threads of the host use the current time", async () => {
     const threadId = await threadOfTheFuture();
     const before = secondsAhead(await newestId(threadId));
     await right.run("steps", again, { threadId });
@@ -171,11 +171,11 @@ describe("a thread whose newest checkpoint lies in the future", () => {
   });
 });
 
-test("a host finds its own generator in the project's LangGraph", () => {
+test("the project's LangGraph uses the host's id generator", () => {
   expect(right.stderr.join("")).not.toContain("takes the ids of checkpoints");
 });
 
-test("subgraphs keep their order: those that remember, and those that wait for an answer", async () => {
+test("subgraphs with memory and subgraphs with an interrupt keep their order", async () => {
   const first = await ahead.run("remembering", again);
   for (const n of [2, 3]) {
     const { result } = await right.run("remembering", again, { threadId: first.threadId });
@@ -186,7 +186,7 @@ test("subgraphs keep their order: those that remember, and those that wait for a
   expect(told.result.values.log).toEqual(["leaf", "paused: ok"]);
 });
 
-test("a clock that steps while a run is under way, there and back, loses nothing", async () => {
+test("a clock that steps ahead and back during a run loses nothing", async () => {
   const host = await databaseHost(db, graphs, skewed(0));
   try {
     const threadId = randomUUID();
@@ -218,7 +218,7 @@ test("a CommonJS project keeps the order, in JavaScript and in TypeScript", asyn
   }
 });
 
-test("a put below the newest id of its thread fails, and one that replaces its checkpoint does not", async () => {
+test("rejects a put below the newest id of its thread, unless it replaces its own checkpoint", async () => {
   const threadId = await threadOfTheFuture();
   const runId = randomUUID();
   await claimRun(db, runId, threadId, 1);

@@ -27,7 +27,7 @@ async function readLog(threadId: string): Promise<string[] | undefined> {
 
 const config = (threadId: string) => ({ configurable: { thread_id: threadId }, durability: "sync" as const });
 
-test("runs go on through a kill -9 of Postgres, and nothing committed is lost", async () => {
+test("runs continue through a kill -9 of Postgres, and nothing committed is lost", async () => {
   const database = new CheckpointDatabase(uri);
   try {
     for (let round = 0; round < 3; round++) {
@@ -59,7 +59,7 @@ test("runs go on through a kill -9 of Postgres, and nothing committed is lost", 
   }
 }, 180_000);
 
-test("writes and reads are rejected when Postgres stays away for longer than allowed", async () => {
+test("rejects writes and reads when Postgres stays unavailable beyond the limit", async () => {
   const database = new CheckpointDatabase(uri, { awayMs: 700 });
   try {
     const saver = new HeddleSaver(database);
@@ -84,7 +84,7 @@ test("writes and reads are rejected when Postgres stays away for longer than all
   }
 }, 180_000);
 
-test("a write on a connection that fell silent is sent again, once, and the run goes on", async () => {
+test("resends a write once when its connection goes silent, and the run continues", async () => {
   const proxy = await faultProxy(uri);
   const database = new CheckpointDatabase(proxy.uri, { silenceMs: 500 });
   try {
@@ -116,7 +116,7 @@ function runInProcess(threadId: string, faultPoints: string): Promise<{ signal: 
   });
 }
 
-test("a process that dies at a named point has written all before it, and no step that was written runs again", async () => {
+test("a process killed at a fault point has written all earlier steps, and no written step runs again", async () => {
   const before = randomUUID();
   expect(await runInProcess(before, "before-checkpoint:1")).toEqual({ signal: "SIGKILL", ran: ["first"] });
   expect(await readLog(before)).toBeUndefined();

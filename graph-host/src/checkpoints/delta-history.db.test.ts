@@ -14,7 +14,7 @@ const database = new CheckpointDatabase(db.uri, {
 });
 afterAll(() => database.close());
 
-test("the history of a long branch is what the library's own walk finds, in a query for 500 ancestors", async () => {
+test("the history of a long branch equals the library's own walk, with one query per 500 ancestors", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   let config: Parameters<HeddleSaver["put"]>[0] = { configurable: { thread_id: threadId, checkpoint_ns: "" } };

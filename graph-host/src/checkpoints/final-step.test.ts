@@ -69,7 +69,7 @@ const deferred = new StateGraph(State)
   .addEdge("b", END);
 
 test.each(Object.entries({ chain, routed, sends, commands }))(
-  "%s: the end is known, and only the end",
+  "%s: recognizes the final step, and only that",
   async (_, built) => {
     const judgements = await judged(built.compile());
     expect(judgements.length).toBeGreaterThan(2);
@@ -79,7 +79,7 @@ test.each(Object.entries({ chain, routed, sends, commands }))(
 );
 
 test.each(Object.entries({ joined, deferred }))(
-  "%s: it is not sure, and says that nodes may follow",
+  "%s: never takes a step for the final one when nodes may follow",
   async (_, built) => {
     const judgements = await judged(built.compile());
     expect(judgements.length).toBeGreaterThan(2);
@@ -87,12 +87,12 @@ test.each(Object.entries({ joined, deferred }))(
   },
 );
 
-test("a breakpoint is no end: nodes follow once it is passed", async () => {
+test("a breakpoint is not the final step, because nodes follow it", async () => {
   const judgements = await judged(chain.compile({ interruptBefore: ["b"] }));
   expect(judgements.at(-1)).toEqual([false, false]);
 });
 
-test("an object that is no graph has no triggers", () => {
+test("an object that is not a graph has no triggers", () => {
   expect(triggersOf({})).toBeUndefined();
   expect(triggersOf({ nodes: { a: {} } })).toBeUndefined();
 });

@@ -56,7 +56,7 @@ async function rowsOf(runId: string, threadId: string) {
   return row!;
 }
 
-test("the last step and the final status are one statement; the step before was kept before the last began", async () => {
+test("writes the last step and the final status in one statement, after the previous step is stored", async () => {
   const run = await startRun();
   statements.length = 0;
   const saver = await runGraph(run);
@@ -91,7 +91,7 @@ async function runTwice(headOf: (threadId: string) => Promise<string>) {
 const newest = async (threadId: string): Promise<string> =>
   (await db.sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${threadId}`)[0]!["id"] as string;
 
-test("the next run of a thread starts from what the last one left, unread, and to the same effect", async () => {
+test("the next run of a thread starts from the cached head, with the same result as from a read", async () => {
   const unread = await runTwice(newest);
   expect(unread.reads).toBe(0);
   const read = await runTwice(async () => randomUUID());
@@ -100,7 +100,7 @@ test("the next run of a thread starts from what the last one left, unread, and t
   expect(unread.states[0]).toEqual({ log: ["first first", "second second", "first first", "second second"], step: 6 });
 });
 
-test("a thread that went on elsewhere is read", async () => {
+test("reads a thread that has continued elsewhere", async () => {
   const { reads } = await runTwice(async (threadId) => {
     const elsewhere = new CheckpointDatabase(db.uri, { socket: db.options.host });
     const run = await startRun(false, threadId);
@@ -111,7 +111,7 @@ test("a thread that went on elsewhere is read", async () => {
   expect(reads).toBe(1);
 });
 
-test("the last checkpoint is kept without an end, too", async () => {
+test("stores the last checkpoint without an end, too", async () => {
   const run = await startRun();
   await (await runGraph(run)).flush();
   expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "running" });
@@ -126,7 +126,7 @@ test("an attempt that was taken over ends nothing and writes nothing", async () 
   expect(await rowsOf(run.runId, run.threadId)).toEqual(before);
 });
 
-test("a run that shall be rolled back leaves nothing, not even what the same statement wrote", async () => {
+test("a run with a pending rollback leaves nothing, not even what the same statement wrote", async () => {
   const run = await startRun();
   const saver = await runGraph(run);
   await db.sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
@@ -134,14 +134,14 @@ test("a run that shall be rolled back leaves nothing, not even what the same sta
   expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 0, run: null, thread: { running: null } });
 });
 
-test("a temporary thread goes with its run, and with what the same statement wrote", async () => {
+test("deletes a temporary thread with its run and with what the same statement wrote", async () => {
   const run = await startRun(true);
   const saver = await runGraph(run);
   expect(await saver.finish(run.threadId, STATE, false)).toMatchObject({ outcome: "success" });
   expect(await rowsOf(run.runId, run.threadId)).toEqual({ checkpoints: 0, run: null, thread: null });
 });
 
-test("runs that end at the same time share a statement, and one that was taken over harms none of them", async () => {
+test("runs that end at the same time share a statement, and one that was taken over does not affect the others", async () => {
   const runs = await Promise.all(Array.from({ length: 20 }, () => startRun()));
   const savers = await Promise.all(runs.map((run) => runGraph(run)));
   await db.sql`update runs set attempt = 2 where run_id = ${runs[7]!.runId}`;
@@ -156,7 +156,7 @@ test("runs that end at the same time share a statement, and one that was taken o
     );
 });
 
-test("an end that waits for somebody who cancels sees that run cancelled as they asked", async () => {
+test("an end that waits for a concurrent cancellation applies it", async () => {
   const run = await startRun();
   const saver = await runGraph(run);
   let finishing: Promise<unknown> | undefined;
@@ -198,7 +198,7 @@ async function answerEater(to: URL): Promise<{ uri: string; cut(): void; server:
   return { uri: uri.href, cut: () => (armed = true), server };
 }
 
-test("an end whose answer got lost on the way is written once, and said to be unknown", async () => {
+test("writes an end once when its answer is lost, and reports the outcome as lost", async () => {
   const eater = await answerEater(new URL(db.uri));
   const shaky = new CheckpointDatabase(eater.uri);
   try {

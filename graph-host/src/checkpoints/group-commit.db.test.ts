@@ -68,7 +68,7 @@ test("a hundred concurrent puts share a handful of statements", async () => {
   }
 });
 
-test("the writes of a step and its checkpoint are one statement", async () => {
+test("writes of a step and its checkpoint share one statement", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   const before = await put(saver, threadId, { a: 1 });
@@ -78,7 +78,7 @@ test("the writes of a step and its checkpoint are one statement", async () => {
   expect(await rowsOf(threadId)).toEqual({ checkpoints: 2, blobs: 1, writes: 1 });
 });
 
-test("an attempt that was taken over can write nothing, and the others of its batch do", async () => {
+test("rejects writes of an attempt that was taken over, and stores the others of its batch", async () => {
   const [old, other] = [await startRun(), await startRun()];
   const zombie = new HeddleSaver(database, { fence: { runId: old.runId, attempt: 1 } });
   await put(zombie, old.threadId, { a: 1 });
@@ -99,7 +99,7 @@ test("an attempt that was taken over can write nothing, and the others of its ba
   expect(await rowsOf(old.threadId)).toEqual(rows);
 });
 
-test.each(["success", "pending", "interrupted"])("a run whose status is %s can write nothing", async (status) => {
+test.each(["success", "pending", "interrupted"])("rejects writes of a run whose status is %s", async (status) => {
   const { runId, threadId } = await startRun();
   await db.sql`update runs set status = ${status} where run_id = ${runId}`;
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
@@ -107,14 +107,14 @@ test.each(["success", "pending", "interrupted"])("a run whose status is %s can w
   expect(await rowsOf(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
 });
 
-test("a run that is deleted can write nothing", async () => {
+test("rejects writes of a deleted run", async () => {
   const { runId, threadId } = await startRun();
   await db.sql`delete from runs where run_id = ${runId}`;
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   await expect(put(saver, threadId, { a: 1 })).rejects.toThrow(FencedError);
 });
 
-test("a write that meets a take-over in the middle waits for it and is refused", async () => {
+test("a write concurrent with a takeover waits for it and is rejected", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   let writing: Promise<unknown> | undefined;
@@ -128,7 +128,7 @@ test("a write that meets a take-over in the middle waits for it and is refused",
   expect(await rowsOf(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
 });
 
-test("one key from two attempts in one turn: the valid attempt's content is stored", async () => {
+test("stores the valid attempt's content when two attempts write one key in one turn", async () => {
   const { runId, threadId } = await startRun();
   await db.sql`update runs set attempt = 2 where run_id = ${runId}`;
   const made = checkpoint({ a: "zombie" });
@@ -144,7 +144,7 @@ test("one key from two attempts in one turn: the valid attempt's content is stor
   expect(tuple?.checkpoint.channel_values).toEqual({ a: "valid" });
 });
 
-test("one checkpoint put twice in one turn is stored once, as put last", async () => {
+test("stores a checkpoint that is put twice in one turn once, with its last content", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   const made = checkpoint({ a: 1 });
@@ -165,7 +165,7 @@ test("one checkpoint put twice in one turn is stored once, as put last", async (
   expect(await saver.getTuple(config(threadId))).toEqual(tuple);
 });
 
-test("null characters and lone surrogates are stored, and harm nobody", async () => {
+test("stores null characters and lone surrogates without affecting other writes", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   const text = "a\0b\ud800c \\u0000 😀";
@@ -181,7 +181,7 @@ test("null characters and lone surrogates are stored, and harm nobody", async ()
   expect(tuple?.pendingWrites).toEqual([["task\ufffd", "text", text]]);
 });
 
-test("an item that the database refuses fails alone", async () => {
+test("an item that the database rejects fails alone", async () => {
   const statementsBefore = statements.length;
   const refused = new HeddleSaver(database, { fence: { runId: "not a uuid", attempt: 1 } });
   const [bad, ...good] = await Promise.allSettled([
@@ -193,7 +193,7 @@ test("an item that the database refuses fails alone", async () => {
   expect(statements.length - statementsBefore).toBe(10);
 });
 
-test("values of 5 MB, text and bytes, come back as they were", async () => {
+test("values of 5 MB, text and bytes, are read back unchanged", async () => {
   const threadId = randomUUID();
   const text = 'höhö "quoted" \\ \n'.repeat(330_000);
   const bytes = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 256);
@@ -206,7 +206,7 @@ test("values of 5 MB, text and bytes, come back as they were", async () => {
   expect(Buffer.compare(tuple?.checkpoint.channel_values["bytes"] as Uint8Array, bytes)).toBe(0);
 });
 
-test("what was put before user code is written without being waited for, and a failure of it is told", async () => {
+test("writes puts before user code without waiting, and reports their failure", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId });
   const made = checkpoint({ a: 1 });

@@ -34,7 +34,7 @@ async function newestId(threadId: string): Promise<string> {
   return (await plain().getTuple(config(threadId)))!.checkpoint.id;
 }
 
-test("a state update becomes the newest checkpoint of a thread that has not moved on", async () => {
+test("a state update becomes the newest checkpoint of a thread that has not changed", async () => {
   const { threadId, id, write } = await pendingUpdate();
   await write();
   expect(await newestId(threadId)).toBe(id);
@@ -49,7 +49,7 @@ test("a state update that is written twice, as after a lost answer, succeeds twi
   expect(await newestId(threadId)).toBe(id);
 });
 
-test("a state update is refused once a newer checkpoint is there, and writes nothing", async () => {
+test("rejects a state update below a newer checkpoint, and writes nothing", async () => {
   const { threadId, id, write } = await pendingUpdate();
   await run(threadId);
   const newest = await newestId(threadId);
@@ -58,7 +58,7 @@ test("a state update is refused once a newer checkpoint is there, and writes not
   expect(await db.sql`select 1 from checkpoints where checkpoint_id = ${id}`).toHaveLength(0);
 });
 
-test("a state update waits for a run that is being claimed, and is refused", async () => {
+test("rejects a state update after it waited for a run to be claimed", async () => {
   const { threadId, id, write } = await pendingUpdate();
   let failure: Promise<unknown> | undefined;
   await db.sql.begin(async (sql) => {
@@ -70,7 +70,7 @@ test("a state update waits for a run that is being claimed, and is refused", asy
   expect(await db.sql`select 1 from checkpoints where checkpoint_id = ${id}`).toHaveLength(0);
 });
 
-test("a state update of a deleted thread is refused, and leaves no row behind", async () => {
+test("rejects a state update of a deleted thread, and leaves no row", async () => {
   const { threadId, write } = await pendingUpdate();
   await plain().deleteThread(threadId);
   await db.sql`delete from threads where thread_id = ${threadId}`;

@@ -65,7 +65,7 @@ function richGraph(checkpointer: BaseCheckpointSaver) {
 const hello = { messages: [new HumanMessage({ id: "h", content: "hello" })] };
 
 describe("the official saver", () => {
-  test("reads a thread of ours, each checkpoint as we read it", async () => {
+  test("reads a thread of Heddle, each checkpoint as Heddle reads it", async () => {
     const threadId = randomUUID();
     const graph = richGraph(new HeddleSaver(database));
     await graph.invoke(hello, config(threadId));
@@ -77,7 +77,7 @@ describe("the official saver", () => {
     );
   });
 
-  test("goes on with a thread of ours, and we go on with it afterwards", async () => {
+  test("continues a thread of Heddle, and Heddle continues it afterwards", async () => {
     const threadId = randomUUID();
     await richGraph(new HeddleSaver(database)).invoke(hello, config(threadId));
     const done = await richGraph(official).invoke(new Command({ resume: "yes" }), config(threadId));
@@ -89,7 +89,7 @@ describe("the official saver", () => {
     expect((await richGraph(official).getState(config(threadId))).values).toEqual(ended);
   });
 
-  test("has its threads continued by us", async () => {
+  test("has its threads continued by Heddle", async () => {
     const threadId = randomUUID();
     await richGraph(official).invoke(hello, config(threadId));
     expect(await all(new HeddleSaver(database), threadId)).toEqual(await all(official, threadId));
@@ -100,7 +100,7 @@ describe("the official saver", () => {
     expect(states.map((state) => state.metadata?.step)).toEqual([2, 1, 0, -1]);
   });
 
-  test("needs no setup on our tables", async () => {
+  test("needs no setup on Heddle's tables", async () => {
     await official.setup();
     expect(await db.sql`select max(v)::int as v from checkpoint_migrations`).toEqual([{ v: 4 }]);
   });
@@ -139,7 +139,7 @@ test("branches of one checkpoint keep their own values", async () => {
 });
 
 describe("a run on a fresh thread", () => {
-  test("is one statement from its input to its end, state included", async () => {
+  test("takes one statement from its input to its end, state included", async () => {
     const { runId, threadId } = await startRun();
     const saver = new HeddleSaver(database, {
       fence: { runId, attempt: 1 },
@@ -156,7 +156,7 @@ describe("a run on a fresh thread", () => {
     expect((await all(official, threadId)).map((t) => t.metadata?.step)).toEqual([1, 0, -1]);
   });
 
-  test("is read from memory as it would be from the database", async () => {
+  test("reads the same from memory as from the database", async () => {
     const { runId, threadId } = await startRun();
     const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId });
     const graph = richGraph(saver);
@@ -169,7 +169,7 @@ describe("a run on a fresh thread", () => {
     }
   });
 
-  test("reads values that the graph may change without changing what is stored", async () => {
+  test("returns values that the graph may change without changing what is stored", async () => {
     const { runId, threadId } = await startRun();
     const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId });
     await echoGraph(saver).invoke({ last: "hi" }, config(threadId));
@@ -181,7 +181,7 @@ describe("a run on a fresh thread", () => {
   });
 });
 
-test("bytes are stored as they were put, and read as the reader's own", async () => {
+test("stores bytes as they were at the put, and returns a copy to each reader", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   const bytes = new Uint8Array([1, 2, 3]);
@@ -196,7 +196,7 @@ test("bytes are stored as they were put, and read as the reader's own", async ()
   }
 });
 
-test("a second run reads its thread once, and its state at the end from memory", async () => {
+test("a second run reads its thread once, and its final state from memory", async () => {
   const { runId, threadId } = await startRun();
   await echoGraph(new HeddleSaver(database)).invoke({ last: "one" }, config(threadId));
   statements.length = 0;
@@ -209,7 +209,7 @@ test("a second run reads its thread once, and its state at the end from memory",
   expect(statements.length).toBe(2);
 });
 
-test("when a node begins, all that was finished before it is committed", async () => {
+test("everything finished before a node begins is committed", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId, passiveStart: true });
   const seen: Record<string, unknown> = {};
@@ -225,7 +225,7 @@ test("when a node begins, all that was finished before it is committed", async (
   expect((seen["second"] as { writes: number }).writes).toBeGreaterThanOrEqual(2);
 });
 
-test("a router on the entry is user code: the step is committed before the node begins", async () => {
+test("commits the step before the first node when a router on the entry runs user code", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId });
   const State = Annotation.Root({ last: Annotation<string> });
@@ -244,7 +244,7 @@ test("a router on the entry is user code: the step is committed before the node 
   expect(steps).toEqual([{ step: "-1" }, { step: "0" }]);
 });
 
-test("a stop before the first node is committed by flush", async () => {
+test("flush commits a stop before the first node", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId, passiveStart: true });
   await echoGraph(saver).invoke({ last: "go" }, { ...config(threadId), interruptBefore: ["echo"] });
@@ -253,7 +253,7 @@ test("a stop before the first node is committed by flush", async () => {
   expect(state.next).toEqual(["echo"]);
 });
 
-test("checkpoints carry the run's metadata and their own, subgraphs' too", async () => {
+test("checkpoints of graphs and subgraphs contain the run's metadata and their own", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   await richGraph(saver).invoke(hello, {
@@ -278,7 +278,7 @@ test("checkpoints carry the run's metadata and their own, subgraphs' too", async
   }
 });
 
-test("a rolled back run leaves nothing, and the next one starts from what was there", async () => {
+test("a rolled back run leaves nothing, and the next run starts from the previous state", async () => {
   const { runId, threadId } = await startRun();
   await echoGraph(new HeddleSaver(database)).invoke({ last: "one" }, config(threadId));
   const before = await all(official, threadId);
@@ -292,7 +292,7 @@ test("a rolled back run leaves nothing, and the next one starts from what was th
   expect(state.log).toEqual(["heard one", "heard three"]);
 });
 
-test("states updated by hand, in several supersteps, read as with the official saver", async () => {
+test("states updated manually, in several supersteps, read as with the official saver", async () => {
   const states = [];
   for (const saver of [new HeddleSaver(database), official]) {
     const graph = twoStepGraph(saver, (node) => node);

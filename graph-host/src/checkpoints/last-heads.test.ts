@@ -16,7 +16,7 @@ const head = (threadId: string, bytes: number, given: Partial<StoredCheckpoint> 
   ...given,
 });
 
-test("what is used least goes first, and no more is held than allowed", () => {
+test("evicts the least recently used head, and keeps within its limit", () => {
   const heads = new LastHeads();
   for (let n = 0; n < 200; n += 1) heads.keep(head(`t${n}`, 200_000));
   expect(heads.bytes).toBeGreaterThan(14 * 1024 * 1024);
@@ -25,7 +25,7 @@ test("what is used least goes first, and no more is held than allowed", () => {
   expect(heads.get("t0", "1")).toBeUndefined();
 });
 
-test("a thread's newer head takes the place of its older one, also when it is too large to be kept", () => {
+test("a thread's newer head replaces its older one, also when it is too large to be kept", () => {
   const heads = new LastHeads();
   heads.keep(head("t", 10));
   heads.keep(head("t", 10, { id: "2" }));

@@ -38,7 +38,7 @@ function temporaryDirectory(): string {
 
 const errorOf = (id: string) => (host.ready.graphs[id] as { error?: string }).error;
 
-test("the host says which LangGraph it found, and which graphs it can serve", () => {
+test("reports its LangGraph version and the graphs that it can serve", () => {
   expect(host.ready).toMatchObject({ protocol: 1, langgraph_version: expect.stringMatching(/^1\./) });
   const served = Object.keys(host.ready.graphs).filter((id) => host.ready.graphs[id]!.ok);
   expect(served).toEqual(
@@ -56,7 +56,7 @@ test.each([
   expect((await host.run(id, { input: { text: "" } })).result.values).toEqual({ text });
 });
 
-test("a factory gets the config of each run", async () => {
+test("a factory receives the config of each run", async () => {
   const [one, two] = await Promise.all(
     ["one", "two"].map((word) => host.run("factory", { input: { text: "" }, config: { configurable: { word } } })),
   );
@@ -70,7 +70,7 @@ test("an agent of createAgent runs and has a state", async () => {
 });
 
 test.each(["withSaver", "withoutSaver"])(
-  "the server's saver takes the place of the graph's own: %s",
+  "the server's saver replaces the graph's own: %s",
   async (graph_id) => {
     const { threadId: thread_id, result } = await host.run(graph_id, { input: { text: "" } });
     expect(result.next).toEqual([]);
@@ -79,7 +79,7 @@ test.each(["withSaver", "withoutSaver"])(
   },
 );
 
-test("what is wrong with a graph is said in words that help", () => {
+test("explains why a graph does not load", () => {
   expect(errorOf("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");
   expect(errorOf("misspelt")).toMatch(/no export "compield"\. It exports: .*compiled.*uncompiled/);
   expect(errorOf("nowhere")).toMatch(/there is no file .*nowhere\.ts/);
@@ -96,7 +96,7 @@ test("a factory that returns no graph fails its run with the reason", async () =
   });
 });
 
-test("a run or call of a graph that did not load says why, one of an unknown graph is a 404", async () => {
+test("a run or call of a graph that did not load fails with the reason, one of an unknown graph with 404", async () => {
   expect((await host.run("throws", {})).outcome.error!.message).toContain("throws.ts:3:");
   await expect(host.call("graph.schemas", { graph_id: "python", config: {} })).rejects.toMatchObject({ status: 500 });
   await expect(host.call("graph.schemas", { graph_id: "nobody", config: {} })).rejects.toMatchObject({ status: 404 });
@@ -140,7 +140,7 @@ const FINE = `
 import { entrypoint } from "@langchain/langgraph";
 export const graph = entrypoint("fine", async (n) => n + 1);`;
 
-test("a syntax error is placed, and the graph beside it serves", { timeout: 60_000 }, async () => {
+test("names the line of a syntax error, and serves the other graphs", { timeout: 60_000 }, async () => {
   const dir = project({ "syntax.ts": "export const fine = 1;\nexport const graph = ;\n", "fine.mjs": FINE });
   const other = await HostProcess.start(dir, { bad: "./syntax.ts:graph", good: "./fine.mjs:graph" });
   expect((other.ready.graphs.bad as { error: string }).error).toMatch(/syntax\.ts:2:.*Unexpected/);
@@ -148,7 +148,7 @@ test("a syntax error is placed, and the graph beside it serves", { timeout: 60_0
   await other.stop();
 });
 
-test("a project need not have LangGraph's own dependencies at its top", { timeout: 60_000 }, async () => {
+test("a project need not have LangGraph's own dependencies at its top level", { timeout: 60_000 }, async () => {
   const dir = temporaryDirectory();
   mkdirSync(join(dir, "node_modules/@langchain"), { recursive: true });
   for (const name of ["langgraph", "core"]) {
@@ -161,7 +161,7 @@ test("a project need not have LangGraph's own dependencies at its top", { timeou
   await other.stop();
 });
 
-test("a project without LangGraph is told what to install", { timeout: 60_000 }, async () => {
+test("names the package to install when a project has no LangGraph", { timeout: 60_000 }, async () => {
   const dir = temporaryDirectory();
   const other = HostProcess.spawn(dir, { graph: "./graph.ts:graph" });
   expect(await other.exited).toEqual({ code: 78, signal: null });

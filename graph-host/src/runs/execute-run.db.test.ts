@@ -26,7 +26,7 @@ test("a run ends with the thread's state", async () => {
   expect(result).toEqual({ values: { log: ["one", "two", "three"] }, next: [], interrupts: {} });
 });
 
-test("an interrupt waits under its task's id and takes its answer, false included", async () => {
+test("an interrupt waits under its task's id and accepts any answer, false included", async () => {
   for (const answer of ["yes", false, 0, "", { deep: [1] }]) {
     const asked = await host.run("ask", empty);
     expect(asked.outcome.outcome).toBe("success");
@@ -44,7 +44,7 @@ test("an interrupt waits under its task's id and takes its answer, false include
   }
 });
 
-test("a breakpoint leaves a task without interrupts, and input null goes on", async () => {
+test("a breakpoint leaves a task without interrupts, and input null continues", async () => {
   const stopped = await host.run("steps", { ...empty, interrupt_after: ["one"] });
   expect(stopped.result).toMatchObject({ values: { log: ["one"] }, next: ["two"] });
   expect(Object.values(stopped.result.interrupts!)).toEqual([[]]);
@@ -52,7 +52,7 @@ test("a breakpoint leaves a task without interrupts, and input null goes on", as
   expect(rest.result).toMatchObject({ values: { log: ["one", "two"] }, next: ["three"] });
 });
 
-test("an interrupt of a nested subgraph is the thread's, and resumes where it was", async () => {
+test("an interrupt of a nested subgraph belongs to the thread, and resumes in place", async () => {
   const asked = await host.run("nested", empty);
   expect(Object.values(asked.result.interrupts!)).toMatchObject([[{ value: "deep" }]]);
   const told = await host.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
@@ -88,14 +88,14 @@ test("a run from an older checkpoint branches off there", async () => {
   expect(await host.call("state.history", { graph_id: "steps", thread_id, config: {}, limit: 99 })).toHaveLength(8);
 });
 
-test("a checkpoint that is named by nulls is none", async () => {
+test("ignores a checkpoint whose fields are null", async () => {
   const { threadId } = await host.run("steps", { ...empty, interrupt_before: ["two"] });
   const configurable = { checkpoint_id: null, checkpoint_ns: null, checkpoint_map: null, __pregel_read: true };
   const rest = await host.run("steps", { input: null, config: { configurable } }, { threadId });
   expect(rest.result.values).toEqual({ log: ["one", "two", "three"] });
 });
 
-test("config, metadata and context reach the graph and the checkpoint", async () => {
+test("the graph and the checkpoint receive config, metadata and context", async () => {
   const kwargs = {
     input: { do: "nothing" },
     context: { user: "Ada" },
@@ -123,17 +123,17 @@ test.each([
   expect(Object.values(run.result.interrupts!)).toEqual([[]]);
 });
 
-test("the recursion limit is LangGraph's error by its name", async () => {
+test("the recursion limit fails a run with LangGraph's error", async () => {
   const run = await host.run("endless", { input: { do: "" }, config: { recursion_limit: 3 } });
   expect(run.outcome).toMatchObject({ outcome: "error", error: { error: "GraphRecursionError" } });
 });
 
-test("nothing to continue from is an error of its own", async () => {
+test("input null on an empty thread fails with EmptyInputError", async () => {
   const run = await host.run("steps", { input: null });
   expect(run.outcome.error!.error).toBe("EmptyInputError");
 });
 
-test("a state that JSON cannot hold ends the run with a clear error", async () => {
+test("a state that JSON cannot represent ends the run with a clear error", async () => {
   const run = await host.run("trouble", { input: { do: "cycle" } });
   expect(run.outcome).toMatchObject({
     outcome: "error",
@@ -141,7 +141,7 @@ test("a state that JSON cannot hold ends the run with a clear error", async () =
   });
 });
 
-test.each(["wait, listening", "wait, deaf"])("a cancelled run ends soon and says no error: %s", async (deed) => {
+test.each(["wait, listening", "wait, deaf"])("a cancelled run ends soon and without an error: %s", async (deed) => {
   const run = host.start("trouble", { input: { do: deed }, stream_mode: ["values", "tasks"] });
   await run.seen((event) => event === "tasks");
   const before = performance.now();
@@ -154,7 +154,7 @@ test.each(["wait, listening", "wait, deaf"])("a cancelled run ends soon and says
   expect(run.result).toMatchObject({ values: { do: deed }, next: ["act"] });
 });
 
-test("a hundred runs go on side by side", async () => {
+test("executes a hundred runs concurrently", async () => {
   const runs = await Promise.all(
     Array.from({ length: 100 }, () => host.run("trouble", { input: { do: "wait a little" } })),
   );

@@ -27,7 +27,7 @@ async function events(graphId: string, input: unknown = hello) {
   });
 }
 
-test("a model's message is told block by block, under the node that speaks", async () => {
+test("emits a model's message block by block, with the node that sent it", async () => {
   const all = await events("chat");
   expect(all[0]).toMatchObject({ channel: "lifecycle", namespace: [], data: { event: "running", graph_name: "chat" } });
   const spoken = all.filter(({ channel }) => channel === "messages");
@@ -46,7 +46,7 @@ test("a model's message is told block by block, under the node that speaks", asy
   ]);
 });
 
-test("states have short messages, and each follows its checkpoint", async () => {
+test("emits compact messages in states, each state after its checkpoint", async () => {
   const all = await events("chat");
   const values = all.filter(({ channel }) => channel === "values");
   expect(values[0]!.data).toEqual({ messages: [{ type: "human", content: "hi", id: "human-1" }] });
@@ -58,7 +58,7 @@ test("states have short messages, and each follows its checkpoint", async () => 
   expect(update.data.messages[0]).not.toHaveProperty("additional_kwargs");
 });
 
-test("tools are told by their calls, provider's tool calls in the one form", async () => {
+test("emits tool events by call id, and a provider's tool calls in the standard form", async () => {
   const all = await events("tools");
   expect(all.filter(({ channel }) => channel === "tools").map(({ data }) => data)).toMatchObject([
     { event: "tool-started", tool_call_id: "call-1", tool_name: "add" },
@@ -70,7 +70,7 @@ test("tools are told by their calls, provider's tool calls in the one form", asy
   ]);
 });
 
-test("a question is asked once, and is not part of the state", async () => {
+test("emits an interrupt once, and not as part of the state", async () => {
   const all = await events("ask", { log: [] });
   expect(all.filter(({ channel }) => channel === "input").map(({ data }) => data)).toEqual([
     { interrupt_id: expect.any(String), payload: { question: "go on?" } },
@@ -78,7 +78,7 @@ test("a question is asked once, and is not part of the state", async () => {
   expect(JSON.stringify(all)).not.toContain("__interrupt__");
 });
 
-test("subgraphs have namespaces, begin and end, and ask under theirs", async () => {
+test("emits the start, the end and the interrupts of subgraphs under their namespaces", async () => {
   const all = await events("nested", { log: [] });
   const deep = all.filter(({ namespace }) => namespace.join("/") === "outer/inner");
   expect(deep.map(({ channel }) => channel)).toEqual(expect.arrayContaining(["values", "updates", "tasks", "custom"]));
@@ -90,13 +90,13 @@ test("subgraphs have namespaces, begin and end, and ask under theirs", async () 
   expect(all.find(({ channel }) => channel === "input")!.namespace).toEqual(["outer"]);
 });
 
-test("a graph that throws fails its run, and the host goes on", async () => {
+test("a graph that throws fails its run, and the host continues", async () => {
   const all = await events("trouble", {});
   expect(all.at(-1)).toMatchObject({ channel: "error", data: { error: "TypeError" } });
   expect((await events("chat")).at(-1)!.channel).toBe("values");
 });
 
-test("a question that an earlier attempt has asked is asked again for those who wait", async () => {
+test("emits an interrupt of an earlier attempt again for waiting readers", async () => {
   const first = await host.run("ask", { input: { log: [] }, protocol: "v2" });
   const options = { threadId: first.threadId, runId: first.runId, attempt: 2, freshThread: false };
   const again = await host.run("ask", { input: { log: [] }, protocol: "v2" }, options);

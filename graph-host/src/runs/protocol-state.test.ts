@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { protocolState } from "./protocol-state.ts";
 
-test("messages lose what clients do not need, wherever they are in a state", () => {
+test("removes fields that clients do not need from messages anywhere in a state", () => {
   const ai = { type: "ai", content: "hi", id: "1", additional_kwargs: { a: 1 }, response_metadata: {}, tool_calls: [] };
   expect(protocolState({ messages: [ai], deep: { last: ai }, __interrupt__: [{ id: "x" }], n: 1 })).toEqual({
     messages: [{ type: "ai", content: "hi", id: "1" }],
@@ -10,12 +10,12 @@ test("messages lose what clients do not need, wherever they are in a state", () 
   });
 });
 
-test("roles are types, and a tool's answer keeps what it belongs to", () => {
+test("maps roles to types, and keeps the references of a tool's answer", () => {
   const tool = { type: "tool", content: "3", tool_call_id: "c", status: "error", artifact: [1], name: "add" };
   expect(protocolState([{ type: "user", content: "hi" }, tool])).toEqual([{ type: "human", content: "hi" }, tool]);
 });
 
-test("tool calls in a provider's form are read, and those that cannot be are told apart", () => {
+test("parses tool calls in a provider's form, and separates invalid ones", () => {
   const call = (id: string, name: string | undefined, args: string) => ({ id, function: { name, arguments: args } });
   const tool_calls = [call("1", "add", '{"a":1}'), call("2", "add", "{"), call("3", undefined, "{}")];
   expect(protocolState({ type: "ai", content: "", additional_kwargs: { tool_calls } })).toEqual({
@@ -29,7 +29,7 @@ test("tool calls in a provider's form are read, and those that cannot be are tol
   });
 });
 
-test("blocks of content are the standard's, media in snake case", () => {
+test("converts content blocks to the standard form, media in snake case", () => {
   const content = [
     "text",
     { type: "image", mimeType: "image/png", data: "AA" },

@@ -41,7 +41,7 @@ async function attempt(n: number, runId: string, graphId: string, kwargs: object
   return host.start(graphId, kwargs, { runId, threadId, attempt: n });
 }
 
-test("after the death of a host the run goes on where its last checkpoint is", { timeout: LIMIT }, async () => {
+test("a run continues from its last checkpoint after its host died", { timeout: LIMIT }, async () => {
   const runId = randomUUID();
   const kwargs = { input: { log: [] }, stream_mode: ["tasks"], ...configurable({ hang: 60_000 }) };
   const first = await attempt(1, runId, "counted", kwargs);
@@ -56,7 +56,7 @@ test("after the death of a host the run goes on where its last checkpoint is", {
   expect(ran()).toEqual(["one", "two", "two", "three"]);
 });
 
-test("a retry does not apply its input again on another run's state", { timeout: LIMIT }, async () => {
+test("a retry does not apply its input again to another run's state", { timeout: LIMIT }, async () => {
   const [runId, other] = [randomUUID(), randomUUID()];
   const kwargs = { input: { log: [] }, stream_mode: ["tasks"], ...configurable({ hang: 60_000 }) };
   const first = await attempt(1, runId, "counted", kwargs);
@@ -75,7 +75,7 @@ test("a retry does not apply its input again on another run's state", { timeout:
 });
 
 test(
-  "an attempt that lost the run writes nothing more, ends as fenced and says no error",
+  "an attempt that lost the run writes nothing more, ends as fenced and reports no error",
   { timeout: LIMIT },
   async () => {
     const other = await startHost();
@@ -96,7 +96,7 @@ test(
   },
 );
 
-test("a newer attempt on the same host takes the older one's place", async () => {
+test("a newer attempt on the same host replaces the older one", async () => {
   const runId = randomUUID();
   const kwargs = { input: { log: [] }, stream_mode: ["tasks"], ...configurable({ hang: 500 }) };
   const first = await attempt(1, runId, "counted", kwargs);
@@ -108,7 +108,7 @@ test("a newer attempt on the same host takes the older one's place", async () =>
   expect(second.events.at(-1)!.data).toMatchObject({ name: "three" });
 });
 
-test("a run that had come to its interrupt does not ask again", async () => {
+test("a retry of a run that reached its interrupt does not ask again", async () => {
   const runId = randomUUID();
   await (
     await attempt(1, runId, "asking", { input: { log: [] }, ...configurable() })
@@ -122,7 +122,7 @@ test("a run that had come to its interrupt does not ask again", async () => {
 });
 
 test.each([{ interrupt_before: ["two"] }, { interrupt_after: ["one"] }, { interrupt_before: "*" as const }])(
-  "a run that had come to its breakpoint does not run past it: %o",
+  "a retry of a run that reached its breakpoint does not run past it: %o",
   async (breakpoint) => {
     const runId = randomUUID();
     const kwargs = { input: { log: [] }, ...breakpoint, ...configurable() };
@@ -140,7 +140,7 @@ test.each([{ interrupt_before: ["two"] }, { interrupt_after: ["one"] }, { interr
   },
 );
 
-test("a run from an older checkpoint goes on from its own head, not from there again", async () => {
+test("a retry of a run from an older checkpoint continues from the run's own head", async () => {
   const base = randomUUID();
   await (
     await attempt(1, base, "counted", { input: { log: [] }, ...configurable() })
@@ -161,7 +161,7 @@ test("a run from an older checkpoint goes on from its own head, not from there a
   expect(ran()).toEqual(["one", "two", "three", "two", "three"]);
 });
 
-test("what had not begun begins as it was given", async () => {
+test("a later attempt of a run that had not begun begins with its input", async () => {
   const asked = randomUUID();
   await (
     await attempt(1, asked, "asking", { input: { log: [] }, ...configurable() })
@@ -172,7 +172,7 @@ test("what had not begun begins as it was given", async () => {
   expect(resumed.result.values).toEqual({ log: ["one", "now"] });
 });
 
-test("checkpoints say which run, attempt and graph they are of", async () => {
+test("checkpoints name their run, attempt and graph", async () => {
   const runId = randomUUID();
   const kwargs = {
     input: { log: [] },

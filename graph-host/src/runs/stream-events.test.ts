@@ -26,7 +26,7 @@ test("values: the state after the input and after each step, messages flattened"
   expect(run.data("values")[1]).toMatchObject({ messages: [human, { type: "ai", content: "echo: hi" }] });
 });
 
-test("updates: one event a finished task", async () => {
+test("updates: one event per finished task", async () => {
   const run = await host.run("steps", { input: { log: [] }, stream_mode: ["updates"] });
   expect(run.data("updates")).toEqual([
     { one: { log: ["one"] } },
@@ -35,7 +35,7 @@ test("updates: one event a finished task", async () => {
   ]);
 });
 
-test("messages: metadata once, the message so far at each token, each message of the state once complete", async () => {
+test("messages: metadata once, the partial message at each token, each complete message of the state once", async () => {
   const run = await host.run("chat", { input: hello, stream_mode: ["messages"] });
   expect(run.names()).toEqual([
     "messages/complete",
@@ -59,7 +59,7 @@ test("messages: metadata once, the message so far at each token, each message of
   expect(run.data("messages/complete")).toMatchObject([[{ id: "human-1" }], [{ id, content: "Hello" }]]);
 });
 
-test("messages-tuple: chunks as they come, with flat metadata, under the name messages", async () => {
+test("messages-tuple: chunks as they arrive, with flat metadata, under the name messages", async () => {
   const run = await host.run("chat", { input: hello, stream_mode: ["messages-tuple"] });
   expect(new Set(run.names())).toEqual(new Set(["messages"]));
   expect(run.data("messages").map(([{ content }]) => content)).toEqual(Array.from("Hello"));
@@ -71,7 +71,7 @@ test("a model tagged nostream sends no tokens", async () => {
   expect(new Set(run.names())).toEqual(new Set(["messages/complete"]));
 });
 
-test("a tool's message comes as one tuple, the tool's life as tools events", async () => {
+test("a tool's message arrives as one tuple, and its lifecycle as tools events", async () => {
   const run = await host.run("tools", { input: hello, stream_mode: ["messages-tuple", "tools"] });
   const messages = run.data("messages").map(([message]) => message);
   expect(messages.at(-1)).toMatchObject({ type: "tool", content: "3", tool_call_id: "call-1" });
@@ -106,7 +106,7 @@ test("tasks: each task's start and end", async () => {
   ]);
 });
 
-test("checkpoints: values, metadata and what is next", async () => {
+test("checkpoints: values, metadata and next nodes", async () => {
   const run = await host.run("steps", { input: { log: [] }, stream_mode: ["checkpoints"] });
   expect(run.data("checkpoints").map(({ next }) => next)).toEqual([["__start__"], ["one"], ["two"], ["three"], []]);
   expect(run.data("checkpoints").at(-1)).toEqual({
@@ -116,7 +116,7 @@ test("checkpoints: values, metadata and what is next", async () => {
   });
 });
 
-test("debug: checkpoints, tasks and results, with nothing internal in them", async () => {
+test("debug: checkpoints, tasks and results, without internal fields", async () => {
   const run = await host.run("echo", { input: hello, stream_mode: ["debug"] });
   expect(run.data("debug").map(({ type, step }) => [type, step])).toEqual([
     ["checkpoint", -1],
@@ -141,7 +141,7 @@ test("debug: checkpoints, tasks and results, with nothing internal in them", asy
   expect(last.config).not.toHaveProperty("callbacks");
 });
 
-test("an interrupt is the last values event and an update of its own", async () => {
+test("an interrupt is the last values event and a separate update", async () => {
   const run = await host.run("ask", { input: { log: [] }, stream_mode: ["values", "updates"] });
   const id = expect.stringMatching(/^[0-9a-f]{32}$/);
   const interrupts = { __interrupt__: [{ id, value: { question: "go on?" } }] };
@@ -149,12 +149,12 @@ test("an interrupt is the last values event and an update of its own", async () 
   expect(run.data("updates").at(-1)).toEqual(interrupts);
 });
 
-test("a breakpoint is an interrupt without a question", async () => {
+test("a breakpoint is an interrupt without a value", async () => {
   const run = await host.run("steps", { input: { log: [] }, interrupt_before: ["two"] });
   expect(run.data("values").at(-1)).toEqual({ __interrupt__: [] });
 });
 
-test("subgraphs are named by namespace when asked for, and unheard otherwise", async () => {
+test("names subgraphs by namespace on request, and omits them otherwise", async () => {
   const modes = { input: { log: [] }, stream_mode: ["updates", "custom"] };
   const all = await host.run("nested", { ...modes, subgraphs: true });
   const names = all.names().map((name) => name.replace(/[0-9a-f-]{36}/g, "*"));
@@ -170,13 +170,13 @@ test("messages of a root node carry no namespace with subgraphs either", async (
   expect(new Set(run.names())).toEqual(new Set(["values", "messages"]));
 });
 
-test("a text that mentions __interrupt__ interrupts nothing", async () => {
+test("a text that contains __interrupt__ causes no interrupt", async () => {
   const run = await host.run("trouble", { input: { do: "say interrupt" } });
   expect(run.data("values").at(-1).value).toBe('a text with "__interrupt__" in it');
   expect(run.result).toMatchObject({ next: [], interrupts: {} });
 });
 
-test("null bytes and lone surrogates become U+FFFD in events and results", async () => {
+test("replaces null bytes and lone surrogates with U+FFFD in events and results", async () => {
   const run = await host.run("trouble", { input: { do: "unstorable text" } });
   expect(run.data("values").at(-1).value).toBe("a\uFFFDb\uFFFDc \\u0000");
   expect(run.result.values.value).toBe("a\uFFFDb\uFFFDc \\u0000");

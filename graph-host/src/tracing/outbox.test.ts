@@ -43,7 +43,7 @@ function outbox(maxBytes = 1000, patienceMs = 60_000) {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-test("what was added before anybody knew where to is sent in order, with the key", async () => {
+test("sends batches added before the platform is known in order, with the key", async () => {
   const { url, received } = await platform();
   const { box, add } = outbox();
   for (const text of ["1", "2", "3"]) add(text);
@@ -55,7 +55,7 @@ test("what was added before anybody knew where to is sent in order, with the key
   expect(box.bytes).toBe(0);
 });
 
-test("a platform that is away, fails or is full gets everything once it takes it", async () => {
+test("delivers everything after a platform was unavailable, failing or full", async () => {
   const probe = await platform();
   const { port } = new URL(probe.url);
   await new Promise((closed) => started.pop()!.close(closed));
@@ -74,7 +74,7 @@ test("a platform that is away, fails or is full gets everything once it takes it
   expect(said).toEqual([]);
 });
 
-test("what is refused for good is dropped, counted and told, and the rest goes on", async () => {
+test("drops, counts and reports permanently rejected batches, and sends the rest", async () => {
   const { url, received } = await platform([{ status: 422 }, { status: 422 }, { status: 422 }]);
   const { box, said, add } = outbox();
   box.direct({ state: "on", url, key: null });
@@ -86,7 +86,7 @@ test("what is refused for good is dropped, counted and told, and the rest goes o
   expect(said[1]).toMatch(/^2 batches of traces/);
 });
 
-test("without room the oldest make way, and memory stays within its bound", async () => {
+test("drops the oldest batches when full, and keeps memory within its limit", async () => {
   const { url, received } = await platform();
   const { box, said, add } = outbox(100);
   for (let n = 0; n < 50; n++) {
@@ -100,7 +100,7 @@ test("without room the oldest make way, and memory stays within its bound", asyn
   expect(received.map(({ body }) => Number(body))).toEqual([40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
 });
 
-test("a platform that takes nothing for long is told of once", async () => {
+test("reports a platform that rejects everything for long once", async () => {
   const { url } = await platform(Array.from({ length: 8 }, () => ({ status: 401 })));
   const { box, said, add } = outbox(1000, 30);
   box.direct({ state: "on", url, key: "wrong" });
@@ -109,7 +109,7 @@ test("a platform that takes nothing for long is told of once", async () => {
   expect(said).toEqual([expect.stringMatching(/^Traces wait: .* answers 401/)]);
 });
 
-test("switched off, it lets go of everything and takes nothing", async () => {
+test("discards all batches and accepts none when switched off", async () => {
   const { box, add } = outbox();
   add("1");
   box.direct({ state: "off" });

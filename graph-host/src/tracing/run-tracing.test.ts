@@ -55,7 +55,7 @@ const kwargs = { input: { messages: "hi" } };
 /** The client batches for a quarter of a second. */
 const DELIVERED = { timeout: 20_000 };
 
-test("nothing is sent by a host that was not told where to, nor by its rehearsals", async () => {
+test("sends nothing before the platform is set, and nothing of rehearsals", async () => {
   const { url, pieces } = await receiver();
   const host = await hostOf({ LANGSMITH_PROJECT: "mine" });
   await host.run("echo", kwargs);
@@ -66,7 +66,7 @@ test("nothing is sent by a host that was not told where to, nor by its rehearsal
   expect(root).toMatchObject({ id: run.runId, name: "LangGraph", session_name: "mine" });
 });
 
-test("an example or a project that no platform would take costs no trace", async () => {
+test("delivers a trace whose example or project name is invalid", async () => {
   const { url, pieces } = await receiver();
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
@@ -86,7 +86,7 @@ test("an example or a project that no platform would take costs no trace", async
   });
 });
 
-test("what ran before the platform was there is delivered, also by a host that drains at once", async () => {
+test("delivers runs from before the platform was available, also when the host drains at once", async () => {
   const { url, root } = await receiver();
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "waiting" } });
@@ -99,7 +99,7 @@ test("what ran before the platform was there is delivered, also by a host that d
   expect(root(late.runId)).toBeDefined();
 });
 
-test("flush is answered when all is delivered, and in time when nobody takes it", async () => {
+test("answers flush after delivery, and within its limit when the platform does not answer", async () => {
   const { url, root } = await receiver();
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
@@ -120,7 +120,7 @@ test("flush is answered when all is delivered, and in time when nobody takes it"
   expect(Date.now() - asked).toBeLessThan(10_000);
 });
 
-test("a platform that never answers costs runs nothing", async () => {
+test("a platform that never answers does not delay runs", async () => {
   const deaf = await receiver(true);
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "on", url: deaf.url, key: null } });
@@ -131,7 +131,7 @@ test("a platform that never answers costs runs nothing", async () => {
   expect(host.stderr.join("")).toBe("");
 });
 
-test("where the environment traces to another platform, that one gets the runs too, once", async () => {
+test("traces once to each platform when the environment names another one", async () => {
   const [ours, theirs] = [await receiver(), await receiver()];
   const host = await hostOf({
     LANGSMITH_TRACING: "true",
@@ -154,7 +154,7 @@ test("where the environment traces to another platform, that one gets the runs t
   expect(ours.pieces.length - before).toBe(3);
 });
 
-test("a trace whose host is gone is closed by another one", async () => {
+test("another host closes a trace whose host died", async () => {
   const { url, root } = await receiver();
   const host = await hostOf();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
