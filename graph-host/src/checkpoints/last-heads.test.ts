@@ -34,7 +34,7 @@ test("a thread's newer head replaces its older one, also when it is too large to
   expect([heads.get("t", "2"), heads.get("t", "3"), heads.bytes]).toEqual([undefined, undefined, 0]);
 });
 
-test("a head with tasks left is not kept, and what its taker writes is not the next one's", () => {
+test("keeps no head with pending writes, and writes of its first reader do not reach the next", () => {
   const heads = new LastHeads();
   const write = { taskId: "a", idx: 0, channel: "c", type: "json", data: "1" };
   heads.keep(head("t", 10, { writes: [write] }));

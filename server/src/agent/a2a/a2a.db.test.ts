@@ -17,7 +17,7 @@ const data = (value: object, more: object = {}) => ({
   message: { role: "user", messageId: randomUUID(), parts: [{ kind: "data", data: value }], ...more },
 });
 
-test("both generations answer the same, each in its own words", async () => {
+test("both protocol versions return the same results, each in its own format", async () => {
   const old = (await rpc("trail", "message/send", data({ topic: "a" }))).result;
   expect(old).toMatchObject({
     kind: "task",
@@ -35,7 +35,7 @@ test("both generations answer the same, each in its own words", async () => {
   expect((await rpc("trail", "GetTask", { id: old.id })).result).toMatchObject({ id: old.id });
 });
 
-test("a stream is one event an answer, with the request's id", async () => {
+test("a stream has one event per response, with the request's id", async () => {
   const answer = await post("trail", "message/stream", data({ topic: "a" }), { Accept: "text/event-stream" });
   expect(answer.headers.get("content-type")).toBe("text/event-stream");
   const events = answer.text
@@ -52,7 +52,7 @@ test("a stream is one event an answer, with the request's id", async () => {
   expect(events.at(-1).result).toMatchObject({ final: true, status: { state: "completed" } });
 });
 
-test("an answer of nothing is an answer; a task that waits can be called off", async () => {
+test("accepts a falsy answer, and cancels a waiting task", async () => {
   const { id: taskId, contextId } = (await rpc("ask", "message/send", data({ topic: "a" }))).result;
   const answered = await rpc(
     "ask",
@@ -75,7 +75,7 @@ test("an answer of nothing is an answer; a task that waits can be called off", a
   expect((await rpc("ask", "tasks/cancel", { id: other.id })).error.code).toBe(-32002);
 });
 
-test("tasks are listed in pages, by context and state, and only those of the assistant", async () => {
+test("lists the assistant's tasks in pages, by context and state", async () => {
   const { contextId } = (await rpc("pair", "message/send", data({ topic: "1" }))).result;
   const ids: string[] = [];
   for (const topic of ["2", "3"])
@@ -93,7 +93,7 @@ test("tasks are listed in pages, by context and state, and only those of the ass
   expect((await rpc("trail", "GetTask", { id: ids[0] })).error.code).toBe(-32001);
 });
 
-test("a state is looked for on all pages", async () => {
+test("finds tasks of a state across all pages", async () => {
   const begun = async () => (await rpc("ask", "message/send", data({ topic: "a" }))).result;
   const [waiting, done, calledOff] = [await begun(), await begun(), await begun()];
   const { id: taskId, contextId } = done;
@@ -117,7 +117,7 @@ test("a state is looked for on all pages", async () => {
   expect((await found("completed", waiting)).totalSize).toBe(0);
 });
 
-test("what is wrong is said in numbers", async () => {
+test("rejects invalid requests with JSON-RPC error codes", async () => {
   const code = async (method: string, params: unknown) => (await rpc("trail", method, params)).error?.code;
   const text = { message: { role: "user", messageId: "1", parts: [{ kind: "text", text: "hi" }] } };
   expect(await code("message/send", text)).toBe(-32602); // no messages in the input
@@ -148,7 +148,7 @@ test("what is wrong is said in numbers", async () => {
   expect((await post(randomUUID(), "tasks/get", {})).status).toBe(404);
 });
 
-test("cards name the assistant's own endpoint; where there are several, one has to be named", async () => {
+test("cards name the assistant's own endpoint, and several assistants require an id", async () => {
   const card = await call("GET", "/.well-known/agent-card.json?assistant_id=trail");
   expect(card.json).toMatchObject({
     name: "trail",
@@ -160,7 +160,7 @@ test("cards name the assistant's own endpoint; where there are several, one has 
   expect((await rpc("trail", "GetExtendedAgentCard", {})).result).toEqual(card.json);
 });
 
-test("who may only read sends and cancels nothing", async () => {
+test("rejects sending and cancelling by a principal that may only read", async () => {
   const authenticate = () => testPrincipal(undefined, ["runs:read", "assistants:read"]);
   const reader = callerOf(createAgentApp(server.agent.deps, { ...openGuard, authenticator: { authenticate } }));
   const ask = async (method: string, params: unknown) =>

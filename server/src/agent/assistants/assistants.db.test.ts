@@ -11,7 +11,7 @@ const UNKNOWN = "00000000-0000-0000-0000-000000000000";
 
 const create = async (body: object = {}) => (await call("POST", "/assistants", { graph_id: "trail", ...body })).json;
 
-test("every declared graph has its default assistant, seeded by LANGGRAPH_CONFIG, and registering again changes nothing", async () => {
+test("each declared graph has a default assistant, seeded by LANGGRAPH_CONFIG, which a second registration keeps", async () => {
   const { json } = await call("GET", "/assistants/trail");
   expect(json).toMatchObject({
     assistant_id: systemAssistantId("trail"),
@@ -33,7 +33,7 @@ test("every declared graph has its default assistant, seeded by LANGGRAPH_CONFIG
   });
 });
 
-test("an assistant comes back as it was sent, config null too, with its first version", async () => {
+test("returns an assistant as it was sent, config null too, with its first version", async () => {
   const sent = { name: "A", description: "d", metadata: { a: 1 }, context: { k: 1 } };
   const made = await create({ ...sent, config: { tags: ["t"], recursion_limit: 7, own: true } });
   expect(made).toMatchObject({
@@ -55,7 +55,7 @@ test("an assistant comes back as it was sent, config null too, with its first ve
   expect((await call("PATCH", `/assistants/${bare.assistant_id}`, { config: null })).json.config).toBe(null);
 });
 
-test("a duplicate id is refused, or answered with what exists", async () => {
+test("rejects a duplicate id, or returns the existing assistant", async () => {
   const { assistant_id } = await create({ name: "first" });
   const again = await call("POST", "/assistants", { graph_id: "trail", assistant_id, name: "second" });
   expect([again.status, again.text]).toEqual([409, "Assistant already exists"]);
@@ -68,7 +68,7 @@ test("a duplicate id is refused, or answered with what exists", async () => {
   expect([kept.status, kept.json.name]).toEqual([200, "first"]);
 });
 
-test("what the caller did wrong is 4xx", async () => {
+test("rejects invalid requests with a 4xx status", async () => {
   const status = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).status;
   expect(await status("POST", "/assistants", { graph_id: "nowhere" })).toBe(404);
   expect(await status("POST", "/assistants", {})).toBe(422);
@@ -94,7 +94,7 @@ test("what the caller did wrong is 4xx", async () => {
   expect(await status("POST", "/assistants/trail/latest", { version: 3e9 })).toBe(422);
 });
 
-test("a patch merges metadata, replaces the rest, and makes a version, also when it is empty", async () => {
+test("a patch merges metadata, replaces the rest and creates a version, also when it is empty", async () => {
   const { assistant_id } = await create({ metadata: { a: 1, b: 1 }, config: { tags: ["x"] }, description: "d" });
   const { json } = await call("PATCH", `/assistants/${assistant_id}`, {
     metadata: { b: 2 },
@@ -105,7 +105,7 @@ test("a patch merges metadata, replaces the rest, and makes a version, also when
   expect((await call("PATCH", `/assistants/${assistant_id}`, {})).json.version).toBe(3);
 });
 
-test("patches at the same time get one version each", async () => {
+test("concurrent patches get one version each", async () => {
   const { assistant_id } = await create();
   const patches = Array.from({ length: 20 }, (_, i) =>
     call("PATCH", `/assistants/${assistant_id}`, { metadata: { [`k${i}`]: i } }),
@@ -116,7 +116,7 @@ test("patches at the same time get one version each", async () => {
   expect(Object.keys(json.metadata)).toHaveLength(20);
 });
 
-test("an earlier version is restored as a whole, and the next patch goes on counting from the highest", async () => {
+test("restores an earlier version completely, and numbers the next patch after the highest version", async () => {
   const { assistant_id } = await create({
     name: "one",
     config: { a: 1 },
@@ -179,7 +179,7 @@ test("search filters, sorts, pages and selects; count counts the same", async ()
   ]);
 });
 
-test("deleting an assistant ends its runs and frees their threads, and keeps the threads unless told otherwise", async () => {
+test("deleting an assistant ends its runs and keeps their threads by default", async () => {
   const { assistant_id } = await create({ graph_id: "slow" });
   const { json: thread } = await call("POST", "/threads", {});
   const { json: run } = await call("POST", `/threads/${thread.thread_id}/runs`, { assistant_id, input: {} });
@@ -208,7 +208,7 @@ test("delete_threads deletes the threads of the assistant and no others", async 
   expect((await call("GET", `/threads/${other.thread_id}`)).status).toBe(200);
 });
 
-test("a graph is drawn and described; one that did not load is 422 with the reason", async () => {
+test("draws and describes a graph, and returns 422 with the reason for one that did not load", async () => {
   const { json: drawing } = await call("GET", "/assistants/trail/graph");
   expect(drawing.nodes.map((node: { id: string }) => node.id)).toEqual(
     expect.arrayContaining(["__start__", "first", "second"]),

@@ -27,7 +27,7 @@ async function makeDue(id: string, ago = "1 second"): Promise<void> {
 const runsOf = (id: string) => server.sql<{ run_id: string; thread_id: string; status: string; metadata: object }[]>`
   select run_id, thread_id, status, metadata from runs where metadata ->> 'cron_id' = ${id} order by seq`;
 
-test("a cron is created, read, changed, searched, counted, deleted", async () => {
+test("creates, reads, changes, searches, counts and deletes a cron", async () => {
   const end_time = "2040-01-01T00:00:00+00:00";
   const cron = await create({
     timezone: "Europe/Berlin",
@@ -98,7 +98,7 @@ test("a cron is created, read, changed, searched, counted, deleted", async () =>
   expect((await call("PATCH", path, {})).status).toBe(404);
 });
 
-test("a thread's cron, on both spellings of its path, goes with the thread", async () => {
+test("creates a thread's cron under both spellings of its path, and deletes it with the thread", async () => {
   const thread = await newThread();
   const cron = await create({}, thread);
   expect(cron.thread_id).toBe(thread);
@@ -111,7 +111,7 @@ test("a thread's cron, on both spellings of its path, goes with the thread", asy
   expect((await call("POST", `/threads/${nobody}/runs/crons`, YEARLY)).status).toBe(404);
 });
 
-test("an assistant's crons go with the assistant", async () => {
+test("deletes an assistant's crons with the assistant", async () => {
   const { assistant_id } = (await call("POST", "/assistants", { graph_id: "trail" })).json;
   const cron = await create({ assistant_id });
   expect((await call("DELETE", `/assistants/${assistant_id}`)).status).toBe(200);
@@ -142,7 +142,7 @@ test.each([
   [{ langsmith_tracer: { project_name: "p" } }, /langsmith_tracer: is not for crons/],
   [{ on_completion: "keep" }, /use on_run_completed/],
   [{ strict_resume: true }, /strict_resume: is not for crons/],
-])("%j is refused at once, in creations and changes", async (wrong, message) => {
+])("rejects %j in creations and changes", async (wrong, message) => {
   const created = await call("POST", "/runs/crons", { ...YEARLY, ...wrong });
   expect([created.status, created.text]).toEqual([422, expect.stringMatching(message)]);
   const { cron_id } = await create({});
@@ -150,14 +150,14 @@ test.each([
   expect([changed.status, changed.text]).toEqual([422, expect.stringMatching(message)]);
 });
 
-test("unknown assistants are refused", async () => {
+test("rejects unknown assistants", async () => {
   for (const assistant_id of ["nobody", "00000000-0000-7000-8000-000000000000"]) {
     const answer = await call("POST", "/runs/crons", { ...YEARLY, assistant_id });
     expect([answer.status, answer.text]).toEqual([404, expect.stringContaining("No assistant found")]);
   }
 });
 
-test("a due cron starts a run on a thread of its own, which goes with it, and tells the webhook", async () => {
+test("a due cron starts a run on a temporary thread and calls the webhook", async () => {
   const hook = await receiver();
   const cron = await create({ metadata: { mine: 1 }, webhook: `${hook.url}/cron?token=t`, config: { tags: ["t"] } });
   await makeDue(cron.cron_id);
@@ -174,7 +174,7 @@ test("a due cron starts a run on a thread of its own, which goes with it, and te
   expect(again.json.next_run_date).toBe(cron.next_run_date);
 });
 
-test("with keep the thread stays; a disabled cron starts nothing; one on a thread uses the thread", async () => {
+test("keep preserves the thread, a disabled cron starts nothing, and a thread's cron uses that thread", async () => {
   const keep = await create({ on_run_completed: "keep" });
   await makeDue(keep.cron_id);
   const [kept] = await waitFor(async () => {
@@ -198,7 +198,7 @@ test("with keep the thread stays; a disabled cron starts nothing; one on a threa
   expect(await runsOf(disabled.cron_id)).toHaveLength(0);
 });
 
-test("headers and configuration of whoever made a cron reach its runs", async () => {
+test("headers and configuration of the cron's creator reach its runs", async () => {
   const answer = await call(
     "POST",
     "/runs/crons",
@@ -215,7 +215,7 @@ test("headers and configuration of whoever made a cron reach its runs", async ()
   expect(json.kwargs.config.configurable).toMatchObject({ model: "m", "x-mine": "yes" });
 });
 
-test("a cron whose run still waits to begin adds none behind it", async () => {
+test("a cron whose run is still pending adds no further run", async () => {
   const thread = await newThread();
   const busy = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: { topic: "x" } });
   const cron = await create({ schedule: "* * * * *" }, thread);
@@ -233,7 +233,7 @@ test("a cron whose run still waits to begin adds none behind it", async () => {
   await waitFor(async () => expect((await runsOf(cron.cron_id))[0]!.status).toBe("success"));
 });
 
-test("strategy reject on a busy thread: the occurrence passes", async () => {
+test("strategy reject skips the occurrence on a busy thread", async () => {
   const thread = await newThread();
   const busy = await call("POST", `/threads/${thread}/runs`, { assistant_id: "slow", input: { topic: "x" } });
   const cron = await create({ multitask_strategy: "reject" }, thread);
@@ -246,7 +246,7 @@ test("strategy reject on a busy thread: the occurrence passes", async () => {
   await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
 });
 
-test("a cron comes due by itself, in time", async () => {
+test("a cron starts its run on time, not earlier", async () => {
   const cron = await create({ on_run_completed: "keep" });
   await server.sql`update crons set next_run_date = now() + interval '1.2 seconds' where cron_id = ${cron.cron_id}`;
   // as a change through the API does

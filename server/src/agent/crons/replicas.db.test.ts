@@ -18,7 +18,7 @@ afterAll(() => Promise.all(servers.map((server) => server.stop())).then(() => {}
 
 const CRON = { schedule: "* * * * *", assistant_id: "trail", input: { topic: "x" }, on_run_completed: "keep" };
 
-test("thirty crons that are due at once each start one run, whichever of three servers comes first", async () => {
+test("each of thirty crons due at once starts one run across three servers", async () => {
   const ids: string[] = [];
   for (let n = 0; n < 30; n++) {
     const { json } = await servers[n % 3]!.call("POST", "/runs/crons", { ...CRON, enabled: false, metadata: { n } });
@@ -43,7 +43,7 @@ test("thirty crons that are due at once each start one run, whichever of three s
   await db.sql`delete from crons`;
 });
 
-test("of what was missed while nobody ran the latest starts one run", async () => {
+test("only the latest occurrence missed during downtime starts a run", async () => {
   const { json } = await servers[0]!.call("POST", "/runs/crons", { ...CRON, enabled: false });
   await db.sql`
     update crons set enabled = true, next_run_date = date_trunc('minute', now()) - interval '3 hours'

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { configurableHeaders } from "./configurable-headers.ts";
 
-test("what says who calls is no part of a run's configuration, whatever is included", () => {
+test("excludes credentials from a run's configuration even when all headers are included", () => {
   const secret = { "x-api-key": "a", "x-tenant-id": "b", "x-service-key": "c", "x-heddle-csrf": "1" };
   const headers = new Headers({ ...secret, "x-team": "blue", "user-agent": "test", accept: "*/*" });
   expect(configurableHeaders(headers, undefined)).toEqual({ "x-team": "blue", "user-agent": "test" });

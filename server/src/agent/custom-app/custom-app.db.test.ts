@@ -36,7 +36,7 @@ const keyed: Guard = {
   },
 };
 
-test("its middleware wraps our routes, its routes shadow them, and what it does not match is ours", async () => {
+test("its middleware wraps Heddle's routes, its routes override them, and other paths reach Heddle", async () => {
   const info = await call("GET", "/info");
   expect([info.status, info.headers.get("x-from-middleware")]).toEqual([200, "yes"]);
   expect(info.json.version).toBeDefined();
@@ -47,7 +47,7 @@ test("its middleware wraps our routes, its routes shadow them, and what it does 
   expect((await call("POST", "/threads", {})).status).toBe(200);
 });
 
-test("its errors are answered as it says, and ours as ours", async () => {
+test("its errors and Heddle's errors keep their own responses", async () => {
   const refused = await call("GET", "/custom/refuse");
   expect([refused.status, refused.text]).toEqual([400, "not like this"]);
   expect((await call("GET", "/custom/break")).status).toBe(500);
@@ -55,16 +55,16 @@ test("its errors are answered as it says, and ours as ours", async () => {
   expect((await call("POST", "/threads/search", { limit: "all" })).status).toBe(422);
 });
 
-test("a body that its middleware has changed is the one that is read", async () => {
+test("Heddle reads a body as its middleware has changed it", async () => {
   const { json } = await call("POST", "/runs/wait", HELLO);
   expect(said(json)).toMatchObject({ from_middleware: "changed" });
 });
 
-test("a client without a URL reaches this server, without a network", async () => {
+test("a client without a URL reaches this server without a network request", async () => {
   expect((await call("GET", "/custom/threads")).json).toEqual({ made: { made_by: "the app" }, found: 1 });
 });
 
-test("streams are not gathered", async () => {
+test("passes streams on without buffering", async () => {
   const response = await createAgentApp(deps, openGuard).request("/custom/stream");
   const reader = response.body!.getReader();
   const next = async () => Buffer.from((await reader.read()).value!).toString();
@@ -75,7 +75,7 @@ test("streams are not gathered", async () => {
   await reader.cancel();
 });
 
-test("enable_custom_route_auth asks who calls its endpoints, not its middleware", async () => {
+test("enable_custom_route_auth authenticates requests to its endpoints, not to its middleware", async () => {
   const app = "./app.ts:app";
   const open = withHttp({ app }, keyed);
   expect((await open("GET", "/custom/me")).json).toEqual({ user: null });
@@ -90,7 +90,7 @@ test("enable_custom_route_auth asks who calls its endpoints, not its middleware"
   expect((await closed("GET", "/info")).status).toBe(200);
 });
 
-test("middleware_order says who comes first", async () => {
+test("middleware_order puts authentication before or after its middleware", async () => {
   const app = "./app.ts:app";
   const first = withHttp({ app }, keyed);
   expect((await first("POST", "/threads?interrupt", {})).status).toBe(418);
@@ -100,7 +100,7 @@ test("middleware_order says who comes first", async () => {
   expect((await last("GET", "/info?interrupt")).status).toBe(418);
 });
 
-test("mount_prefix puts everything below it, and /ok beside it too", async () => {
+test("mount_prefix moves all routes, and keeps /ok at the root too", async () => {
   const below = withHttp({ mount_prefix: "/team/agents/" });
   expect((await below("GET", "/team/agents/ok")).status).toBe(200);
   expect((await below("GET", "/ok")).status).toBe(200);
@@ -135,7 +135,7 @@ test.each([
   ["disable_ui", "POST", "/ui/agent"],
   ["disable_webhooks", "GET", "/webhooks/deliveries"],
   ["disable_webhooks", "POST", "/webhooks/deliveries/01a1ff3c-0a4b-7000-ad8f-9d19227c1a8f/replay"],
-])("%s takes away %s %s", async (flag, method, path) => {
+])("%s disables %s %s", async (flag, method, path) => {
   const body = method === "POST" ? {} : undefined;
   expect((await withHttp({})(method, path, body)).text).not.toBe("404 Not Found");
   const without = withHttp({ [flag]: true });
@@ -146,7 +146,7 @@ test.each([
   expect(Object.keys((json?.paths ?? {}) as object)).not.toContain(path);
 });
 
-test("cors: origins by list or pattern, methods, headers, credentials, exposed headers, age", async () => {
+test("cors sets origins by list or pattern, methods, headers, credentials, exposed headers and age", async () => {
   const from = (origin: string) => ({ origin, "access-control-request-method": "POST" });
   const listed = withHttp({
     cors: {
@@ -183,7 +183,7 @@ test("cors: origins by list or pattern, methods, headers, credentials, exposed h
   }
 });
 
-test("configurable_headers say which headers runs are told of; excludes win, and keys never pass", async () => {
+test("configurable_headers selects the headers of a run's configuration, excludes win, and keys never pass", async () => {
   const headers = { "x-api-key": "secret", "x-one": "1", "x-two": "2", "user-agent": "me" };
   const plain = await withHttp({})("POST", "/runs/wait", HELLO, headers);
   expect(said(plain.json)).toMatchObject({ "x-one": "1", "x-two": "2", "user-agent": "me" });
@@ -196,7 +196,7 @@ test("configurable_headers say which headers runs are told of; excludes win, and
   expect(said(ruled.json)).toEqual({ "x-one": "1", team: "red", from_middleware: "changed" });
 });
 
-test("logging_headers make a line of each request, with these headers", async () => {
+test("logging_headers logs each request with the selected headers", async () => {
   const lines: Record<string, unknown>[] = [];
   const log = Object.assign(Object.create(deps.log) as typeof deps.log, {
     info: (line: Record<string, unknown>) => void lines.push(line),
@@ -211,7 +211,7 @@ test("logging_headers make a line of each request, with these headers", async ()
 });
 
 test(
-  "a changed app is served without a restart; one that is broken leaves the one before",
+  "serves a changed app without a restart, and keeps the previous one when the new one is broken",
   { timeout: 30_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "heddle-app-"));

@@ -28,7 +28,7 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
   return said;
 }
 
-test("a start warns of what no auth handler decides, and of nothing where all is decided", async () => {
+test("a start warns of events without an auth handler, and of nothing when all have one", async () => {
   const said = await warnings("partial", "{ threads: () => ({ owner: 'anna' }), 'store:put': () => false }");
   expect(said).toHaveLength(1);
   expect(said[0]).toContain("no handler decides assistants, crons, store:get, store:search");

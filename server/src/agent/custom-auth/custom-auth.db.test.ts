@@ -23,7 +23,7 @@ const HELLO = { assistant_id: "agent", input: { messages: [{ role: "human", cont
 const said = (values: { messages: { content: string }[] }) =>
   JSON.parse(values.messages.at(-1)!.content) as Record<string, unknown>;
 
-test("authenticate decides who gets in, and what they are told", async () => {
+test("authenticate accepts or rejects requests, with its own status, message and headers", async () => {
   const nobody = await call("POST", "/threads/search", {});
   expect([nobody.status, nobody.text, nobody.headers.get("www-authenticate")]).toEqual([401, "Who are you?", "Bearer"]);
   expect((await as("broken")("POST", "/threads/search", {})).status).toBe(500);
@@ -33,12 +33,12 @@ test("authenticate decides who gets in, and what they are told", async () => {
   for (const open of ["/ok", "/info", "/openapi.json"]) expect((await call("GET", open)).status).toBe(200);
 });
 
-test("Studio's header alone lets nobody in", async () => {
+test("rejects a request with Studio's header alone", async () => {
   const answer = await call("POST", "/threads/search", {}, { "x-auth-scheme": "langsmith" });
   expect(answer.status).toBe(401);
 });
 
-test("threads are seen, counted, changed and deleted by their owner only", async () => {
+test("only the owner sees, counts, changes and deletes a thread", async () => {
   const { json: thread } = await anna("POST", "/threads", { metadata: { topic: "one" } });
   expect(thread.metadata).toEqual({ topic: "one", owner: "anna" });
   const path = `/threads/${thread.thread_id}`;
@@ -65,14 +65,14 @@ test("threads are seen, counted, changed and deleted by their owner only", async
   expect((await anna("DELETE", path)).status).toBe(204);
 });
 
-test("a handler that says no is 403", async () => {
+test("a handler that returns false causes a 403", async () => {
   const keeper = as("keeper");
   const { json: thread } = await keeper("POST", "/threads", {});
   expect((await keeper("DELETE", `/threads/${thread.thread_id}`)).status).toBe(403);
   expect((await keeper("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
 });
 
-test("nobody runs on, joins, lists or cancels runs on another's thread", async () => {
+test("rejects creating, joining, listing and cancelling runs on another user's thread", async () => {
   const { json: thread } = await anna("POST", "/threads", {});
   const runs = `/threads/${thread.thread_id}/runs`;
   const run = (await anna("POST", runs, { ...HELLO, assistant_id: "slow" })).json;
@@ -101,14 +101,14 @@ test("nobody runs on, joins, lists or cancels runs on another's thread", async (
   expect((await anna("GET", `${runs}/${run.run_id}`)).json.status).toBe("interrupted");
 });
 
-test("an unknown checkpoint on another's thread says nothing of the thread", async () => {
+test("an unknown checkpoint on another user's thread reveals nothing about the thread", async () => {
   const { json: thread } = await anna("POST", "/threads", {});
   const run = { ...HELLO, checkpoint_id: crypto.randomUUID() };
   const answer = await ben("POST", `/threads/${thread.thread_id}/runs/wait`, run);
   expect(answer.text).toBe(`Thread with ID ${thread.thread_id} not found`);
 });
 
-test("what is left of a stateless run is for who started it", async () => {
+test("only the user who started a stateless run can read its result", async () => {
   const done = await anna("POST", "/runs/wait", HELLO);
   const runId = done.headers.get("content-location")!.split("/").at(-1)!;
   expect((await ben("GET", `/runs/${runId}/join`)).status).toBe(404);
@@ -120,7 +120,7 @@ test("what is left of a stateless run is for who started it", async () => {
   expect(thread.metadata.owner).toBe("anna");
 });
 
-test("graphs are told who runs them, and nobody can say they are another", async () => {
+test("the graph receives its user, and a request cannot impersonate another user", async () => {
   const claimed = { langgraph_auth_user_id: "admin", langgraph_auth_user: { identity: "admin" }, setting: 1 };
   const config = { configurable: claimed };
   const { json } = await anna(
@@ -144,7 +144,7 @@ test("graphs are told who runs them, and nobody can say they are another", async
   expect(after.config.configurable).toEqual({ setting: 1 });
 });
 
-test("assistants are their makers'; the default ones are run by everybody who may run", async () => {
+test("assistants belong to their creators, and all users may run the default ones", async () => {
   const { json: mine } = await anna("POST", "/assistants", {
     graph_id: "agent",
     config: { configurable: { setting: "secret" } },
@@ -181,7 +181,7 @@ test("assistants are their makers'; the default ones are run by everybody who ma
   expect((await ben("GET", `/threads/${thread.thread_id}`)).status).toBe(200);
 });
 
-test("crons are their makers', and run as them; handlers change what is stored", async () => {
+test("crons belong to their creators and run as them, and handlers change what is stored", async () => {
   const yearly = { assistant_id: "agent", schedule: "0 0 1 1 *", input: { messages: [] } };
   const posing = { config: { configurable: { langgraph_auth_user: { identity: "admin" } } } };
   const { json: cron } = await anna("POST", "/runs/crons", { ...yearly, ...posing });
@@ -201,7 +201,7 @@ test("crons are their makers', and run as them; handlers change what is stored",
   expect(planned.next_run_date).toMatch(/T06:00:00/);
 });
 
-test("what a handler leaves unfit is the project's mistake, not stored", async () => {
+test("a handler that makes the value invalid causes a 500, and nothing is stored", async () => {
   const { callbacks } = agent.deps.access.handlers!;
   callbacks["threads:update"] = ({ value }) => void (value["metadata"] = "none");
   const { json: thread } = await anna("POST", "/threads", {});
@@ -209,7 +209,7 @@ test("what a handler leaves unfit is the project's mistake, not stored", async (
   delete callbacks["threads:update"];
 });
 
-test("the nearest handler is asked: event, resource, action of all, all", async () => {
+test("asks the most specific handler: event, resource, action of all, all", async () => {
   const { callbacks } = agent.deps.access.handlers!;
   const asked: string[] = [];
   const before = { ...callbacks };
@@ -223,7 +223,7 @@ test("the nearest handler is asked: event, resource, action of all, all", async 
   Object.assign(callbacks, before);
 });
 
-test("store: handlers rewrite namespaces, and items of others are neither seen, counted nor written", async () => {
+test("store: handlers rewrite namespaces, and other users' items are not seen, counted or written", async () => {
   const put = (user: typeof anna, key: string, value: object, namespace = ["notes"]) =>
     user("PUT", "/store/items", { namespace, key, value });
   expect((await put(anna, "one", { text: "anna's" })).status).toBe(204);
@@ -254,7 +254,7 @@ test("store: handlers rewrite namespaces, and items of others are neither seen, 
   expect((await anna("POST", "/store/items/search", {})).json).toEqual({ items: [] });
 });
 
-test("filters by containment, by several keys, and by values that are no text", async () => {
+test("filters by containment, by several keys, and by values that are not text", async () => {
   const { callbacks } = agent.deps.access.handlers!;
   const before = callbacks["threads:read"];
   const { json: thread } = await admin("POST", "/threads", {
@@ -278,7 +278,7 @@ test("filters by containment, by several keys, and by values that are no text", 
   else delete callbacks["threads:read"];
 });
 
-test("Studio's user comes in where the operator allows it, with a key of the server's own", async () => {
+test("admits Studio's user with one of the server's keys where the operator allows it", async () => {
   const keyed = {
     ...openGuard,
     authenticator: {

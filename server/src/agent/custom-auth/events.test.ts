@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { toConditions } from "./conditions.ts";
 import { isEventName, undecidedEvents } from "./events.ts";
 
-test("handlers are for events, resources, actions of all resources, and everything; nothing else", () => {
+test("accepts handlers for events, resources, actions of all resources and everything, and no others", () => {
   for (const name of ["threads:create_run", "store:list_namespaces", "crons", "*:delete", "*"]) {
     expect([name, isEventName(name)]).toEqual([name, true]);
   }
@@ -12,7 +12,7 @@ test("handlers are for events, resources, actions of all resources, and everythi
   }
 });
 
-test("events without a handler are named by resource, or one by one", () => {
+test("lists events without a handler by resource, or one by one", () => {
   const handler = () => true;
   expect(undecidedEvents({})).toEqual(["threads", "assistants", "crons", "store"]);
   expect(undecidedEvents({ "*": handler })).toEqual([]);
@@ -23,7 +23,7 @@ test("events without a handler are named by resource, or one by one", () => {
   ]);
 });
 
-test("filters are equality and containment; what is neither is the project's mistake", () => {
+test("accepts equality and containment filters, and blames the project for others", () => {
   expect(
     toConditions({ owner: "a", team: { $eq: "b" }, members: { $contains: "c" }, tags: { $contains: ["d"] } }),
   ).toEqual([

@@ -4,7 +4,7 @@ import { RememberedUsers } from "./remembered-users.ts";
 
 const user = (identity: string) => ({ identity, display_name: identity, is_authenticated: true, permissions: [] });
 
-test("the same values of the same headers are the same user, until their time is over", () => {
+test("returns the same user for the same header values until the entry expires", () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const users = new RememberedUsers(() => ({ cache_keys: ["Authorization", "x-team"], ttl_seconds: 10, max_size: 2 }));
   const headers = (token: string, team = "red") => new Headers({ authorization: token, "x-team": team, other: token });
@@ -17,14 +17,14 @@ test("the same values of the same headers are the same user, until their time is
   vi.useRealTimers();
 });
 
-test("no more are kept than there may be, the oldest go", () => {
+test("evicts the oldest entries above the limit", () => {
   const users = new RememberedUsers(() => ({ cache_keys: ["authorization"], ttl_seconds: 10, max_size: 2 }));
   const headers = (token: string) => new Headers({ authorization: token });
   for (const token of ["a", "b", "c"]) users.keep(headers(token), user(token));
   expect(["a", "b", "c"].map((token) => users.find(headers(token))?.identity)).toEqual([undefined, "b", "c"]);
 });
 
-test("who sends none of the headers is asked each time, and so is everybody without auth.cache", () => {
+test("caches nothing without the key headers or without auth.cache", () => {
   const rules = { cache_keys: ["authorization"], ttl_seconds: 10, max_size: 2 };
   const users = new RememberedUsers(() => rules);
   users.keep(new Headers(), user("nobody"));

@@ -32,7 +32,7 @@ afterAll(() => {
 
 const issue = (keys = ["a", "b"]) => issueFeedbackLinks(() => ({ state: "on", url, key: "k" }), RUN, keys, 90);
 
-test("one request asks for all keys, as LangSmith's API has it", async () => {
+test("requests all keys in one call, in the format of LangSmith's API", async () => {
   const tokens = ["a", "b"].map((key) => ({
     id: RUN,
     url: `https://t/${key}`,
@@ -58,12 +58,12 @@ test.each([
   [200, "<html>", 502, /no feedback links/],
   [200, "[]", 502, /no feedback links/],
   [200, '[{"url":"javascript"},{"url":1}]', 502, /no feedback links/],
-])("a platform that answers %i %s: the run is refused with %i", async (status, text, refused, message) => {
+])("rejects the run when the platform answers %i %s, with %i", async (status, text, refused, message) => {
   answer = { status, text };
   await expect(issue()).rejects.toMatchObject({ status: refused, message: expect.stringMatching(message) as string });
 });
 
-test("without a platform, or before it is there, the run is refused", async () => {
+test("rejects the run without a platform or before it is available", async () => {
   const to = (state: "off" | "waiting") => issueFeedbackLinks(() => ({ state }), RUN, ["a"], 60, 50);
   await expect(to("off")).rejects.toMatchObject({ status: 422 });
   await expect(to("waiting")).rejects.toMatchObject({ status: 503 });
@@ -72,7 +72,7 @@ test("without a platform, or before it is there, the run is refused", async () =
   ).rejects.toMatchObject({ status: 503 });
 });
 
-test("a platform that comes up meanwhile is waited for", async () => {
+test("waits for a platform that starts meanwhile", async () => {
   answer = { status: 200, text: JSON.stringify([{ url: "https://t/a" }]) };
   const upAt = Date.now() + 150;
   const to = () => (Date.now() < upAt ? { state: "waiting" as const } : { state: "on" as const, url, key: null });

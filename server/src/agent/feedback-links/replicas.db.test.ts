@@ -34,7 +34,7 @@ const other = await testAgentServer(env, undefined, { db });
 const links = { thumbs: "https://t/thumbs" };
 const body = { assistant_id: "trail", input: { topic: "x" }, feedback_keys: ["thumbs"] };
 
-test("readers on another server get the links, in stream and result", async () => {
+test("readers on another server receive the links, in stream and result", async () => {
   const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
   const { run_id: runId } = (await one.call("POST", `/threads/${id}/runs`, { ...body, stream_resumable: true })).json;
   const path = `/threads/${id}/runs/${runId}`;
@@ -49,7 +49,7 @@ test("readers on another server get the links, in stream and result", async () =
   expect(again.text).toBe(streamed.text.replaceAll(": heartbeat\n\n", ""));
 });
 
-test("a rolled back run has none", async () => {
+test("a rolled back run has no links", async () => {
   const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
   const { run_id: runId } = (await one.call("POST", `/threads/${id}/runs`, { ...body, assistant_id: "slow" })).json;
   const reading = one.call("GET", `/threads/${id}/runs/${runId}/stream`);
@@ -57,7 +57,7 @@ test("a rolled back run has none", async () => {
   expect((await reading).text).not.toContain("event: feedback");
 });
 
-test("a stream whose writer died ahead of the links is ended with them, once", async () => {
+test("a stream whose writer died before the links ends with them, once", async () => {
   const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
   await one.call("POST", `/threads/${id}/runs/wait`, body);
   const [{ run_id: runId }] = (await one.call("GET", `/threads/${id}/runs`)).json;

@@ -10,13 +10,13 @@ test.each([
   [" { } ", { __feedback__: { score: "http://t/1" } }],
   ["[1]", [1]],
   ["null", null],
-])("%s gets the links if it is an object", (answer, expected) => {
+])("adds the links to %s if it is an object", (answer, expected) => {
   expect(JSON.parse(withLinks(answer, links).toString())).toEqual(expected);
   expect(JSON.parse(withLinks(Buffer.from(answer), links).toString())).toEqual(expected);
   expect(withLinks(answer, undefined)).toBe(answer);
 });
 
-test("a run that only speaks of links has none", () => {
+test("finds no links in a run whose input only mentions them", () => {
   expect(linksOf('{"input": {"feedback_urls": 1}}')).toBeUndefined();
   expect(linksOf('{"input": null}')).toBeUndefined();
   expect(linksOf(`{"feedback_urls": ${links}}`)).toBe(links);

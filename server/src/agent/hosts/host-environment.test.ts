@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { hostEnvironment } from "./host-environment.ts";
 
-test("graphs get the project's variables and the server's, but not the keys of stored secrets", () => {
+test("graphs receive the project's and the server's variables, but not the keys of stored secrets", () => {
   const server = { OPENAI_API_KEY: "o", BOTH: "server", HEDDLE_SECRETS_KEYS: "k:v", HEDDLE_LOG_LEVEL: "info" };
   expect(hostEnvironment({ BOTH: "project", MINE: "m", HEDDLE_SECRETS_KEYS: "x:y" }, server)).toEqual({
     OPENAI_API_KEY: "o",

@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
 
-test("runs wait for a host, however many are killed while they start", { timeout: 90_000 }, async () => {
+test("runs wait for a host, however many hosts are killed during their start", { timeout: 90_000 }, async () => {
   const { agent, call } = await testAgentServer({ HEDDLE_HOSTS: "1", HEDDLE_LOG_LEVEL: "fatal" });
   const { hosts } = agent.deps;
   const killed = new Set<number>();
@@ -36,7 +36,7 @@ function ownHosts(): number[] {
   return children.filter(isHost).map(Number);
 }
 
-test("a host that is killed while the server waits for its lease does not end the server", async () => {
+test("killing a host while the server waits for its lease does not end the server", async () => {
   const db = await testDatabase();
   const before = ownHosts();
   let starting: ReturnType<typeof testAgentServer> | undefined;

@@ -49,7 +49,7 @@ async function said(server: TestAgentServer, threadId: string, ms: number): Prom
   return json.said as string[];
 }
 
-test("a change is served to new runs, while runs that go on finish on the code they started with, and threads stay", async () => {
+test("new runs use changed code, running ones finish on the old code, and threads stay", async () => {
   const dir = project(
     { talk: "./graph.ts:graph" },
     { "graph.ts": GRAPH, "word.ts": 'export const word: string = "old";' },
@@ -72,7 +72,7 @@ test("a change is served to new runs, while runs that go on finish on the code t
   expect(await said(server, threadId, 0)).toEqual(["old", "old", "new", "new"]);
 });
 
-test("a graph that breaks is refused with the reason, heals when it is mended, and the others serve all the time", async () => {
+test("rejects runs of a broken graph with the reason until it is fixed, while the others keep serving", async () => {
   const dir = project(
     { talk: "./graph.ts:graph", fragile: "./fragile.ts:graph", snake: "./agent.py:graph" },
     {
@@ -99,7 +99,7 @@ test("a graph that breaks is refused with the reason, heals when it is mended, a
   expect((await run("talk")).json.said).toEqual(["hi", "hi"]);
 });
 
-test("a project without LangGraph is told what to install", async () => {
+test("names the package to install when a project has no LangGraph", async () => {
   const dir = project(
     { talk: "./graph.ts:graph" },
     { "graph.ts": GRAPH, "word.ts": 'export const word = "hi";' },

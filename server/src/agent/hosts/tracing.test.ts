@@ -19,7 +19,7 @@ const project = (env: Record<string, string> = {}): Project => ({
 });
 const settings = (env: Record<string, string> = {}) => readOptions(agentOptions, env);
 
-test("LangChain's switch says that runs are not traced, in the server's environment or else in the project's", () => {
+test("LangChain's switch disables tracing, in the server's environment or else in the project's", () => {
   expect(isTracingRefused(settings(), project())).toBe(false);
   expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "false" }))).toBe(true);
   expect(isTracingRefused(settings(), project({ LANGCHAIN_TRACING_V2: "False" }))).toBe(true);
@@ -30,7 +30,7 @@ test("LangChain's switch says that runs are not traced, in the server's environm
   expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "true" }))).toBe(false);
 });
 
-test("the operator's platform, with a key that graphs do not find in their environment", () => {
+test("uses the operator's platform, and hides its key from the graphs' environment", () => {
   expect(configuredDestination(settings())).toBeUndefined();
   const env = { HEDDLE_TRACING_URL: "https://traces.example/api/", HEDDLE_TRACING_KEY: "secret" };
   expect(configuredDestination(settings(env))).toEqual({

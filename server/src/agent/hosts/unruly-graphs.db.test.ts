@@ -67,7 +67,7 @@ async function harm(how: string, ms = 0): Promise<Harmed> {
   }
 }
 
-describe("a run that brings its process down ends as error with the reason", () => {
+describe("a run that crashes its process ends as error with the reason", () => {
   test.each([
     ["exit", 0, /exited with code 1/],
     ["abort", 0, /SIGABRT/],
@@ -88,7 +88,7 @@ describe("a run that brings its process down ends as error with the reason", () 
   );
 });
 
-describe("an error thrown where nobody waits for it", () => {
+describe("an uncaught error outside the run's promises", () => {
   test.each([
     ["throwLater", /thrown outside of any promise/],
     ["rejectLater", /rejected and never awaited/],
@@ -99,7 +99,7 @@ describe("an error thrown where nobody waits for it", () => {
   });
 });
 
-test("a run whose host died goes on from its last checkpoint, in the same stream", async () => {
+test("a run whose host died continues from its last checkpoint, in the same stream", async () => {
   const file = join(dir, "steps");
   const threadId = await newThread();
   const { text } = await server.call("POST", `/threads/${threadId}/runs/stream`, {

@@ -23,7 +23,7 @@ const age = (...ids: string[]) => sql`
   update threads set updated_at = now() - interval '2 hours' where thread_id = any(${ids}::uuid[])`;
 const gone = async (id: string) => (await call("GET", `/threads/${id}`)).status === 404;
 
-test("a thread's time to live is kept, told when asked for, and changed", async () => {
+test("stores a thread's time to live, returns it on request, and changes it", async () => {
   const id = await create({ ttl: 5 });
   const ttl = await ttlOf(id);
   expect(ttl).toEqual({ strategy: "delete", ttl: 5, expires_at: expect.any(String) });
@@ -41,14 +41,14 @@ test("a thread's time to live is kept, told when asked for, and changed", async 
   }
 });
 
-test("threads that are made without one get the project's, also those that runs make", async () => {
+test("threads created without one get the project's time to live, also those that runs create", async () => {
   expect(await ttlOf(await create())).toMatchObject({ strategy: "keep_latest", ttl: 60 });
   const made = crypto.randomUUID();
   await run(made, { if_not_exists: "create" });
   await expect.poll(() => ttlOf(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
 });
 
-test("ttl null: the thread stays, whatever the project's default is, until it is given one", async () => {
+test("ttl null keeps the thread, regardless of the project's default, until it is given one", async () => {
   const made = await create({ ttl: null });
   const changed = await create({ ttl: { ttl: 60, strategy: "delete" } });
   await call("PATCH", `/threads/${changed}`, { ttl: null });
@@ -68,7 +68,7 @@ test("ttl null: the thread stays, whatever the project's default is, until it is
   await expect.poll(() => gone(made)).toBe(true);
 });
 
-test("strategy delete: a thread goes with all that belongs to it, one that a run is on stays", async () => {
+test("strategy delete removes a thread with all its data, but not a thread with a run", async () => {
   const [old, busy, young] = [await create({ ttl: 60 }), await create({ ttl: 60 }), await create({ ttl: 60 })];
   for (const id of [old, young]) await run(id);
   await call("POST", `/threads/${busy}/runs`, { assistant_id: "slow", input: {} });
@@ -81,7 +81,7 @@ test("strategy delete: a thread goes with all that belongs to it, one that a run
   await call("DELETE", `/threads/${busy}`);
 });
 
-test("strategy keep_latest: the newest checkpoint stays, and activity begins the time anew", async () => {
+test("strategy keep_latest keeps the newest checkpoint, and activity restarts the time", async () => {
   const id = await create();
   await run(id);
   expect(await checkpoints(id)).toBeGreaterThan(1);
@@ -95,7 +95,7 @@ test("strategy keep_latest: the newest checkpoint stays, and activity begins the
   expect(Date.parse((await ttlOf(id)).expires_at)).toBeGreaterThan(Date.now());
 });
 
-test("items whose time is over are swept", async () => {
+test("sweeps expired items", async () => {
   await call("PUT", "/store/items", { namespace: ["swept"], key: "k", value: {} });
   const left = () => sql`select ttl_minutes from store_items where namespace = '{swept}'`;
   expect(await left()).toEqual([{ ttl_minutes: 60 }]);
@@ -103,7 +103,7 @@ test("items whose time is over are swept", async () => {
   await expect.poll(async () => (await left()).length).toBe(0);
 });
 
-test("one server an interval does a sweep, and an interval that was made shorter counts at once", async () => {
+test("one server per interval does a sweep, and a shorter interval applies at once", async () => {
   const taken = await Promise.all(Array.from({ length: 10 }, () => takeSweep(sql, "test", 3600)));
   expect(taken.filter(Boolean)).toHaveLength(1);
   expect(await takeSweep(sql, "test", 3600)).toBe(false);
@@ -113,7 +113,7 @@ test("one server an interval does a sweep, and an interval that was made shorter
   expect(await takeSweep(sql, "test", 60)).toBe(true);
 });
 
-test("several servers sweep one database without a word", async () => {
+test("several servers sweep one database without errors", async () => {
   const ids = await Promise.all(Array.from({ length: 60 }, () => create({ ttl: 60 })));
   const complaints: string[] = [];
   const log = Object.assign(createLog("silent"), { error: (_: unknown, text: string) => complaints.push(text) });
@@ -129,7 +129,7 @@ test("several servers sweep one database without a word", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("threads that were there before anybody asked for a default stay, and one that is held is given it later", async () => {
+test("threads from before the first default stay, and a locked thread gets the default later", async () => {
   const { sql: other } = await testDatabase();
   const insert = (id: string) => other`insert into threads (thread_id) values (${id})`;
   const [before, after, held] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];

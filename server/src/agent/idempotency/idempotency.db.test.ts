@@ -16,7 +16,7 @@ const post = (path: string, body: object | object[], key: string, headers: Recor
 const runsOf = async (threadId: string) =>
   (await call("GET", `/threads/${threadId}/runs`)).json as { run_id: string }[];
 
-test("a request that is sent again gets the run that it has", async () => {
+test("a repeated request gets the run of the first one", async () => {
   const id = await newThread();
   const key = unique();
   const first = await post(`/threads/${id}/runs`, trail("a"), key);
@@ -30,7 +30,7 @@ test("a request that is sent again gets the run that it has", async () => {
   expect(first.json.kwargs).not.toHaveProperty("__idempotency");
 });
 
-test("ten at once make one run", async () => {
+test("ten concurrent requests create one run", async () => {
   const id = await newThread();
   const key = unique();
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(`/threads/${id}/runs`, trail("a"), key)));
@@ -39,7 +39,7 @@ test("ten at once make one run", async () => {
   expect(await runsOf(id)).toHaveLength(1);
 });
 
-test("a key stands for one operation and one body, of one caller", async () => {
+test("a key belongs to one operation, one body and one caller", async () => {
   const id = await newThread();
   const key = unique();
   await post(`/threads/${id}/runs`, trail("a"), key);
@@ -53,11 +53,11 @@ test("a key stands for one operation and one body, of one caller", async () => {
   expect(await runsOf(id)).toHaveLength(2);
 });
 
-test.each(["", "x".repeat(256), "\u00e9"])("%j is no key", async (key) => {
+test.each(["", "x".repeat(256), "\u00e9"])("rejects %j as a key", async (key) => {
   expect((await post("/runs", trail("a"), key)).status).toBe(422);
 });
 
-test("a request that was refused leaves its key free", async () => {
+test("a rejected request leaves its key free", async () => {
   const key = unique();
   const id = unique();
   expect((await post(`/threads/${id}/runs`, trail("a"), key)).status).toBe(404);
@@ -71,7 +71,7 @@ test("a request that was refused leaves its key free", async () => {
   await call("DELETE", `/threads/${busy}`);
 });
 
-test("ids that were reserved by a server that died are those of the run", async () => {
+test("a retry uses the ids that a killed server reserved", async () => {
   const id = await newThread();
   const key = unique();
   const body = trail("a");
@@ -85,7 +85,7 @@ test("ids that were reserved by a server that died are those of the run", async 
   expect((await post(`/threads/${id}/runs`, body, key)).json.run_id).toBe(reserved.run_id);
 });
 
-test("wait and stream answer again what the run has answered", async () => {
+test("wait and stream repeat the run's first response", async () => {
   const id = await newThread();
   const [waitKey, streamKey] = [unique(), unique()];
   const waited = await post(`/threads/${id}/runs/wait`, trail("w"), waitKey);
@@ -102,7 +102,7 @@ test("wait and stream answer again what the run has answered", async () => {
   expect(await runsOf(id)).toHaveLength(2);
 });
 
-test("a stateless run is not run again, also when it is gone and another server is asked", async () => {
+test("a stateless run does not run again, even after it was deleted and on another server", async () => {
   const keys = { create: unique(), wait: unique() };
   const created = await post("/runs", trail("x"), keys.create);
   const waited = await post("/runs/wait", trail("x"), keys.wait);
@@ -123,7 +123,7 @@ test("a stateless run is not run again, also when it is gone and another server 
   await other.stop();
 });
 
-test("a batch is one request", async () => {
+test("treats a batch as one request", async () => {
   const key = unique();
   const batch = [trail("1"), trail("2"), trail("3")];
   const ids = async () =>
@@ -134,7 +134,7 @@ test("a batch is one request", async () => {
   expect((await post("/runs/batch", batch.slice(1), key)).status).toBe(422);
 });
 
-test("after its time a key is free, and swept", async () => {
+test("an expired key is free, and swept", async () => {
   const id = await newThread();
   const key = unique();
   const { json: first } = await post(`/threads/${id}/runs`, trail("a"), key);
@@ -148,7 +148,7 @@ test("after its time a key is free, and swept", async () => {
   expect(await deleteOldKeys(sql, 24, 100)).toBe(0);
 });
 
-test("without a trace platform a run with feedback_keys is refused, and its key stays free", async () => {
+test("without a trace platform, rejects a run with feedback_keys and leaves its key free", async () => {
   const id = await newThread();
   const key = unique();
   const asked = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
@@ -157,7 +157,7 @@ test("without a trace platform a run with feedback_keys is refused, and its key 
   expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
 });
 
-test("the document names the header on every route that takes it", async () => {
+test("the OpenAPI document names the header on every route that accepts it", async () => {
   const { paths } = (await call("GET", "/openapi.json")).json;
   const taking = Object.entries<{ post?: { parameters?: { name: string; in: string; required: boolean }[] } }>(paths)
     .filter(([, { post }]) => post?.parameters?.some((one) => one.in === "header" && one.name === "Idempotency-Key"))

@@ -7,7 +7,7 @@ const BOTH = { Accept: "application/json, text/event-stream" };
 const rpc = async (method: string, params?: object) =>
   (await call("POST", "/mcp", { jsonrpc: "2.0", id: 1, method, params }, BOTH)).json;
 
-test("versions: the client's where it is known, else the newest", async () => {
+test("negotiates the client's version when it is known, else the newest", async () => {
   for (const [asked, given] of [
     ["2024-11-05", "2024-11-05"],
     ["2025-06-18", "2025-06-18"],
@@ -21,7 +21,7 @@ test("versions: the client's where it is known, else the newest", async () => {
   }
 });
 
-test("every assistant is a tool, each under a name of its own; graphs that do not load too", async () => {
+test("each assistant is a tool with a unique name, even when its graph does not load", async () => {
   const made: { assistant_id: string }[] = [];
   for (const name of ["trail", "Écrit à la main", "same", "same"]) {
     made.push((await call("POST", "/assistants", { graph_id: "trail", name, description: `about ${name}` })).json);
@@ -41,7 +41,7 @@ test("every assistant is a tool, each under a name of its own; graphs that do no
   });
 });
 
-test("a call is a stateless run, its values the text; what fails is an error of the tool's", async () => {
+test("a call is a stateless run that returns its values as text, and a failure is a tool error", async () => {
   const called = await rpc("tools/call", { name: "trail", arguments: { topic: "tea" } });
   const [{ type, text }] = called.result.content;
   expect([called.result.isError, type, JSON.parse(text)]).toEqual([
@@ -57,7 +57,7 @@ test("a call is a stateless run, its values the text; what fails is an error of 
   expect(failed.result.isError).toBe(true);
 });
 
-test("lists come in pages", async () => {
+test("returns lists in pages", async () => {
   await Promise.all(
     Array.from({ length: 60 }, (_, i) => call("POST", "/assistants", { graph_id: "trail", name: `many ${i}` })),
   );
@@ -70,7 +70,7 @@ test("lists come in pages", async () => {
   expect((await rpc("tools/list", { cursor: "x" })).error.code).toBe(-32602);
 });
 
-test("what is wrong is said in JSON-RPC's numbers", async () => {
+test("rejects invalid requests with JSON-RPC error codes", async () => {
   const post = async (body: unknown, headers: Record<string, string> = BOTH) => {
     const { status, json } = await call("POST", "/mcp", body, headers);
     return [status, json?.error?.code];

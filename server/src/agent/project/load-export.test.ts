@@ -11,7 +11,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const write = (name: string, text: string) => writeFileSync(join(dir, name), text);
 const load = (path: string) => loadExport({ dir, env: { OF_THE_PROJECT: "here" } }, path, "http.app");
 
-test("TypeScript with relative imports is loaded, and again when a file it imports has changed", async () => {
+test("loads TypeScript with relative imports, and reloads it when an imported file has changed", async () => {
   write("package.json", `{"type":"module"}`);
   write("inner.ts", `export const word: string = "one";`);
   write("outer.ts", `import { word } from "./inner.ts";\nexport const said: { word: string } = { word };`);
@@ -20,12 +20,12 @@ test("TypeScript with relative imports is loaded, and again when a file it impor
   expect(await load("./outer.ts:said")).toEqual({ word: "two" });
 });
 
-test("the project's variables are there", async () => {
+test("provides the project's variables", async () => {
   write("env.ts", `export default process.env.OF_THE_PROJECT;`);
   expect(await load("./env.ts")).toBe("here");
 });
 
-test("what cannot be loaded is said with the key and the reason", async () => {
+test("reports what cannot be loaded with its key and the reason", async () => {
   write("broken.ts", `throw new Error("no such thing");`);
   write("empty.ts", `export const other = 1;`);
   await expect(load("./none.ts:app")).rejects.toThrow(/http\.app: there is no file .*none\.ts/);

@@ -95,11 +95,11 @@ const WRONG: [object, RegExp][] = [
   [{ source: { kind: "git" } }, /source\.kind: /],
 ];
 
-test.each(WRONG)("%j is refused by name", async (config, message) => {
+test.each(WRONG)("rejects %j by name", async (config, message) => {
   await expect(project(config)).rejects.toThrow(message);
 });
 
-test("keys without effect are reported by name, and stop nothing", async () => {
+test("reports keys without effect by name, without an error", async () => {
   const { warnings } = await project({
     dockerfile_lines: ["RUN true"],
     python_version: "3.12",
@@ -120,7 +120,7 @@ test("keys without effect are reported by name, and stop nothing", async () => {
   }
 });
 
-test("what is not given has its default", async () => {
+test("applies defaults to missing keys", async () => {
   const { config } = await project({ checkpointer: { ttl: { default_ttl: 5 } }, http: { mount_prefix: "/agents/" } });
   expect(config.http).toMatchObject({
     disable_runs: false,
@@ -136,7 +136,7 @@ test("what is not given has its default", async () => {
   expect((await project({})).config.http.disable_meta).toBe(false);
 });
 
-test("env is a file, a map or names", async () => {
+test("env is a file, a map or a list of names", async () => {
   writeFileSync(join(dir, ".env"), "A=1\n");
   expect((await project({ env: ".env" })).env).toEqual({ A: "1" });
   expect((await project({ env: { A: 1, B: true } })).env).toEqual({ A: "1", B: "true" });

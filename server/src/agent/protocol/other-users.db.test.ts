@@ -29,7 +29,7 @@ const input = { messages: [{ role: "user", content: "mine" }] };
 const isEnd = ({ method, params }: { method: string; params: { data: { event: string } } }) =>
   method === "lifecycle" && params.data.event === "completed";
 
-test("one user's thread is not there for another, over any transport and by any command", async () => {
+test("hides a user's thread from others, over any transport and by any command", async () => {
   const thread = uuid7();
   const started = await command("ann", thread, "run.start", { assistant_id: "agent", input });
   expect(started.type).toBe("success");
@@ -55,7 +55,7 @@ test("one user's thread is not there for another, over any transport and by any 
   expect(await server.sql`select 1 from runs where thread_id = ${thread}`).toHaveLength(1);
 });
 
-test("whoever waits at an id before another makes a thread of it sees nothing of that", async () => {
+test("a stream opened at an id that another user then creates receives no events and ends", async () => {
   const thread = uuid7();
   const stream = await EventReader.open(url, thread, ALL, as("ben"));
   const socket = await SocketClient.open(url, thread, { authorization: "Bearer ben" });
@@ -65,7 +65,7 @@ test("whoever waits at an id before another makes a thread of it sees nothing of
   expect([stream.events, socket.events, socket.closed?.code]).toEqual([[], [], 1008]);
 });
 
-test("tasks and tools are each user's own", async () => {
+test("tasks and tools belong to each user", async () => {
   const rpc = (user: string, path: string, method: string, params: object = {}) =>
     ask(user, path, { jsonrpc: "2.0", id: 1, method, params }, "application/json, text/event-stream");
   const message = { role: "user", messageId: "1", parts: [{ kind: "text", text: "hi" }] };

@@ -25,7 +25,7 @@ const isEnd = ({ method, params }: { method: string; params: { namespace: string
   method === "lifecycle" && params.namespace.length === 0 && params.data.event !== "running";
 const ended = (client: SocketClient, runs = 1) => client.until(() => client.events.filter(isEnd).length >= runs);
 
-test("commands, answers and events share a socket; each event comes once however many subscriptions want it", async () => {
+test("commands, responses and events share a socket, and each event arrives once for all subscriptions", async () => {
   const thread = uuid7();
   const client = await open(thread);
   const first = await client.command("subscription.subscribe", { channels: ALL });
@@ -55,7 +55,7 @@ test("commands, answers and events share a socket; each event comes once however
   expect(await client.command("subscription.unsubscribe", {})).toMatchObject({ error: "invalid_argument" });
 });
 
-test("what was only on another connection is replayed here, and closing one leaves the others alone", async () => {
+test("replays events of another connection, and closing one leaves the others open", async () => {
   const thread = uuid7();
   const [one, two] = [await open(thread), await open(thread)];
   for (const client of [one, two]) await client.command("subscription.subscribe", { channels: ALL });
@@ -74,7 +74,7 @@ test("what was only on another connection is replayed here, and closing one leav
   await Promise.all([ended(two, 2), ended(three, 2)]);
 });
 
-test("messages that are no commands are answered, and the socket goes on", async () => {
+test("answers invalid commands with an error, and keeps the socket open", async () => {
   const client = await open(uuid7());
   const invalid = { type: "error", id: null, error: "invalid_argument" };
   const cases: [string, string][] = [
@@ -104,7 +104,7 @@ test("messages that are no commands are answered, and the socket goes on", async
   expect(await client.command("state.get", {})).toMatchObject({ error: "no_such_run" });
 });
 
-test("binary, oversized and broken frames close the socket with the code that says why", async () => {
+test("binary, oversized and broken frames close the socket with the matching code", async () => {
   const closing = async (spoil: (client: SocketClient) => void) => {
     const client = await open(uuid7());
     spoil(client);
@@ -124,7 +124,7 @@ test("binary, oversized and broken frames close the socket with the code that sa
 
 const rawSocket = (socket: WebSocket) => (socket as unknown as { _socket: import("node:net").Socket })._socket;
 
-test("nobody gets in without credentials, and nobody does more than they may", async () => {
+test("rejects sockets without credentials, and commands beyond the principal's permissions", async () => {
   const guard: Guard = {
     ...openGuard,
     authenticator: {
@@ -152,7 +152,7 @@ test("nobody gets in without credentials, and nobody does more than they may", a
   await expect(open(thread, guarded, { cookie: "session=all", origin: "https://evil.example" })).rejects.toThrow("403");
 });
 
-test("pages of origins that may not call may not connect either", async () => {
+test("rejects sockets from pages of origins that are not allowed", async () => {
   const closed = await testOrigins("https://app.example");
   await closed("https://app.example");
   await expect(closed("https://evil.example")).rejects.toThrow("403");
@@ -164,7 +164,7 @@ async function testOrigins(allowed: string) {
   return (origin: string) => open(uuid7(), at, { origin });
 }
 
-test("there is a limit to sockets, silent ones are ended, and all end with the server", async () => {
+test("limits the number of sockets, ends silent ones, and ends all with the server", async () => {
   const other = await testAgentServer();
   const http = await listenAgent(other, { HEDDLE_WEBSOCKET_MAX_CONNECTIONS: "2", HEDDLE_WEBSOCKET_PING_SECS: "1" });
   const lively = await open(uuid7(), http.url);
@@ -181,7 +181,7 @@ test("there is a limit to sockets, silent ones are ended, and all end with the s
   await http.close();
 });
 
-test("a client that does not read holds no more than its socket, and loses nothing", async () => {
+test("a client that stops reading costs only its socket's buffer, and loses nothing", async () => {
   const thread = uuid7();
   const slow = await open(thread);
   await slow.command("subscription.subscribe", { channels: ALL });
@@ -196,7 +196,7 @@ test("a client that does not read holds no more than its socket, and loses nothi
   expect(slow.received.slice(length).map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, i) => 1000 + i));
 });
 
-test("clients that offer another protocol are served as if they had not", async () => {
+test("ignores a client's offer to upgrade to another protocol", async () => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const body = JSON.stringify({ metadata: {} });
   const head = ["POST /threads HTTP/1.1", "Host: localhost", "Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings"];

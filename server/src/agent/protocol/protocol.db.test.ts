@@ -36,7 +36,7 @@ const terminals = (reader: EventReader) =>
 const until = (reader: EventReader, ends: number) =>
   vi.waitUntil(() => terminals(reader).length >= ends, { timeout: 30_000, interval: 5 });
 
-test("a stream that is open before its thread is there gets everything, numbered from 1, over all runs", async () => {
+test("a stream opened before its thread exists receives all events of all runs, numbered from 1", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   const started = await start(thread, "trail", { topic: "a" });
@@ -67,7 +67,7 @@ test("a stream that is open before its thread is there gets everything, numbered
   expect(runs).toMatchObject([{ status: "success" }, { run_id: started.result.run_id, status: "success" }]);
 });
 
-test("whoever comes late, or comes back, reads the very same bytes", async () => {
+test("late and reconnecting readers receive exactly the same bytes", async () => {
   const thread = uuid7();
   const first = await read(thread);
   await start(thread, "nested", { topic: "a" });
@@ -93,7 +93,7 @@ test("whoever comes late, or comes back, reads the very same bytes", async () =>
   expect(beyond.events[0].seq).toBe(length + 1);
 });
 
-test("channels and namespaces choose, with and without the ids of tasks", async () => {
+test("filters by channels and namespaces, with and without the ids of tasks", async () => {
   const thread = uuid7();
   const all = await read(thread);
   await start(thread, "nested", { topic: "a" });
@@ -119,7 +119,7 @@ test("channels and namespaces choose, with and without the ids of tasks", async 
   expect(await chosen({ channels: ["no such channel"] }, 0)).toEqual([]);
 });
 
-test("an interrupt is asked, told as the end, and answered by id; state and tree can be read", async () => {
+test("reports an interrupt and ends, returns state and tree, and accepts an answer by id", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "nested", { topic: "tea" });
@@ -164,7 +164,7 @@ test("an interrupt is asked, told as the end, and answered by id; state and tree
   });
 });
 
-test("input for a thread that waits for an answer is the answer", async () => {
+test("input on an interrupted thread answers the interrupt", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "ask", { topic: "a" });
@@ -175,7 +175,7 @@ test("input for a thread that waits for an answer is the answer", async () => {
   expect(values.log).toEqual(["answer:by input"]);
 });
 
-test("checkpoints can be listed and forked from", async () => {
+test("lists checkpoints and forks from them", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "trail", { topic: "a" });
@@ -193,7 +193,7 @@ test("checkpoints can be listed and forked from", async () => {
   expect(await command(thread, "state.fork", { checkpoint_id: none })).toMatchObject({ error: "no_such_checkpoint" });
 });
 
-test("runs that never begin, that fail and that are cancelled all have an end", async () => {
+test("runs that never begin, that fail and that are cancelled all have an end event", async () => {
   const broken = uuid7();
   const failing = await read(broken);
   await start(broken, "trail", { topic: "a" }, { config: { recursion_limit: 1 } });
@@ -218,7 +218,7 @@ test("runs that never begin, that fail and that are cancelled all have an end", 
   ]);
 });
 
-test("what cannot be is said by a code", async () => {
+test("rejects invalid commands with a code", async () => {
   const thread = uuid7();
   const cases: [string, object, string, RegExp?][] = [
     ["run.start", {}, "invalid_argument", /^run.start requires an assistant_id.$/],
@@ -255,7 +255,7 @@ test("what cannot be is said by a code", async () => {
   });
 });
 
-test("what an ordinary run may be given beside its input counts here too", async () => {
+test("accepts the other parameters of an ordinary run", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   const webhook = "/threads/search";
@@ -273,7 +273,7 @@ test("what an ordinary run may be given beside its input counts here too", async
   expect(deliveries).toMatchObject([{ url: webhook, run_status: "success" }]);
 });
 
-test("requests that are none are refused before anything else", async () => {
+test("rejects malformed requests first", async () => {
   const thread = uuid7();
   const path = `/threads/${thread}`;
   for (const body of [{}, { id: "1", method: "state.get" }, { id: -1, method: "x" }, { id: 1.5, method: "x" }, []]) {
@@ -288,7 +288,7 @@ test("requests that are none are refused before anything else", async () => {
   expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
 });
 
-test("a message is injected as the input of the next run", async () => {
+test("injects a message as the input of the next run", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "trail", { topic: "a" });
@@ -301,7 +301,7 @@ test("a message is injected as the input of the next run", async () => {
   });
 });
 
-test("a deleted thread ends its streams, and one made anew is numbered from 1", async () => {
+test("a deleted thread ends its streams, and a new one with its id is numbered from 1", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "trail", { topic: "a" });
@@ -314,7 +314,7 @@ test("a deleted thread ends its streams, and one made anew is numbered from 1", 
   expect(again.events[0].seq).toBe(1);
 });
 
-test("events go when they are too old, and the numbers go on", async () => {
+test("deletes old events, and continues their numbering", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   await start(thread, "trail", { topic: "a" });
@@ -330,7 +330,7 @@ test("events go when they are too old, and the numbers go on", async () => {
   expect(late.events[0].seq).toBe(last + 1);
 });
 
-test("a command that is sent again under its Idempotency-Key starts nothing more", async () => {
+test("a command repeated with its Idempotency-Key starts nothing more", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   const send = async (key: string, method: string, params: object) => {

@@ -12,7 +12,7 @@ const isEnd = ({ method, params }: { method: string; params: { namespace: string
 const ends = (reader: EventReader, count: number) =>
   vi.waitUntil(() => reader.events.filter(isEnd).length === count, { timeout: 30_000, interval: 10 });
 
-test("events are the same on another server and after a restart; an end that nobody wrote is written", async () => {
+test("events are the same on another server and after a restart, and a missing end is added", async () => {
   const db = await testDatabase();
   const servers = [await testAgentServer({}, undefined, { db }), await testAgentServer({}, undefined, { db })] as const;
   const urls = [(await listenAgent(servers[0])).url, (await listenAgent(servers[1])).url] as const;

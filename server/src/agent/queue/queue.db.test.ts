@@ -13,7 +13,7 @@ const start = async (thread: string, body: object = {}) => {
 };
 const queue = async (query = "") => (await call("GET", `/queue${query}`)).json;
 
-test("why each run waits, who runs what, and who works", async () => {
+test("shows why each run waits, which server executes which run, and the slots", async () => {
   const [first, second] = [await newThread(), await newThread()];
   const running = await start(first);
   await vi.waitFor(async () => expect((await queue()).counts.running).toBe(1), 20_000);
@@ -42,7 +42,7 @@ test("why each run waits, who runs what, and who works", async () => {
   for (const run of [running, sameThread]) await call("POST", `/threads/${first}/runs/${run}/cancel`, {});
 });
 
-test("a run whose graph no server has says so", async () => {
+test("shows that no server has a run's graph", async () => {
   // repeated, because a waiting run may be claimed when another is cancelled
   await vi.waitFor(async () => {
     await call("POST", "/runs/cancel", { status: "all" });

@@ -51,19 +51,19 @@ async function lostRun(status: string, more: { cancel_action?: string; attempt?:
 
 const ends = (runId: string) => told.filter((text) => text.includes(runId) && text.includes('"end_time"')).join("\n");
 
-test("a run that was being cancelled when its whole server was lost gets an end in its trace", async () => {
+test("closes the trace of a run that was being cancelled when its server was lost", async () => {
   const [, runId] = await lostRun("running", { cancel_action: "interrupt" });
   await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("lost while it was being cancelled");
   expect(ends(runId!)).toContain("the lost");
 });
 
-test("so does one that was lost too often", async () => {
+test("closes the trace of a run that was lost too often", async () => {
   const [threadId, runId] = await lostRun("running", { attempt: 25 });
   await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("lost too often");
   expect((await call("GET", `/threads/${threadId}/runs/${runId}`)).json.status).toBe("error");
 });
 
-test("and one that is cancelled while it waits for another attempt; one that had none has no trace", async () => {
+test("closes the trace of a run cancelled between attempts, and opens none for a run without attempts", async () => {
   const [threadId, runId] = await lostRun("pending");
   expect((await call("POST", `/threads/${threadId}/runs/${runId}/cancel?wait=false`)).status).toBeLessThan(300);
   await expect.poll(() => ends(runId!), { timeout: 30_000 }).toContain("cancelled by the caller");

@@ -5,8 +5,8 @@ import { questionServer } from "../../../test/questions.ts";
 
 const { post, get, asked, start, ended, pending } = await questionServer();
 
-describe("new input on a thread that asks", () => {
-  test("tells which questions it discards", async () => {
+describe("new input on a thread with interrupts", () => {
+  test("reports which interrupts it discards", async () => {
     const threadId = await asked("parallel", {});
     const ids = (await pending(threadId)).map(({ id }) => id).sort();
     const created = await start(threadId, "parallel", { input: { ms: 0 } });
@@ -16,7 +16,7 @@ describe("new input on a thread that asks", () => {
     expect((await get(`/threads/${threadId}/runs/${created.json.run_id}`)).discarded_interrupts.sort()).toEqual(ids);
   });
 
-  test("tells so in the first event of its stream, queued or not", async () => {
+  test("reports them in the first event of its stream, queued or not", async () => {
     const threadId = await asked("approval", { file: "-", ms: 0 });
     const body = { assistant_id: "approval", input: { ms: 0 } };
     const streamed = await post(`/threads/${threadId}/runs/stream`, body);
@@ -27,7 +27,7 @@ describe("new input on a thread that asks", () => {
     expect(queued.text).toMatch(/^event: metadata\ndata: .*"discarded_interrupts":\["[0-9a-f]{32}"\]/);
   });
 
-  test("says nothing where nothing is discarded", async () => {
+  test("reports nothing where nothing is discarded", async () => {
     const threadId = await asked("approval", { file: "-", ms: 0 });
     const continued = await start(threadId, "approval", { input: null });
     expect(continued.headers.get("x-discarded-interrupts")).toBeNull();

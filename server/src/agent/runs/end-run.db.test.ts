@@ -134,7 +134,7 @@ test("a temporary run keeps its result when the answer to its commit was lost", 
   expect(streams.get(run.runId)?.outcome).toEqual({ status: "success", answer: '{"n":1}' });
 });
 
-test("a run that was rolled back says so, however often its end is written", async () => {
+test("a rolled back run ends as deleted, however often its end is written", async () => {
   const run = await claimed(false);
   await sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
   expect(await write(run, "cancelled")).toEqual([{ outcome: "deleted", waiting: false }]);
@@ -142,7 +142,7 @@ test("a run that was rolled back says so, however often its end is written", asy
   expect(streams.get(run.runId)?.outcome?.status).toBe("deleted");
 });
 
-test("whoever follows a run by its rows leaves the end of one that is executed here to its execution", async () => {
+test("following a run by its rows leaves the end of a locally executed run to its execution", async () => {
   const [here, elsewhere] = [await claimed(true), await claimed(true)];
   executed.delete(elsewhere.runId);
   for (const run of [here, elsewhere]) {
@@ -153,7 +153,7 @@ test("whoever follows a run by its rows leaves the end of one that is executed h
   expect(streams.get(here.runId)?.outcome).toBeUndefined();
 });
 
-test("a temporary run that another server executed, of which nothing is known here, tells its result", async () => {
+test("the result of a temporary run that another server executed comes from its stored frames", async () => {
   const run = await claimed(true);
   executed.delete(run.runId);
   follower.follow(run.runId);
@@ -169,7 +169,7 @@ test("a temporary run that another server executed, of which nothing is known he
   expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
 });
 
-test("an end is written however long the database is away", async () => {
+test("writes an end however long the database is unavailable", async () => {
   const proxy = await faultProxy(uri);
   const away = connect({ uri: proxy.uri, socket: null }, { max: 2 });
   await away`select 1`;
@@ -190,7 +190,7 @@ test("an end is written however long the database is away", async () => {
   await proxy.close();
 });
 
-test("a run whose end the database refuses ends as error instead of running on", async () => {
+test("a run whose end the database rejects ends as error", async () => {
   const run = await claimed(false);
   await sql.unsafe(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'too much'; end $$;

@@ -28,7 +28,7 @@ const post = (url: string, path: string, body: unknown) =>
 
 const framesOf = (text: string) => text.split(/\r?\n\r?\n/).filter((frame) => frame.includes("event:"));
 
-test("a server that does not execute a run passes its frames on, all of them, and from where a reader left off", async () => {
+test("a server that does not execute a run forwards all of its frames, from a reader's last position", async () => {
   const { thread_id } = (await (await post(owner.url, "/threads", {})).json()) as { thread_id: string };
   const body = { assistant_id: "slow", input: { log: ["a"] }, stream_mode: ["values", "updates"] };
   const { run_id } = (await (await post(owner.url, `/threads/${thread_id}/runs`, body)).json()) as { run_id: string };
@@ -50,7 +50,7 @@ test("a server that does not execute a run passes its frames on, all of them, an
   expect(later).toEqual(direct!.slice(1));
 });
 
-test("a cancel through a server that does not execute the run ends its readers there when the run has ended", async () => {
+test("a cancellation through another server ends its readers there when the run has ended", async () => {
   const { thread_id } = (await (await post(owner.url, "/threads", {})).json()) as { thread_id: string };
   const body = { assistant_id: "slow", input: { log: ["a"] }, stream_mode: ["values"], stream_resumable: true };
   const { run_id } = (await (await post(owner.url, `/threads/${thread_id}/runs`, body)).json()) as { run_id: string };

@@ -30,7 +30,7 @@ const keptText = async (runId: string): Promise<string> => {
   return row!.text;
 };
 
-test("a run that comes back to a server which had lost it has its frames kept, whoever has asked for them meanwhile", async () => {
+test("stores the frames of a run that returns to a server which had lost it", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
@@ -52,7 +52,7 @@ test("a run that comes back to a server which had lost it has its frames kept, w
   expect(text).toContain('"third"');
 });
 
-test("a run is final exactly when all of its frames are kept, and only for the attempt that has them", async () => {
+test("a run is final exactly when all of its frames are stored, and only for its current attempt", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   const status = async () =>
@@ -74,7 +74,7 @@ test("a run is final exactly when all of its frames are kept, and only for the a
   expect(await keptText(run.runId)).toMatch(/"n":3.*event: feedback\ndata: {"score":"link"}\nid: 5\n\n$/s);
 });
 
-test("frames and ends whose answers are lost on the way are written once", async () => {
+test("writes frames and ends once when their answers are lost", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   const row = {
@@ -106,7 +106,7 @@ test("frames and ends whose answers are lost on the way are written once", async
   expect(await keptText(run.runId)).toBe("id: 0\n\nid: 1\n\nid: 2\n\nid: 3\n\n");
 });
 
-test("a run that is rolled back gets no feedback frame", async () => {
+test("a rolled back run gets no feedback frame", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);
@@ -117,7 +117,7 @@ test("a run that is rolled back gets no feedback frame", async () => {
   expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "deleted", frames: 1 });
 });
 
-test("readers whose frames were lost with the lease of their server are told so at the run's end", async () => {
+test("readers whose frames were lost with their server's lease get an error at the run's end", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1, false);
@@ -135,7 +135,7 @@ test("readers whose frames were lost with the lease of their server are told so 
   expect(row!["stream_incomplete"]).toMatch(/Another server/);
 });
 
-test("a server without disk reads long kept streams back from the database, for its own readers and for those elsewhere", async () => {
+test("a server without disk space reads long streams back from the database, for local and remote readers", async () => {
   const [owner, other] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(owner);
   await owner.execute(run.runId, run.threadId, 1);
@@ -155,7 +155,7 @@ test("a server without disk reads long kept streams back from the database, for 
   expect(own.equals(followed)).toBe(true);
 });
 
-test("a stream that is not kept and does not fit on the disk ends as an incomplete one, and its server goes on", async () => {
+test("a stream that is not stored and does not fit on the disk ends as incomplete, and its server continues", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1, false);
@@ -179,7 +179,7 @@ test("a stream that is not kept and does not fit on the disk ends as an incomple
   expect(row!["stream_incomplete"]).toBe("The streams of this server need more than 0 MB of disk.");
 });
 
-test("readers of a server that stops in the middle of a run are cut off, so that they come back", async () => {
+test("cuts off the readers of a server that stops during a run, so that they reconnect", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);
@@ -195,7 +195,7 @@ test("readers of a server that stops in the middle of a run are cut off, so that
   await Promise.all([server.streams.stop(), expect(ofRun).rejects.toThrow(), expect(next).rejects.toThrow("disposed")]);
 });
 
-test("frames that the database refuses are missing for all readers, and those behind them are kept", async () => {
+test("frames that the database rejects are missing for all readers, and later frames are stored", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
@@ -214,7 +214,7 @@ test("frames that the database refuses are missing for all readers, and those be
   expect((await readings).map(String)).toEqual([text, text]);
 });
 
-test.concurrent("a reader elsewhere of a run that is rolled back before it begins gets what is kept: no frame", async () => {
+test.concurrent("a remote reader of a run rolled back before it begins receives no frame", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await db.sql`update runs set status = 'pending', attempt = 0, server_id = null where run_id = ${run.runId}`;
@@ -226,7 +226,7 @@ test.concurrent("a reader elsewhere of a run that is rolled back before it begin
   expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "deleted", frames: 0 });
 });
 
-test.concurrent("a reader elsewhere of a run that is rolled back after its server was lost is told so, as the kept stream tells", async () => {
+test.concurrent("a remote reader of a run rolled back after its server was lost gets an error, as in the stored stream", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1, false);

@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const cuts = fc.array(fc.array(fc.integer({ min: 1, max: 6000 }), { maxLength: 8 }), { minLength: 1, maxLength: 4 });
 
 test(
-  "what any reader of a resumable run has read is the same, wherever it was cut and whichever servers died",
+  "all readers of a resumable run receive the same frames, wherever they were cut and whichever servers died",
   { timeout: 60_000 },
   async () => {
     const bystander = await servers.start();
@@ -86,7 +86,7 @@ test(
   },
 );
 
-test("a server that was taken for dead writes nothing between the frames of its successor", async () => {
+test("a server wrongly taken for dead writes nothing between the frames of its successor", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
@@ -106,7 +106,7 @@ test("a server that was taken for dead writes nothing between the frames of its 
   expect(row!.text.match(/\nid: (\d+)/g)).toEqual(["\nid: 0", "\nid: 1", "\nid: 2"]);
 });
 
-test("a stream that a reader elsewhere asks for while its first frames are written is kept", async () => {
+test("stores a stream that a remote reader requests while its first frames are written", async () => {
   const server = await servers.start();
   const { runId, threadId } = await servers.newRun(server);
   const frames = { runId, threadId, attempt: 1, first: 0, count: 1, frames: "id: 0\n\n", marks: null, notify: false };
@@ -123,7 +123,7 @@ test("a stream that a reader elsewhere asks for while its first frames are writt
   expect(await selectKeptStream(db.sql, runId)).toMatchObject({ frames: 1, attempt: 1 });
 });
 
-test("a reader that comes to the successor before the frames do is told none twice", async () => {
+test("a reader that reaches the successor before the stored frames do receives none twice", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1);
@@ -147,7 +147,7 @@ test("a reader that comes to the successor before the frames do is told none twi
   expect((await reading).match(/(?<=\nid: )\d+/g)).toEqual(["4", "5"]);
 });
 
-test("a run that is not resumable is kept from the moment on that somebody reads it elsewhere, from its first frame on", async () => {
+test("a remote reader makes a run that is not resumable store its stream from the first frame", async () => {
   const [here, there] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(here);
   await here.execute(run.runId, run.threadId, 1, false);
@@ -164,7 +164,7 @@ test("a run that is not resumable is kept from the moment on that somebody reads
   expect(there.streams.get(run.runId)!.outcome!.answer.toString()).toBe('{"n":2}');
 });
 
-test("kept frames go when their time to live is over, and a stream whose writer died is ended", async () => {
+test("deletes stored frames after their time to live, and ends a stream whose writer died", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);
@@ -185,7 +185,7 @@ test("kept frames go when their time to live is over, and a stream whose writer 
   expect(await db.sql`select 1 from run_stream_segments where run_id = ${run.runId}`).toHaveLength(0);
 });
 
-test("the last frames of a run whose server died at its end are made from what the run left", async () => {
+test("rebuilds the last frames of a run whose server died at its end from the run's state", async () => {
   const server = await servers.start();
   const run = await servers.newRun(server);
   await server.execute(run.runId, run.threadId, 1);

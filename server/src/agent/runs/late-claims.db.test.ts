@@ -45,7 +45,7 @@ beforeAll(async () => {
   await call("POST", `/threads/${await newThread()}/runs/wait`, body(join(dir, "warm")));
 });
 
-test("a run that was ended while its claim waited for its kept stream does not begin", async () => {
+test("a run that ended while its claim waited for its stored stream does not begin", async () => {
   const thread = await newThread();
   const file = join(dir, "ended");
   const { json } = await call("POST", `/threads/${thread}/runs`, body(file, { after_seconds: 1 }));
@@ -66,7 +66,7 @@ test("a run that was ended while its claim waited for its kept stream does not b
   expect(after.json.done).toEqual(["a", "b", "c"]);
 });
 
-test("a run that is claimed while no heartbeat can be confirmed begins with the next one that is", async () => {
+test("a run claimed while heartbeats fail begins after the next confirmed one", async () => {
   const thread = await newThread();
   const file = join(dir, "unconfirmed");
   const { serverId } = agent.deps;
@@ -81,7 +81,7 @@ test("a run that is claimed while no heartbeat can be confirmed begins with the 
   expect(existsSync(file)).toBe(true);
 });
 
-test("a run that others have ended does not begin with the next heartbeat that is confirmed", async () => {
+test("a run that ended elsewhere does not begin after the next confirmed heartbeat", async () => {
   const thread = await newThread();
   const file = join(dir, "taken");
   const release = await lock("servers", "server_id", agent.deps.serverId);

@@ -42,7 +42,7 @@ const noted = (file: string): string[] => {
   }
 };
 
-test("a server that stops lets short runs finish, and hands long ones back without using up an attempt", async () => {
+test("a stopping server lets short runs finish, and hands long ones back without using up an attempt", async () => {
   const db = await testDatabase();
   const env = { HEDDLE_SHUTDOWN_GRACE_SECS: "1" };
   const first = await testAgentServer(env, PROJECT, { db });
@@ -68,7 +68,7 @@ test("a server that stops lets short runs finish, and hands long ones back witho
   expect(noted(file)).toEqual(["a start", "a end", "b start", "b start", "b end", "c start", "c end"]);
 });
 
-test("of two servers on one database either can wait for, follow and cancel a run of the other", async () => {
+test("either of two servers on one database can wait for, follow and cancel a run of the other", async () => {
   const db = await testDatabase();
   const one = await testAgentServer({}, PROJECT, { db });
   const other = await testAgentServer({}, PROJECT, { db });
@@ -85,7 +85,7 @@ test("of two servers on one database either can wait for, follow and cancel a ru
   expect((await one.call("GET", cut)).json.status).toBe("interrupted");
 });
 
-test("a run beyond its time limit ends as timeout, with an error frame that says so", async () => {
+test("a run beyond its time limit ends as timeout, with a matching error frame", async () => {
   const server = await testAgentServer({ HEDDLE_RUN_TIMEOUT_SECS: "1" }, PROJECT);
   const threadId = await newThread(server);
   const { text } = await server.call("POST", `/threads/${threadId}/runs/stream`, {
@@ -98,7 +98,7 @@ test("a run beyond its time limit ends as timeout, with an error frame that says
   expect((await server.call("GET", `/threads/${threadId}`)).json.status).toBe("error");
 });
 
-test("what would cost a run its trace is refused", async () => {
+test("rejects parameters that would make a run's trace invalid", async () => {
   const server = await testAgentServer({}, PROJECT);
   for (const [what, more] of [
     ["langsmith_tracer.example_id", { langsmith_tracer: { example_id: "nobody" } }],
@@ -112,7 +112,7 @@ test("what would cost a run its trace is refused", async () => {
   }
 });
 
-test("after_seconds delays a run, and is kept to within a second", async () => {
+test("after_seconds delays a run, accurate to a second", async () => {
   const server = await testAgentServer({}, PROJECT);
   // waits for its host
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
@@ -128,7 +128,7 @@ test("after_seconds delays a run, and is kept to within a second", async () => {
   expect(Date.now() - began).toBeLessThan(1000 + 3000 + 20 * (began - started));
 });
 
-test("more runs than slots wait their turn, and all of them end", async () => {
+test("runs beyond the number of slots wait, and all of them end", async () => {
   const server = await testAgentServer({ N_JOBS_PER_WORKER: "3" }, PROJECT);
   const runs = await Promise.all(
     Array.from({ length: 15 }, async () => background(server, await newThread(server), "good", { ms: 100 })),
@@ -144,7 +144,7 @@ test("more runs than slots wait their turn, and all of them end", async () => {
   expect(most).toBe(3);
 });
 
-test("a slot is taken again as soon as it is free, also where its host is never idle", async () => {
+test("refills a slot as soon as it is free, even when its host is never idle", async () => {
   const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
   const takes = async (): Promise<number> => {
@@ -163,7 +163,7 @@ test("a slot is taken again as soon as it is free, also where its host is never 
   await server.call("POST", `${long}/cancel`);
 });
 
-test("a server that nothing waits for does not look for work after every run", async () => {
+test("a server without pending runs does not look for work after every run", async () => {
   const db = await testDatabase();
   await db.sql.unsafe(`alter database "${new URL(db.uri).pathname.slice(1)}" set track_functions = 'all'`);
   const server = await testAgentServer({}, PROJECT, { db });

@@ -65,7 +65,7 @@ async function loseStart(then: () => Promise<unknown> = () => sleep(50)): Promis
   proxy.cut();
 }
 
-test("a run whose claim was committed and never answered is begun again", async () => {
+test("starts a run whose claim was committed but not answered", async () => {
   // a first run, to wait for the hosts
   const warm = await background(0);
   await expect.poll(() => statusOf(warm.runId)).toBe("success");
@@ -77,7 +77,7 @@ test("a run whose claim was committed and never answered is begun again", async 
   expect((await row(runId))!.failures).toBe(0);
 });
 
-test("a run whose creation was committed and never answered is begun, and its caller gets its result", async () => {
+test("starts a run whose creation was committed but not answered, and returns its result to the caller", async () => {
   const threadId = await newThread();
   await slowDown();
   const lost = loseStart();
@@ -87,7 +87,7 @@ test("a run whose creation was committed and never answered is begun, and its ca
   expect((await sql`select 1 from runs where thread_id = ${threadId}`).length).toBe(1);
 });
 
-test("a stateless run that others have executed is not run again when the answer to its creation was lost", async () => {
+test("does not repeat a stateless run executed elsewhere when the answer to its creation was lost", async () => {
   const busy = await Promise.all([1, 2, 3].map(() => background(12_000)));
   for (const { runId } of busy) await expect.poll(() => statusOf(runId)).toBe("running");
   const worker = uuid7();
@@ -106,14 +106,14 @@ test("a stateless run that others have executed is not run again when the answer
   for (const one of busy) await call("POST", `/threads/${one.threadId}/runs/${one.runId}/cancel?wait=true`, {});
 });
 
-test("a cancellation of which no notification came takes effect within two seconds", async () => {
+test("a cancellation without a notification takes effect within two seconds", async () => {
   const { runId } = await background(15_000);
   await expect.poll(() => statusOf(runId)).toBe("running");
   await sql`update runs set cancel_action = 'interrupt' where run_id = ${runId}`;
   await expect.poll(() => statusOf(runId), { timeout: 2500, interval: 50 }).toBe("interrupted");
 });
 
-test("a cancellation of a run that waits for a host ends it at once", async () => {
+test("cancelling a run that waits for a host ends it at once", async () => {
   // two last attempts each run alone: the second one waits for a host to start
   const both = [await background(4000, { after_seconds: 1 }), await background(12_000, { after_seconds: 1 })] as const;
   await sql`update runs set failures = 2 where run_id in ${sql(both.map(({ runId }) => runId))}`;
@@ -126,7 +126,7 @@ test("a cancellation of a run that waits for a host ends it at once", async () =
   await call("POST", `/threads/${first.threadId}/runs/${first.runId}/cancel?wait=true`, {});
 });
 
-test("all connections that fall silent at once cost a running run nothing, and its timeout survives an outage", async () => {
+test("a run survives all connections going silent at once, and its timeout survives an outage", async () => {
   const endless = await background(60_000);
   const { runId } = await background(2000);
   await expect.poll(() => statusOf(runId)).toBe("running");

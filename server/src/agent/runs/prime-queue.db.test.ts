@@ -9,7 +9,7 @@ import { primeQueue } from "./prime-queue.ts";
 const db = await testDatabase();
 const hotSql = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 2, pinned: true });
 
-test("a rehearsed run leaves nothing, on either connection", async () => {
+test("a rehearsed run leaves no rows on either connection", async () => {
   const assistant = {
     assistant_id: uuid7(),
     graph_id: "g",
@@ -29,7 +29,7 @@ test("a rehearsed run leaves nothing, on either connection", async () => {
   await hotSql.end();
 });
 
-test("it fails where there is nothing to rehearse with, and leaves nothing either", async () => {
+test("does nothing for an unknown assistant, and leaves no rows", async () => {
   const other = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 2, pinned: true });
   await expect(primeQueue(other, uuid7(), uuid7())).resolves.toBeUndefined();
   expect(await db.sql`select 1 from runs`).toHaveLength(0);

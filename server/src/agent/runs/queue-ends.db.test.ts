@@ -13,7 +13,7 @@ const releaseFirst = (runId: string) =>
   releaseRun(sql, { runId, attempt: 1, blame: true, maxFailures: 3, reason: "r", notify: false });
 
 describe("ending", () => {
-  test("an end writes run and thread together; a second one, or one of an older attempt, is lost", async () => {
+  test("an end writes run and thread together, and a second one, or one of an older attempt, is lost", async () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     expect((await finish(run.runId, 0)).outcome).toBe("lost");
@@ -29,7 +29,7 @@ describe("ending", () => {
     expect(await status(run.runId)).toBe("success");
   });
 
-  test("a thread with more to do stays busy, and goes to error when its last run failed", async () => {
+  test("a thread with more runs stays busy, and goes to error when its last run failed", async () => {
     const t = await newThread();
     const first = await create(t, { claim: true });
     const second = await create(t);
@@ -40,7 +40,7 @@ describe("ending", () => {
     expect((await thread(t))!.status).toBe("error");
   });
 
-  test("a released run goes back to the queue without losing its place; its old attempt can write nothing", async () => {
+  test("a released run returns to its place in the queue, and its old attempt can write nothing", async () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     const behind = await create(t);
@@ -76,7 +76,7 @@ describe("ending", () => {
     expect(JSON.parse(state!.error!)).toEqual({ error: "RunFailed", message: "the host exited" });
   });
 
-  test("a run that gets further between its failures is tried again, one that does not is given up", async () => {
+  test("retries a run that progresses between its failures, and gives up one that does not", async () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     let attempt = 1;
@@ -145,7 +145,7 @@ describe("cancelling", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(next.runId);
   });
 
-  test("interrupt strategy keeps the stopped runs and lets the new one follow", async () => {
+  test("interrupt strategy keeps the stopped runs, and the new run follows", async () => {
     const t = await newThread();
     const running = await create(t, { claim: true });
     const pending = await create(t);
@@ -156,7 +156,7 @@ describe("cancelling", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(next.runId);
   });
 
-  test("a cancelled run whose host died ends as asked instead of being tried again", async () => {
+  test("a cancelled run whose host died ends as cancelled instead of being retried", async () => {
     const t = await newThread();
     const run = await create(t, { claim: true });
     await cancelRunRow(sql, { runId: run.runId, threadId: t, action: "interrupt", reason: "enough" });

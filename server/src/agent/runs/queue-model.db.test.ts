@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { testDatabase } from "../../../test/db.ts";
 import { checkQueue } from "../../../test/queue-model/check-queue.ts";
 
-test("answers, tables and laws are as the model says, whatever servers send, lose and send again", async () => {
+test("results, tables and invariants match the model for random sequences of commands, lost ones and repeated ones", async () => {
   const { uri, options } = await testDatabase();
   const found = await checkQueue({ uri, socket: options.host ?? null }, { sequences: 200, seed: 14, seconds: 20 });
   expect(found.violation).toBeUndefined();

@@ -11,7 +11,7 @@ import { claimRuns, createRuns, releaseRun } from "./sql.ts";
 const { sql, assistantId, me, newThread, newRun, create, finish } = await queueRows();
 
 describe("accepting", () => {
-  test("configuration merges assistant, thread and run, and only lasting keys stick to the thread", async () => {
+  test("configuration merges assistant, thread and run, and the thread keeps only persistent keys", async () => {
     const t = await newThread({ from_thread: true }, { configurable: { level: 2, user: "u" } });
     const run = await create(t, {
       claim: true,
@@ -44,7 +44,7 @@ describe("accepting", () => {
     expect(row!["status"]).toBe("busy");
   });
 
-  test("the same run sent twice is accepted once", async () => {
+  test("accepts a run sent twice once", async () => {
     const t = await newThread();
     const runId = randomUUID();
     expect((await create(t, { runId })).outcome).toBe("created");
@@ -54,7 +54,7 @@ describe("accepting", () => {
     expect((await sql`select 1 from runs where thread_id = ${t}`).length).toBe(1);
   });
 
-  test("an unknown assistant, an unknown thread and a busy thread are told apart, and nothing is inserted", async () => {
+  test("distinguishes an unknown assistant, an unknown thread and a busy thread, and inserts nothing", async () => {
     const t = await newThread();
     expect((await create(t, { assistantId: randomUUID() })).outcome).toBe("no_assistant");
     expect((await create(randomUUID())).outcome).toBe("no_thread");
@@ -63,7 +63,7 @@ describe("accepting", () => {
     expect((await sql`select 1 from runs where thread_id = ${t}`).length).toBe(1);
   });
 
-  test("several at once, among them two on one thread: one starts, the other waits", async () => {
+  test("of several runs created at once, two on one thread, one of the two starts and the other waits", async () => {
     const t = await newThread();
     const created = await createRuns(sql, [
       newRun(t, { describe: false, claim: true }),
@@ -75,7 +75,7 @@ describe("accepting", () => {
 });
 
 describe("claiming", () => {
-  test("one run a thread, in creation order, never two claimers for one", async () => {
+  test("claims one run per thread, in creation order, and each run once", async () => {
     const threads = await Promise.all(Array.from({ length: 20 }, () => newThread()));
     const order = new Map<string, string[]>();
     for (let i = 0; i < 3; i++)
@@ -99,7 +99,7 @@ describe("claiming", () => {
     expect(done).toEqual(order);
   });
 
-  test("a delayed run is not claimed early and holds up nobody", async () => {
+  test("a delayed run is not claimed early and does not delay others", async () => {
     const t = await newThread();
     const late = await create(t, { afterSeconds: 2 });
     const soon = await create(t);
@@ -111,7 +111,7 @@ describe("claiming", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(late.runId);
   });
 
-  test("a run that waits to be retried is not overtaken, and the younger one is claimed after it", async () => {
+  test("a run that waits for its retry is not overtaken, and the younger one is claimed after it", async () => {
     const t = await newThread();
     const [first, second] = [await create(t, { claim: true }), await create(t)];
     const blamed = { runId: first.runId, blame: true, maxFailures: 5, reason: "r", notify: false };
@@ -153,7 +153,7 @@ describe("claiming", () => {
     expect((await claimRuns(sql, me, 100)).map((c) => c.thread_id)).toContain(t);
   });
 
-  test("threads that nothing waits for are not looked at, whatever the planner knows of the tables", async () => {
+  test("does not scan threads without pending runs, whatever statistics the planner has", async () => {
     const fresh = (await testDatabase()).sql;
     await fresh`insert into servers (server_id, host_name, process) values (${me}, 'here', 'null')`;
     await fresh`insert into threads (thread_id) select gen_random_uuid() from generate_series(1, 300)`;
@@ -172,7 +172,7 @@ describe("claiming", () => {
     expect(read).toBe(0);
   });
 
-  test("a run that another server has accepted and not begun is taken by whoever has a slot", async () => {
+  test("claims a run that another server accepted but did not begin", async () => {
     const other = randomUUID();
     await sql`insert into servers (server_id, host_name, process) values (${other}, 'elsewhere', '')`;
     const run = await create(await newThread(), { serverId: other });
@@ -181,7 +181,7 @@ describe("claiming", () => {
   });
 });
 
-test("a thread that somebody holds keeps only its own run waiting", async () => {
+test("a locked thread delays only its own run", async () => {
   const held = await newThread();
   const free = await newThread();
   await sql.begin(async (tx) => {
@@ -193,7 +193,7 @@ test("a thread that somebody holds keeps only its own run waiting", async () => 
   expect((await create(held, { claim: true })).claimed).toBe(true);
 });
 
-test("a run that starts at once is told the thread's newest checkpoint, if nothing was written beside it", async () => {
+test("a run that starts at once gets the thread's newest checkpoint, if nothing else was written", async () => {
   const threadId = await newThread();
   const headOf = async (claim: boolean) => (await create(threadId, { claim })).head;
   expect(await headOf(false)).toBeNull();

@@ -66,7 +66,7 @@ describe("a queued resume", () => {
     expect([status, values.log]).toEqual(["idle", ["left to left?", "right to right?", "joined"]]);
   });
 
-  test("sent ahead of the question answers the question that the run before it asks", async () => {
+  test("sent ahead of the question answers the question of the preceding run", async () => {
     const { thread_id: threadId } = (await post("/threads", {})).json;
     await start(threadId, "twice", { input: { ms: 0 } });
     await resume(threadId, "twice", "early");
@@ -74,7 +74,7 @@ describe("a queued resume", () => {
     expect(await pending(threadId)).toMatchObject([{ value: "second" }]);
   });
 
-  test("is not taken for the answer to a question that new input has raised", async () => {
+  test("does not answer a question that new input has raised", async () => {
     const threadId = await asked("late", {});
     await start(threadId, "late", { input: { ms: 500 } });
     // before and after the new input is on disk
@@ -87,7 +87,7 @@ describe("a queued resume", () => {
     expect((await get(`/threads/${threadId}`)).status).toBe("interrupted");
   });
 
-  test("takes the place of a resume that its strategy stops", async () => {
+  test("replaces a resume that its strategy stops", async () => {
     const threadId = await asked("twice", { ms: 1500 });
     await resume(threadId, "twice", "one");
     await running(threadId);
@@ -103,7 +103,7 @@ describe("a queued resume", () => {
   }, 30_000);
 });
 
-test("a resume sent as soon as the stream shows the question answers that question", async () => {
+test("a resume sent as soon as the stream contains the question answers that question", async () => {
   const app = createAgentApp(server.agent.deps, openGuard);
   for (let round = 0; round < 5; round++) {
     const threadId = await asked("twice", {});
@@ -140,7 +140,7 @@ describe("protocol v2", () => {
   const command = (threadId: string, method: string, params: object) =>
     post(`/threads/${threadId}/commands`, { id: 1, method, params }).then(({ json }) => json);
 
-  test("takes one of two answers to a question that come at once", async () => {
+  test("accepts one of several concurrent answers to a question", async () => {
     const file = join(dir, "protocol");
     const threadId = await asked("approval", { file, ms: 200 });
     const [{ id }] = (await pending(threadId)) as [Question];
@@ -186,7 +186,7 @@ describe("a resume that names interrupts", () => {
     expect((await get(`/threads/${threadId}`)).values.log[0]).toBe(`answer ${answer}`);
   });
 
-  test("is refused at a checkpoint whose question is answered", async () => {
+  test("is rejected at a checkpoint whose question is answered", async () => {
     const file = join(dir, "branch");
     const threadId = await asked("approval", { file, ms: 400 });
     const [{ id }] = (await pending(threadId)) as [Question];
@@ -214,7 +214,7 @@ describe("a resume that names interrupts", () => {
     expect((await get(`/threads/${threadId}`)).values.log).toEqual(["answer late", "sent"]);
   });
 
-  test("is refused when one of them is not pending", async () => {
+  test("is rejected when one of them is not pending", async () => {
     const threadId = await asked("parallel", {});
     const [left, right] = (await pending(threadId)) as [Question, Question];
     const other = "0".repeat(32);
@@ -226,14 +226,14 @@ describe("a resume that names interrupts", () => {
     expect((await get(`/threads/${threadId}`)).status).toBe("interrupted");
   });
 
-  test("is refused on a thread that asks nothing", async () => {
+  test("is rejected on a thread without a question", async () => {
     const { thread_id: threadId } = (await post("/threads", {})).json;
     expect((await resume(threadId, "approval", { ["a".repeat(32)]: "yes" })).status).toBe(409);
     expect((await get(`/threads/${threadId}`)).status).toBe("idle");
   });
 });
 
-test("a resume that waits for its thread does not answer what is asked meanwhile", async () => {
+test("a resume that waits for its thread does not answer a question asked meanwhile", async () => {
   const threadId = await asked("approval", {});
   let answer: Promise<{ status: number; text: string }> | undefined;
   await server.sql.begin(async (sql) => {
@@ -286,7 +286,7 @@ describe("a resume whose thread asks the next question while the request is in t
     select thread_id, checkpoint_ns, checkpoint_id, task_id, -4, '__resume__', 'json', '["first"]'
     from checkpoint_writes where thread_id = ${threadId} and channel = '__interrupt__'`;
 
-  test("is refused when the statement that accepts it waited for another thread first", async () => {
+  test("is rejected when the statement that accepts it waited for another thread first", async () => {
     const [held, threadId] = [await asked("approval", {}), await asked("approval", {})];
     const batch = [await rowOf(held, { input: {} }), await rowOf(threadId, { command: { resume: "yes" } })];
     let created: Promise<CreatedRun[]> | undefined;
@@ -299,7 +299,7 @@ describe("a resume whose thread asks the next question while the request is in t
     expect((await created!).map(({ outcome }) => outcome)).toEqual(["created", "unknown_interrupt"]);
   });
 
-  test("is refused when it met its thread locked and is sent again", async () => {
+  test("is rejected when its thread was locked and it is sent again", async () => {
     const threadId = await asked("approval", {});
     const row = await rowOf(threadId, { command: { resume: "yes" } });
     const first = await sql.begin(async (tx) => {
@@ -317,7 +317,7 @@ describe("a resume whose thread asks the next question while the request is in t
 describe("strict_resume", () => {
   const strict = { strict_resume: true };
 
-  test("refuses a value for several questions, a value for none, and an empty map", async () => {
+  test("rejects a value for several questions, a value for none, and an empty map", async () => {
     const threadId = await asked("parallel", {});
     const several = await resume(threadId, "parallel", "yes", strict);
     expect([several.status, several.text]).toEqual([409, expect.stringContaining("Name the interrupts")]);
@@ -327,7 +327,7 @@ describe("strict_resume", () => {
     expect((await start(idle, "parallel", { input: { ms: 0 }, ...strict })).status).toBe(200);
   });
 
-  test("takes a value for the only question, and names", async () => {
+  test("accepts a value for the only question, and names", async () => {
     const threadId = await asked("approval", { file: join(dir, "strict"), ms: 0 });
     await resume(threadId, "approval", "yes", strict);
     expect((await ended(threadId)).at(-1)).toMatchObject({ status: "success" });

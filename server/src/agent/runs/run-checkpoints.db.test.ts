@@ -40,7 +40,7 @@ async function besideWrite<T>(threadId: string, runId: string, send: () => Promi
   return sent!;
 }
 
-test("a rollback takes the checkpoint that a host is just writing", async () => {
+test("a rollback deletes a checkpoint that a host is writing at that moment", async () => {
   const t = await newThread();
   const run = await create(t, { claim: true });
   await cancelRunRow(sql, { runId: run.runId, threadId: t, action: "rollback", reason: null });
@@ -49,7 +49,7 @@ test("a rollback takes the checkpoint that a host is just writing", async () => 
   expect(await rows(t)).toEqual([0, 0, 0]);
 });
 
-test("a thread that goes with its run takes the checkpoint that a host is just writing", async () => {
+test("a thread deleted with its run loses a checkpoint that a host is writing at that moment", async () => {
   const t = randomUUID();
   const run = await create(t, { claim: true, createThread: true, temporary: true });
   const ended = await besideWrite(t, run.runId, () => finish(run.runId, 1, "cancelled"));
@@ -57,7 +57,7 @@ test("a thread that goes with its run takes the checkpoint that a host is just w
   expect(await rows(t)).toEqual([0, 0, 0]);
 });
 
-test("a checkpoint that a host is just writing counts as progress of the run that goes back", async () => {
+test("a checkpoint that a host is writing at that moment counts as progress of a handed back run", async () => {
   const t = await newThread();
   const run = await create(t, { claim: true });
   const blame = { runId: run.runId, attempt: 1, blame: true, maxFailures: 2, reason: "r", notify: false };
@@ -66,7 +66,7 @@ test("a checkpoint that a host is just writing counts as progress of the run tha
   expect(released.outcome).toBe("pending");
 });
 
-test("the deletion of a finished run leaves what the running run has read", async () => {
+test("deleting a finished run keeps what the running run has read", async () => {
   const t = await newThread();
   const first = await create(t, { claim: true });
   await checkpoint(t, first.runId, "c1", "1");
@@ -84,7 +84,7 @@ test("the deletion of a finished run leaves what the running run has read", asyn
   expect(await rows(t)).toEqual([0, 0, 0]);
 });
 
-test("the deletion of a finished run leaves the changes that later checkpoints are rebuilt from", async () => {
+test("deleting a finished run keeps the changes from which later checkpoints are rebuilt", async () => {
   const t = await newThread();
   const runs = [];
   let parentId: string | null = null;

@@ -89,7 +89,7 @@ function noted(file: string): string[] {
 const updates = (frames: Frame[]) =>
   frames.flatMap(({ event, data }) => (event === "updates" ? Object.keys(data) : []));
 
-test("a run that goes on with all frames of its earlier steps says nothing, and a reader may begin behind them", async () => {
+test("a run continued with all earlier frames is not incomplete, and a reader may begin after them", async () => {
   const runs = await cutOff("whole");
   for (const { kind, frames, life, run } of runs) {
     expect(run).toMatchObject({ status: "success" });
@@ -117,7 +117,7 @@ test("a run that goes on with all frames of its earlier steps says nothing, and 
   expect((await call("GET", `${path}/stream?checkpoint_id=none`)).status).toBe(422);
 });
 
-test("a run that goes on without all frames of its earlier steps says so, and so does its stream", async () => {
+test("a run continued without all earlier frames is marked incomplete, and so is its stream", async () => {
   // as if the host had died before it sent the mark
   const runs = await cutOff("gap", async (runId) => {
     streams.get(runId)!.marks.cut(-1);

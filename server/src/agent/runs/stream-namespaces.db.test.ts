@@ -8,7 +8,7 @@ const names = (text: string): string[] => [...text.matchAll(/^event: (.*)$/gm)].
 /** A run of a graph with a subgraph, whose events have two namespaces. */
 const body = { assistant_id: "pair", input: { topic: "t" }, stream_mode: ["updates"], stream_subgraphs: true };
 
-test("a stream can be asked for the events of some namespaces alone", async () => {
+test("streams only the events of requested namespaces", async () => {
   const { thread_id: thread } = (await call("POST", "/threads", {})).json;
   const all = await call("POST", `/threads/${thread}/runs/stream`, { ...body, stream_resumable: true });
   const path = `${all.headers.get("content-location")}/stream`;
@@ -29,7 +29,7 @@ test("a stream can be asked for the events of some namespaces alone", async () =
   expect(names(stateless.text)).toEqual(["metadata", expect.stringMatching(/^updates\|child:/), expect.anything()]);
 });
 
-test("a list of namespaces that is none is refused by name", async () => {
+test("rejects an invalid list of namespaces by name", async () => {
   const { thread_id: thread } = (await call("POST", "/threads", {})).json;
   for (const given of ["[1]", "[", "[]"]) {
     const answer = await call("POST", `/threads/${thread}/runs/stream?namespace=${encodeURIComponent(given)}`, body);

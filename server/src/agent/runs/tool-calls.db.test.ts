@@ -42,7 +42,7 @@ const roles = (messages: Message[] | undefined) =>
   messages?.map(({ type, content }) => (type === "tool" ? content : type));
 const STOPPED = expect.stringMatching(/stopped before it returned/);
 
-test("new input after a cancelled tool call gets an answer", async () => {
+test("answers new input after a cancelled tool call", async () => {
   const threadId = await newThread();
   await cancelled(threadId, "use slow");
   const { messages } = await say(threadId, human("never mind"));
@@ -50,7 +50,7 @@ test("new input after a cancelled tool call gets an answer", async () => {
   expect(messages![2]).toMatchObject({ type: "tool", status: "error", name: "slow" });
 });
 
-test("of parallel calls the finished ones keep their results, and a second cancel is survived", async () => {
+test("keeps the results of finished parallel calls, and withstands a second cancellation", async () => {
   const threadId = await newThread();
   await cancelled(threadId, "use quick slow", 1);
   await cancelled(threadId, "use slow slow");
@@ -69,7 +69,7 @@ test("of parallel calls the finished ones keep their results, and a second cance
   ]);
 });
 
-test("a run that takes over from one that calls tools gets an answer", async () => {
+test("answers a run that replaces one in the middle of a tool call", async () => {
   const threadId = await newThread();
   const path = `/threads/${threadId}/runs`;
   await server.call("POST", path, { assistant_id: "chat", ...human("use slow") });
@@ -95,7 +95,7 @@ test("a question in a tool is answered by a resume and discarded by new input", 
   expect(roles(messages)).toEqual(["human", "ai", STOPPED, "quick result", "human", "ai"]);
 });
 
-test("a caller that brings the result of a stopped call itself is not answered for", async () => {
+test("adds no result where the caller supplies that of the stopped call", async () => {
   const threadId = await newThread();
   await cancelled(threadId, "use slow");
   const { json } = await server.call("GET", `/threads/${threadId}/state`);
@@ -105,7 +105,7 @@ test("a caller that brings the result of a stopped call itself is not answered f
   expect(roles(messages)).toEqual(["human", "ai", "mine", "human", "ai"]);
 });
 
-test("a branch from an earlier checkpoint with a stopped call gets an answer", async () => {
+test("answers a branch from an earlier checkpoint with a stopped call", async () => {
   const threadId = await newThread();
   await cancelled(threadId, "use slow");
   const { json } = await server.call("GET", `/threads/${threadId}/state`);
@@ -114,7 +114,7 @@ test("a branch from an earlier checkpoint with a stopped call gets an answer", a
   expect(roles(messages)).toEqual(["human", "ai", STOPPED, "human", "ai"]);
 });
 
-test("HEDDLE_ANSWER_TOOL_CALLS=false leaves messages as they are", async () => {
+test("HEDDLE_ANSWER_TOOL_CALLS=false leaves messages unchanged", async () => {
   const other = await testAgentServer({ HEDDLE_ANSWER_TOOL_CALLS: "false" }, QUESTIONS_PROJECT);
   const threadId = await newThread(other);
   await cancelled(threadId, "use slow", 0, other);

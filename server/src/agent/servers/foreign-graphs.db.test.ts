@@ -12,7 +12,7 @@ const db = await testDatabase();
 const one = await testAgentServer({}, undefined, { db });
 const other = await testAgentServer({}, OTHER, { db });
 
-test("a run goes to a server that has its graph, and ends with the reason where nobody has", async () => {
+test("a run goes to a server that has its graph, and fails with the reason when none has", async () => {
   // as in a rolling deploy: each server has graphs that the other lacks or cannot load
   const graphs = async () =>
     (await db.sql<{ graphs: string[] }[]>`select graphs from servers order by started_at`).map((row) =>

@@ -121,7 +121,7 @@ async function readThrough(servers: Server[], path: string, turn: number): Promi
 }
 
 test(
-  "servers and workers share the load; killed under it, they lose nothing, and neither does a lost Redis",
+  "servers and workers share the load, and lose nothing when processes or Redis are killed",
   { timeout: 150_000 },
   async () => {
     const [one, two, hand, other] = await Promise.all([

@@ -53,7 +53,7 @@ const insertServer = async (server: { id: string; host?: string; process?: strin
   sql`insert into servers (server_id, host_name, process, heartbeat_at)
     values (${server.id}, ${server.host ?? "elsewhere"}, ${server.process ?? "null"}, now() + ${server.beat ?? "0"}::interval)`;
 
-test("a server whose heartbeat stands still for a lease is gone, and its runs go back into the queue", async () => {
+test("a server whose heartbeat stops for a lease is removed, and its runs return to the queue", async () => {
   const other = randomUUID();
   await insertServer({ id: other });
   const run = await create(await newThread(), { claim: true, serverId: other });
@@ -65,7 +65,7 @@ test("a server whose heartbeat stands still for a lease is gone, and its runs go
   expect(me.released).toBe(1);
 });
 
-test("a server whose heartbeats are hours old or ahead lives as long as they change", async () => {
+test("a server whose heartbeats are hours old or ahead stays as long as they change", async () => {
   const [slow, fast] = [randomUUID(), randomUUID()];
   await insertServer({ id: slow, beat: "-3 hours" });
   await insertServer({ id: fast, beat: "3 hours" });
@@ -78,7 +78,7 @@ test("a server whose heartbeats are hours old or ahead lives as long as they cha
   expect((await serverIds()).toSorted()).toEqual(expect.arrayContaining([slow, fast]));
 });
 
-test("a process of another boot on a machine of the same name is not taken for dead", async () => {
+test("does not take a process of another boot on a machine of the same name for dead", async () => {
   const other = randomUUID();
   const process = JSON.stringify({ pid: 1, started: `${randomUUID()}/1` });
   await insertServer({ id: other, host: hostname(), process });
@@ -87,7 +87,7 @@ test("a process of another boot on a machine of the same name is not taken for d
   expect(await serverIds()).toContain(other);
 });
 
-test("a server that lost its lease hands back what runs under its id before it registers again", async () => {
+test("a server that lost its lease hands back its runs before it registers again", async () => {
   const me = await lease(sql, 5000);
   const run = await create(await newThread(), { claim: true, serverId: me.serverId });
   await sql`delete from servers`;
@@ -120,7 +120,7 @@ function postgresPids(postmaster: number): number[] {
   return [postmaster, ...children];
 }
 
-test("a Postgres that is frozen for longer than the lease takes no lease away", async () => {
+test("a Postgres frozen for longer than the lease expires no lease", async () => {
   // the second server's heartbeats arrive shortly after the thaw
   const proxy = await faultProxy(address.uri);
   const slow = { uri: proxy.uri, socket: null };

@@ -12,14 +12,14 @@ import { StoreRules } from "./store-rules.ts";
 
 const { sql } = await testDatabase();
 
-test("the embedded Postgres has no pgvector: vectors are compared without it", async () => {
+test("compares vectors without pgvector in the embedded Postgres", async () => {
   await openStore(sql, { index: LETTERS });
   expect(await findVectorSchema(sql)).toBeNull();
 });
 
 testSemanticSearch(sql);
 
-test("an embedding function that fails, or makes something else, is told to the caller, and nothing is stored", async () => {
+test("reports a failing embedding function and invalid vectors to the caller, and stores nothing", async () => {
   for (const [embed, why] of [
     ["./embed.ts:failing", "the model is away"],
     ["./embed.ts:short", "a vector has 3 numbers, store.index.dims says 26"],
@@ -39,16 +39,16 @@ test.each([
   ["./embed.ts:notAFunction", /must be a function from texts to vectors/],
   ["nobody:model", /there is no provider "nobody"/],
   ["cohere:embed-v4", /needs @langchain\/cohere: install it in the project/],
-])("%s is refused at start", async (embed, message) => {
+])("rejects %s at start", async (embed, message) => {
   const configured = new StoreRules().configure(sql, storeProject({ index: { dims: 3, embed } }), createLog("silent"));
   await expect(configured).rejects.toThrow(message);
 });
 
-test("a field that is no path is refused at start", async () => {
+test("rejects an invalid field path at start", async () => {
   await expect(openStore(sql, { index: { ...LETTERS, fields: ["a["] } })).rejects.toThrow(/store\.index\.fields/);
 });
 
-test("a provider's model goes by the LangChain package that the project has", async () => {
+test("loads a provider's model with the project's LangChain package", async () => {
   const asked: { model: string; input: string[] }[] = [];
   // replaces the external provider: implements OpenAI's embeddings endpoint
   const provider = createServer((request, response) => {

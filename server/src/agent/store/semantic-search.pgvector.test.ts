@@ -6,7 +6,7 @@ import { findVectorSchema } from "./sql.ts";
 
 const sql = await testPgvector();
 
-test("pgvector is found and installed by the first server that has an index", async () => {
+test("the first server with an index finds and installs pgvector", async () => {
   expect(await findVectorSchema(sql)).toBeNull();
   await openStore(sql, { index: LETTERS });
   expect(await findVectorSchema(sql)).toBe("public");
@@ -14,7 +14,7 @@ test("pgvector is found and installed by the first server that has an index", as
 
 testSemanticSearch(sql);
 
-test("it finds its way where pgvector is in a schema of its own", async () => {
+test("finds pgvector in another schema", async () => {
   await sql`create schema "odd place"`;
   await sql`alter extension vector set schema "odd place"`;
   const { put, search } = await openStore(sql, { index: LETTERS });

@@ -33,7 +33,7 @@ const keys = async (body: object) =>
   (await call("POST", "/store/items/search", body)).json.items.map((item: { key: string }) => item.key);
 const namespaces = async (body: object) => (await call("POST", "/store/namespaces", body)).json.namespaces;
 
-test("an item comes back as it was put; putting again keeps when it was made", async () => {
+test("returns an item as it was put, and a second put keeps its creation time", async () => {
   const value = { a: { b: [1, null, "x"] }, ü: "☃", n: 1.5 };
   expect(await put(["round", "trip"], "k", value)).toMatchObject({ status: 204, text: "" });
   const { json: first } = await call("GET", "/store/items?namespace=round.trip&key=k");
@@ -50,7 +50,7 @@ test("an item comes back as it was put; putting again keeps when it was made", a
   expect(second.updated_at > first.updated_at).toBe(true);
 });
 
-test("a missing item is null, and deleting it is no error", async () => {
+test("a missing item is null, and deleting it is not an error", async () => {
   expect(await call("GET", "/store/items?namespace=none&key=k")).toMatchObject({ status: 200, text: "null" });
   await put(["gone"], "k", {});
   for (const status of [204, 204]) {
@@ -59,7 +59,7 @@ test("a missing item is null, and deleting it is no error", async () => {
   expect((await call("GET", "/store/items?namespace=gone&key=k")).text).toBe("null");
 });
 
-test("a prefix ends where a label ends, and labels are no patterns", async () => {
+test("a prefix ends at the end of a label, and labels are not patterns", async () => {
   const made: [string[], string][] = [
     [["p", "a"], "1"],
     [["p", "a", "x"], "2"],
@@ -98,7 +98,7 @@ test("a prefix ends where a label ends, and labels are no patterns", async () =>
   ]);
 });
 
-test("filters compare values of one type", async () => {
+test("filters compare only values of one type", async () => {
   const items: [string, object][] = [
     ["a", { n: 1, s: "2026-01-01", on: true, o: { x: 1 } }],
     ["b", { n: 2, s: "2026-02-01", on: null }],
@@ -121,7 +121,7 @@ test("filters compare values of one type", async () => {
   expect((await call("POST", "/store/items/search", { filter: { n: { $regex: "x" } } })).status).toBe(422);
 });
 
-test("what is wrong, or lacks an index, is refused by name", async () => {
+test("rejects invalid requests, and searches without an index, with the reason", async () => {
   const refusal = async (method: string, path: string, body?: unknown) => {
     const { status, text } = await call(method, path, body);
     return [status, text];
@@ -155,7 +155,7 @@ test("what is wrong, or lacks an index, is refused by name", async () => {
   expect((await refusal("GET", "/store/items?namespace=a&key=%00"))[0]).toBe(422);
 });
 
-test("a graph's batch has the results of its operations in order", async () => {
+test("a graph's batch returns the results of its operations in order", async () => {
   const at = ["batch"];
   const results = await runStoreOperations([
     { op: "put", namespace: at, key: "a", value: { v: 1 } },
@@ -201,7 +201,7 @@ test("a batch that fails halfway changes nothing", async () => {
   expect(await runStoreOperations([{ op: "get", namespace: ["half"], key: "a" }])).toEqual([null]);
 });
 
-test("batches that write the same keys in different orders do not block each other", async () => {
+test("batches that write the same keys in different orders do not deadlock", async () => {
   const put = (i: number): StoreOperation => ({ op: "put", namespace: ["race"], key: `k${i}`, value: { i } });
   const forwards = Array.from({ length: 50 }, (_, i) => put(i));
   const batches = Array.from({ length: 20 }, (_, n) => runStoreOperations(n % 2 ? forwards : [...forwards].reverse()));
@@ -209,7 +209,7 @@ test("batches that write the same keys in different orders do not block each oth
   expect(await keys({ namespace_prefix: ["race"], limit: 100 })).toHaveLength(50);
 });
 
-test("an item whose time is over is not there, whether it was swept or not", async () => {
+test("an expired item is not found, swept or not", async () => {
   const at = ["ttl"];
   const minutesLeft = async (key: string) => {
     const [row] = await sql`

@@ -11,7 +11,7 @@ const value = {
 };
 const at = (path: string) => textsAt(value, parsePath(path));
 
-test("a path leads to text, to several texts, or to nothing", () => {
+test("a path selects a text, several texts, or nothing", () => {
   expect(at("title")).toEqual(["Tea"]);
   expect(at("n")).toEqual(["7"]);
   expect(at("deep.list[0].t")).toEqual(["a"]);
@@ -25,6 +25,6 @@ test("a path leads to text, to several texts, or to nothing", () => {
   }
 });
 
-test.each(["", ".a", "a..b", "a[", "a[x]", "a]b", "$."])("%j is no path", (text) => {
+test.each(["", ".a", "a..b", "a[", "a[x]", "a]b", "$."])("rejects %j as a path", (text) => {
   expect(() => parsePath(text)).toThrow(/path/);
 });

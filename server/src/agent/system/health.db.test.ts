@@ -23,7 +23,7 @@ const ready = async (server: Pick<TestAgentServer, "call"> = early) => {
   return { status, ...json };
 };
 
-test("a server whose graphs are loading lives and is not ready yet", async () => {
+test("a server whose graphs are loading is alive and not ready", async () => {
   expect(await ready()).toMatchObject({ status: 503, detail: "hosts: the graphs are loading" });
   expect((await call("GET", "/ok")).status).toBe(200);
   await expect.poll(async () => (await ready()).status).toBe(200);
@@ -36,7 +36,7 @@ test("a server whose graphs are loading lives and is not ready yet", async () =>
   });
 });
 
-test("without its database a server is not ready at once, and not alive after the grace period", async () => {
+test("without its database a server is not ready, and after the grace period not alive", async () => {
   const name = new URL(db.uri).pathname.slice(1);
   const permit = (allow: boolean) => beside.sql.unsafe(`alter database ${name} allow_connections ${allow}`);
   try {
@@ -70,7 +70,7 @@ test("without its database a server is not ready at once, and not alive after th
   }
 });
 
-test("a full disk of the database is a 503 with its reason, and over when a write succeeds again", async () => {
+test("a full disk of the database is a 503 with its reason, until a write succeeds again", async () => {
   await db.sql`create function no_room() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100'; end $$`;
   await db.sql`create trigger no_room before insert on threads execute function no_room()`;
@@ -91,7 +91,7 @@ const message = {
   message: { role: "user", messageId: "m", kind: "message", parts: [{ kind: "data", data: { topic: "x" } }] },
 };
 
-test("a project none of whose graphs loads, and a data directory without room, are not ready", async () => {
+test("a project without a loading graph, and a full data directory, make a server not ready", async () => {
   const directory = mkdtempSync(join(tmpdir(), "heddle-broken-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "graph.ts"), "throw new Error('broken');");

@@ -4,13 +4,13 @@ import { testAgentServer } from "../../../test/agent-server.ts";
 
 const { call } = await testAgentServer();
 
-test("ok is ok, and on demand says what it depends on", async () => {
+test("/ok answers ok, and on request with the state of the database", async () => {
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
   const { json } = await call("GET", "/ok?check_db=1");
   expect(json).toMatchObject({ ok: true, checks: { database: { ok: true, ms: expect.any(Number) } } });
 });
 
-test("info promises what is built", async () => {
+test("/info lists the version and the supported features", async () => {
   expect((await call("GET", "/info")).json).toMatchObject({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     context: "js",
@@ -18,7 +18,7 @@ test("info promises what is built", async () => {
   });
 });
 
-test("the OpenAPI document describes the endpoints, and its references lead somewhere", async () => {
+test("the OpenAPI document describes the endpoints, and its references resolve", async () => {
   const { json: document } = await call("GET", "/openapi.json");
   expect(document.openapi).toBe("3.1.0");
   expect(document.paths["/threads/{thread_id}/state"]).toHaveProperty("post.requestBody");
@@ -40,7 +40,7 @@ test("the OpenAPI document describes the endpoints, and its references lead some
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("the documentation page needs nothing from outside", async () => {
+test("the documentation page loads nothing from outside", async () => {
   const page = await call("GET", "/docs");
   expect(page.headers.get("content-type")).toContain("text/html");
   expect(page.text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
@@ -48,7 +48,7 @@ test("the documentation page needs nothing from outside", async () => {
   expect((await call("GET", "/")).json).toMatchObject({ name: "heddle", docs: "/docs" });
 });
 
-test("metrics tell the queue's depth and label requests by route, not by path", async () => {
+test("metrics contain the queue's depth and label requests by route, not by path", async () => {
   const { json: thread } = await call("POST", "/threads", {});
   await call("POST", `/threads/${thread.thread_id}/runs`, { assistant_id: "trail", input: {}, after_seconds: 600 });
   await call("GET", `/threads/${thread.thread_id}`);

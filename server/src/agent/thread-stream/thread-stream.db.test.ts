@@ -72,7 +72,7 @@ const run = (url: string, threadId: string, more: object = {}) =>
 const newThread = async () => (await post(owner.url, "/threads", {})).thread_id;
 
 test(
-  "frames of all runs of a thread, whichever server executes them, and each one's end",
+  "streams the frames and ends of all runs of a thread, whichever server executes them",
   { timeout: 30_000 },
   async () => {
     const thread = await newThread();
@@ -108,7 +108,7 @@ test(
   },
 );
 
-test("lifecycle tells of beginnings and ends only, state_update of the state", { timeout: 20_000 }, async () => {
+test("lifecycle emits only starts and ends of runs, state_update only the state", { timeout: 20_000 }, async () => {
   const thread = await newThread();
   await run(owner.url, thread);
   const life = await open(owner.url, thread, { query: "?stream_mode=lifecycle" });
@@ -127,7 +127,7 @@ test("lifecycle tells of beginnings and ends only, state_update of the state", {
   await Promise.all([life.close(), states.close()]);
 });
 
-test("a stream of a thread that is deleted ends; of one that is not there, and with ids that are none, it does not begin", async () => {
+test("ends the stream of a deleted thread, and rejects unknown threads and invalid ids", async () => {
   const thread = await newThread();
   const reader = await open(other.url, thread);
   await fetch(`${owner.url}/threads/${thread}`, { method: "DELETE" });

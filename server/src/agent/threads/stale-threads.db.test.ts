@@ -25,7 +25,7 @@ async function updatedThread(): Promise<string> {
 
 const logOf = async (id: string) => (await call("GET", `/threads/${id}`)).json.values.log as string[];
 
-test("a thread's row shows a state update whose server went away before it had written the row", async () => {
+test("refreshes a thread's row after a state update whose server died before writing it", async () => {
   const id = await updatedThread();
   expect(await logOf(id)).not.toContain("by hand");
   const refreshed: string[] = [];
@@ -59,7 +59,7 @@ async function watchedThread(onRead: (id: string, reads: number) => Promise<unkn
   return { id, hosts, seen };
 }
 
-test("a state that was read before an update does not replace what the update has shown", async () => {
+test("a state read before an update does not overwrite the updated row", async () => {
   const update = { values: { log: ["by hand"] } };
   const { id, hosts, seen } = await watchedThread((thread, reads) =>
     reads === 1 ? call("POST", `/threads/${thread}/state`, update) : undefined,
@@ -69,7 +69,7 @@ test("a state that was read before an update does not replace what the update ha
   expect(await logOf(id)).toContain("by hand");
 });
 
-test("a state that was read before an update that commits while the row is locked does not replace it either", async () => {
+test("a state read before an update that commits while the row is locked does not overwrite it either", async () => {
   const { id, hosts, seen } = await watchedThread(() => {});
   let refreshed: Promise<void> | undefined;
   await sql.begin(async (tx) => {
@@ -87,7 +87,7 @@ test("a state that was read before an update that commits while the row is locke
   expect(seen.reads).toBe(2);
 });
 
-test("a thread that cannot be read does not hold up the others", async () => {
+test("a thread that cannot be read does not block the others", async () => {
   const [first, second] = [await updatedThread(), await updatedThread()];
   const refreshed: string[] = [];
   const threads = new StaleThreads({

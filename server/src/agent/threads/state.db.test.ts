@@ -10,7 +10,7 @@ const run = (threadId: string, body: object) => call("POST", `/threads/${threadI
 const state = async (threadId: string, query = "") => (await call("GET", `/threads/${threadId}/state${query}`)).json;
 const update = (threadId: string, body: object) => call("POST", `/threads/${threadId}/state`, body);
 
-test("a thread that no graph has run on has the empty state and no history", async () => {
+test("a thread without runs has the empty state and no history", async () => {
   const id = await create();
   const empty = { values: {}, next: [], tasks: [], created_at: null, checkpoint: null, parent_checkpoint: null };
   expect(await state(id)).toEqual(empty);
@@ -23,7 +23,7 @@ test("a thread that no graph has run on has the empty state and no history", asy
   expect(await state(await create({ graph_id: "trail" }))).toMatchObject(empty);
 });
 
-test("a state carries its checkpoint, its parent and what its metadata promises", async () => {
+test("a state contains its checkpoint, its parent and its documented metadata", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   const head = await state(id);
@@ -43,7 +43,7 @@ test("a state carries its checkpoint, its parent and what its metadata promises"
   expect(states[0].parent_checkpoint_id).toBe(states[1].checkpoint_id);
 });
 
-test("a state is read at a checkpoint, by path and by body; an unknown one is 404", async () => {
+test("reads the state at a checkpoint, by path and by body, and answers 404 for an unknown one", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   const { json: states } = await call("POST", `/threads/${id}/history`, {});
@@ -64,7 +64,7 @@ test("a state is read at a checkpoint, by path and by body; an unknown one is 40
   );
 });
 
-test("select keeps the parts that were asked for", async () => {
+test("select returns only the requested parts", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   expect(await state(id, `?select=${encodeURIComponent('["next","values.topic"]')}`)).toEqual({
@@ -77,7 +77,7 @@ test("select keeps the parts that were asked for", async () => {
   expect((await call("GET", `/threads/${id}/state?select=config`)).status).toBe(422);
 });
 
-test("history takes `before` in every form, a limit, and a metadata filter", async () => {
+test("history accepts `before` in every form, a limit, and a metadata filter", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   const { json: states } = await call("POST", `/threads/${id}/history`, {});
@@ -94,7 +94,7 @@ test("history takes `before` in every form, a limit, and a metadata filter", asy
   expect(await steps({ metadata: { source: "input" } })).toEqual([-1]);
 });
 
-test("an update by hand runs reducers, moves the head and settles the thread's row", async () => {
+test("a manual update runs reducers, moves the head and refreshes the thread's row", async () => {
   const id = await create();
   await run(id, { assistant_id: "ask", input: { topic: "t" } });
   const waiting = (await call("GET", `/threads/${id}`)).json;
@@ -110,7 +110,7 @@ test("an update by hand runs reducers, moves the head and settles the thread's r
   expect(row.state_updated_at > waiting.state_updated_at).toBe(true);
 });
 
-test("an update at an older checkpoint makes a branch, and null values go with as_node", async () => {
+test("an update at an older checkpoint creates a branch, and null values work with as_node", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   const { json: states } = await call("POST", `/threads/${id}/history`, {});
@@ -139,14 +139,14 @@ test("an update of a busy thread is 409, of an unknown node or checkpoint 4xx, a
   expect(await state(id)).toEqual(before);
 });
 
-test("updates at the same time are applied one after the other", async () => {
+test("applies concurrent updates one after the other", async () => {
   const id = await create({ graph_id: "trail" });
   const updates = Array.from({ length: 12 }, (_, i) => update(id, { values: { log: [`n${i}`] }, as_node: "second" }));
   expect((await Promise.all(updates)).every(({ status }) => status === 200)).toBe(true);
   expect((await state(id)).values.log).toHaveLength(12);
 });
 
-test("supersteps build a thread's state when it is created", async () => {
+test("supersteps create a thread's state with the thread", async () => {
   const supersteps = [
     { updates: [{ values: { topic: "t" }, as_node: "__start__" }] },
     { updates: [{ values: { log: ["a"] }, as_node: "first" }] },
@@ -158,7 +158,7 @@ test("supersteps build a thread's state when it is created", async () => {
   expect((await call("GET", `/threads/${json.thread_id}/history`)).json).toHaveLength(3);
 });
 
-test("supersteps that fail leave no thread and no checkpoint", async () => {
+test("failing supersteps leave no thread and no checkpoint", async () => {
   const thread_id = "11111111-1111-4111-8111-111111111111";
   const good = { updates: [{ values: { topic: "t" }, as_node: "__start__" }] };
   const bad = { updates: [{ values: { log: ["x"] }, as_node: "nowhere" }] };

@@ -31,12 +31,12 @@ test("a new thread has empty values and no config", async () => {
   expect((await call("POST", "/threads")).status).toBe(200);
 });
 
-test("graph_id is kept in the metadata, and one that differs is refused", async () => {
+test("stores graph_id in the metadata, and rejects one that differs", async () => {
   expect((await create({ graph_id: "trail", metadata: { a: 1 } })).metadata).toEqual({ a: 1, graph_id: "trail" });
   expect((await call("POST", "/threads", { graph_id: "trail", metadata: { graph_id: "ask" } })).status).toBe(422);
 });
 
-test("a duplicate id is refused, or answered with what exists", async () => {
+test("rejects a duplicate id, or returns the existing thread", async () => {
   const { thread_id } = await create({ metadata: { n: 1 } });
   const again = await call("POST", "/threads", { thread_id: thread_id.toUpperCase() });
   expect([again.status, again.text]).toEqual([409, "Thread already exists"]);
@@ -44,7 +44,7 @@ test("a duplicate id is refused, or answered with what exists", async () => {
   expect(kept.json.metadata).toEqual({ n: 1 });
 });
 
-test("what the caller did wrong is 4xx", async () => {
+test("rejects invalid requests with a 4xx status", async () => {
   const status = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).status;
   const { thread_id } = await create();
   expect(await status("POST", "/threads", { thread_id: "x" })).toBe(422);
@@ -82,7 +82,7 @@ test("what the caller did wrong is 4xx", async () => {
   expect(await status("GET", `/threads/${thread_id}/state?select=%5B`)).toBe(422);
 });
 
-test("a patch merges metadata; return=minimal answers without a body", async () => {
+test("a patch merges metadata, and return=minimal answers without a body", async () => {
   const { thread_id, updated_at } = await create({ metadata: { a: 1, b: 1 } });
   const { json } = await call("PATCH", `/threads/${thread_id}`, { metadata: { b: 2 } });
   expect(json.metadata).toEqual({ a: 1, b: 2 });
@@ -92,7 +92,7 @@ test("a patch merges metadata; return=minimal answers without a body", async () 
   expect((await call("GET", `/threads/${thread_id}`)).json.metadata).toEqual({ a: 1, b: 2, c: 3 });
 });
 
-test("search filters, sorts, pages, selects and extracts", async () => {
+test("search filters, sorts, pages, selects and extracts fields", async () => {
   const ids: string[] = [];
   for (const n of [0, 1, 2]) {
     const thread = await create({ metadata: { set: "s", n, tags: ["x", "y"], deep: { n } } });
@@ -147,7 +147,7 @@ test("search filters, sorts, pages, selects and extracts", async () => {
   ]);
 });
 
-test("a copy has the source's values and an equal history, and goes its own way", async () => {
+test("a copy has the source's values and an equal history, and is independent of it", async () => {
   const { thread_id } = await create({ metadata: { owner: "me" } });
   await run(thread_id, { assistant_id: "nested", input: { topic: "t" } });
   const { status, json: copy } = await call("POST", `/threads/${thread_id}/copy`);
@@ -165,7 +165,7 @@ test("a copy has the source's values and an equal history, and goes its own way"
   expect((await call("GET", `/threads/${thread_id}`)).json.status).toBe("interrupted");
 });
 
-test("deleting a thread stops its runs and leaves nothing behind", async () => {
+test("deleting a thread stops its runs and leaves no rows", async () => {
   const { thread_id } = await create();
   await run(thread_id, { assistant_id: "trail", input: { topic: "t" } });
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "slow", input: {} });
@@ -177,7 +177,7 @@ test("deleting a thread stops its runs and leaves nothing behind", async () => {
   expect((await call("GET", `/threads/${thread_id}`)).status).toBe(404);
 });
 
-test("prune deletes threads, or keeps what a thread needs to go on", async () => {
+test("prune deletes threads, or keeps what a thread needs to continue", async () => {
   const threads = [await create(), await create()];
   for (const { thread_id } of threads) await run(thread_id, { assistant_id: "nested", input: { topic: "t" } });
   const [waiting, doomed] = threads.map((thread) => thread.thread_id as string) as [string, string];
@@ -199,7 +199,7 @@ test("prune deletes threads, or keeps what a thread needs to go on", async () =>
   expect((await call("GET", `/threads/${doomed}`)).status).toBe(404);
 });
 
-test("keep_latest leaves a busy thread alone", async () => {
+test("keep_latest does not prune a busy thread", async () => {
   const { thread_id } = await create();
   await run(thread_id, { assistant_id: "trail", input: { topic: "t" } });
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "trail", input: {}, after_seconds: 600 });
@@ -210,7 +210,7 @@ test("keep_latest leaves a busy thread alone", async () => {
   expect(await rowsOf(thread_id)).toEqual(before);
 });
 
-test("storage tells rows and bytes of a thread, and nothing of another one", async () => {
+test("storage reports rows and bytes of a thread, without those of others", async () => {
   const { thread_id } = await create();
   const storage = async (id: string) => (await call("GET", `/threads/${id}/storage`)).json;
   const empty = await storage(thread_id);

@@ -18,7 +18,7 @@ import { UiBundles } from "./ui-bundles.ts";
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/ui-project/langgraph.json", import.meta.url));
 const { call, agent } = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, PROJECT);
 
-test("a component is told by a piece of HTML, which names script and styles at the host that was asked", async () => {
+test("returns HTML that loads a component's script and styles from the requested host", async () => {
   const answer = await call("POST", "/ui/weather", { name: "it's" }, { host: "localhost:2024" });
   expect(answer.headers.get("content-type")).toBe("text/html; charset=UTF-8");
   expect(answer.text).toBe(
@@ -33,7 +33,7 @@ test("a component is told by a piece of HTML, which names script and styles at t
   expect((await call("POST", "/ui/weather", {})).status).toBe(422);
 });
 
-test("the script hands the component to the page, with the page's own React", async () => {
+test("the script renders the component with the page's own React", async () => {
   const { text } = await call("GET", "/ui/weather/entrypoint.js");
   const required: string[] = [];
   const responded: [string, React.FC<{ city: string }>][] = [];
@@ -64,7 +64,7 @@ test("the script hands the component to the page, with the page's own React", as
   expect(text.length).toBeLessThan(5000);
 });
 
-test("files are for every page, without a key; only those that were built", async () => {
+test("serves built files to every page without a key, and no others", async () => {
   const closed = callerOf(
     createAgentApp(agent.deps, {
       ...openGuard,
@@ -81,14 +81,14 @@ test("files are for every page, without a key; only those that were built", asyn
   }
 });
 
-test("an unknown agent is 404, and what cannot be built is said in the log", async () => {
+test("answers 404 for an unknown agent, and 500 for a component that cannot be built", async () => {
   const unknown = await call("POST", "/ui/nobody", { name: "weather" });
   expect([unknown.status, unknown.text]).toEqual([404, `UI not found for agent "nobody"`]);
   expect((await call("POST", "/ui/constructor", { name: "x" })).status).toBe(404);
   expect((await call("POST", "/ui/broken", { name: "x" })).status).toBe(500);
 });
 
-test("an entry that is not there stops the start, by name", async () => {
+test("names a missing entry file at start", async () => {
   const project = await readProject(PROJECT);
   project.config.ui = { weather: "./nowhere.tsx" };
   await expect(new UiBundles().configure(project)).rejects.toThrow(/ui\.weather: there is no file .*nowhere\.tsx/);

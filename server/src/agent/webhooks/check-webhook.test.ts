@@ -60,19 +60,19 @@ test.each<[string, object, RegExp]>([
   expect(verdict(url, section)).toMatch(expected === ALLOWED ? expected : new RegExp(`^422 .*${expected.source}`));
 });
 
-test("on a developer's machine its own ports are free, unless a list of ports says otherwise", () => {
+test("allows any loopback port in development, unless a list of ports is set", () => {
   expect(verdict("http://localhost:3000/hook", {}, atHome)).toBe("allowed");
   expect(verdict("http://127.0.0.1:3000/hook", {}, atHome)).toBe("allowed");
   expect(verdict("http://localhost:3000/hook", { url: { allowed_ports: [443] } }, atHome)).toMatch(/port 3000/);
   expect(verdict("http://hooks.example:3000/hook", {}, atHome)).toMatch(/port 3000/);
 });
 
-test("disabled webhooks are refused, whatever their URL", () => {
+test("rejects disabled webhooks, whatever their URL", () => {
   expect(verdict("https://hooks.example/", {}, abroad, true)).toMatch(/http.disable_webhooks/);
   expect(verdict("/own", {}, abroad, true)).toMatch(/http.disable_webhooks/);
 });
 
-test("no message and no log shows the query", () => {
+test("masks the query of a URL in messages and logs", () => {
   const secret = "https://hooks.example:81/run?token=secret#secret";
   expect(verdict(secret)).not.toContain("secret");
   expect(maskUrl(secret)).toBe("https://hooks.example:81/run?…");

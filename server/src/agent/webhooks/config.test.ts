@@ -15,7 +15,7 @@ async function rules(webhooks: unknown, env: Record<string, string> = {}, more: 
   return (await readProject(file, env)).webhooks;
 }
 
-test("without the key everything has its default", async () => {
+test("applies defaults without the webhooks key", async () => {
   expect(await rules(undefined)).toEqual({
     disabled: false,
     headers: {},
@@ -28,7 +28,7 @@ test("without the key everything has its default", async () => {
   expect(await rules(undefined, {}, { http: { disable_webhooks: true } })).toMatchObject({ disabled: true });
 });
 
-test("templates are filled from the environment, which wins over the project's variables", async () => {
+test("fills templates from the environment, which overrides the project's variables", async () => {
   const headers = { Authorization: "Bearer ${{ env.LG_WEBHOOK_A }}-${{env.LG_WEBHOOK_B}}", "X-Plain": "as it is" };
   const env = { env: { LG_WEBHOOK_A: "project", LG_WEBHOOK_B: "b" } };
   expect((await rules({ headers }, { LG_WEBHOOK_A: "server" }, env)).headers).toEqual({
@@ -68,11 +68,11 @@ test.each<[unknown, Record<string, string>, RegExp]>([
   [{ url: { max_url_length: "long" } }, {}, /webhooks\.url\.max_url_length: /],
   [{ url: { disable_loopback: 1 } }, {}, /webhooks\.url\.disable_loopback: /],
   [5, {}, /webhooks: /],
-])("%j stops the start", async (webhooks, env, message) => {
+])("%j prevents the start", async (webhooks, env, message) => {
   await expect(rules(webhooks, env)).rejects.toThrow(message);
 });
 
-test("a missing variable's message tells no value of another one", async () => {
+test("the message for a missing variable contains no other variable's value", async () => {
   const webhooks = { headers: { A: "${{ env.LG_WEBHOOK_A }} ${{ env.LG_WEBHOOK_MISSING }}" } };
   const error: unknown = await rules(webhooks, { LG_WEBHOOK_A: "a-secret" }).catch((thrown: unknown) => thrown);
   expect((error as Error).message).toContain("LG_WEBHOOK_MISSING");

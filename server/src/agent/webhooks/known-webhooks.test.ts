@@ -15,7 +15,7 @@ function known(section: object = {}) {
   return { state, webhooks: new KnownWebhooks(outbound, () => state.rules) };
 }
 
-test("a webhook that is allowed is judged once, one that is not each time", () => {
+test("checks an allowed webhook once, and a rejected one each time", () => {
   const { state, webhooks } = known();
   for (let n = 0; n < 3; n++) webhooks.check("https://hooks.example/a");
   expect(state.judged).toEqual(["https://hooks.example/a"]);
@@ -23,14 +23,14 @@ test("a webhook that is allowed is judged once, one that is not each time", () =
   expect(state.judged.length).toBe(4);
 });
 
-test("other rules judge anew what the ones before allowed", () => {
+test("checks an allowed webhook again when the rules change", () => {
   const { state, webhooks } = known();
   webhooks.check("http://hooks.example/a");
   state.rules = rulesOf({ url: { require_https: true } });
   expect(() => webhooks.check("http://hooks.example/a")).toThrow(/require_https/);
 });
 
-test("no more than so many are remembered, and no long ones", () => {
+test("limits the number of remembered webhooks, and remembers no long ones", () => {
   const { state, webhooks } = known();
   for (let n = 0; n <= 1000; n++) webhooks.check(`https://hooks.example/${n}`);
   webhooks.check("https://hooks.example/0");

@@ -8,9 +8,9 @@ test.each([
   ["http://hooks.example\\@evil.example/", "http://hooks.example"],
   ["/own/path", "self"],
   [`http://${"a".repeat(400)}/`, `http://${"a".repeat(293)}`],
-])("%s waits with %s", (url, receiver) => expect(receiverOf(url)).toBe(receiver));
+])("the receiver of %s is %s", (url, receiver) => expect(receiverOf(url)).toBe(receiver));
 
-test("a run's kwargs tell its receiver; what only looks like one is none", () => {
+test("reads the receiver from a run's kwargs, and ignores a webhook key in the input", () => {
   expect(receiverIn('{"input": {"a": 1}}')).toBeNull();
   expect(receiverIn('{"input": {"webhook": "http://a.example/"}}')).toBeNull();
   expect(receiverIn('{"input": 1, "webhook": "http://a.example/x"}')).toBe("http://a.example");

@@ -11,7 +11,7 @@ import { readSigningKeys, signatureHeaders } from "./sign.ts";
 
 const secret = () => `whsec_${randomBytes(32).toString("base64")}`;
 
-test("the standard's own library accepts what was signed, with the old secret and the new one", () => {
+test("the standard's own library accepts signatures with the old and the new secret", () => {
   const [older, newer] = [secret(), secret()];
   const body = JSON.stringify({ text: "Grüße" });
   const headers = signatureHeaders(readSigningKeys(`${newer}, ${older}`), "an-id", Math.floor(Date.now() / 1000), body);
@@ -21,12 +21,12 @@ test("the standard's own library accepts what was signed, with the old secret an
   expect(() => new Webhook(newer).verify(`${body} `, headers)).toThrow("No matching signature");
 });
 
-test("without a secret there is an id and a time, and no signature", () => {
+test("sends id and timestamp without a signature where there is no secret", () => {
   expect(Object.keys(signatureHeaders([], "an-id", 1, "{}"))).toEqual(["webhook-id", "webhook-timestamp"]);
 });
 
 test.each(["whsec_", "whsec_c2hvcnQ=", "not base64!", `whsec_${randomBytes(65).toString("base64")}`])(
-  "%s is no secret, and no message quotes it",
+  "rejects %s as a secret without quoting it",
   (text) => {
     const read = () => readOptions(webhookOptions, { HEDDLE_WEBHOOK_SECRETS: `${secret()},${text}` });
     expect(read).toThrow(/HEDDLE_WEBHOOK_SECRETS must hold secrets of 24 to 64 bytes.*number 2 is none/);
@@ -34,14 +34,14 @@ test.each(["whsec_", "whsec_c2hvcnQ=", "not base64!", `whsec_${randomBytes(65).t
   },
 );
 
-test("pauses grow threefold to four hours, and chance takes up to a quarter away", () => {
+test("retry delays triple up to four hours, and jitter removes up to a quarter", () => {
   expect([1, 2, 3, 4].map((n) => pauseAfter(n, 5000, 0))).toEqual([5000, 15_000, 45_000, 135_000]);
   expect(pauseAfter(50, 5000, 0)).toBe(4 * 3_600_000);
   expect(pauseAfter(1, 5000, 0.9999)).toBeGreaterThan(3749);
   expect(pauseAfter(1, 5000, 0.9999)).toBeLessThan(3751);
 });
 
-test("Retry-After comes in seconds or as a date, and no longer than a day", () => {
+test("reads Retry-After in seconds or as a date, up to a day", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");
   expect(retryAfter("120", now)).toBe(120_000);
   expect(retryAfter("Sat, 21 Nov 2026 12:01:00 GMT", now)).toBe(60_000);

@@ -46,7 +46,7 @@ async function messageOf(runId: string): Promise<Record<string, unknown>> {
   return JSON.parse((await selectMessage(db.sql, row!.delivery_id))!) as Record<string, unknown>;
 }
 
-test("the message stays the same when the run has changed, and when run and thread are gone", async () => {
+test("the message does not change with its run, nor when run and thread are deleted", async () => {
   const run = await startRun();
   await finish(run, "success");
   const message = await messageOf(run.runId);
@@ -66,14 +66,14 @@ test("the message stays the same when the run has changed, and when run and thre
   expect(await messageOf(run.runId)).toEqual(message);
 });
 
-test("times are told in UTC, in whatever zone the session is that ends the run", async () => {
+test("formats times in UTC, whatever the time zone of the session that ends the run", async () => {
   const run = await startRun({ zone: "Asia/Tokyo" });
   await finish(run, "success", "America/New_York");
   const { created_at, updated_at, run_started_at, run_ended_at } = await messageOf(run.runId);
   for (const time of [created_at, updated_at, run_started_at, run_ended_at]) expect(time).toMatch(/\+00:00$/);
 });
 
-test("who asked for the run is not written down with what they are", async () => {
+test("does not store the credentials of the run's user", async () => {
   const run = await startRun({ temporary: true });
   await finish(run, "success");
   const [row] = await db.sql<{ text: string }[]>`
@@ -85,7 +85,7 @@ test("who asked for the run is not written down with what they are", async () =>
   expect(rest).not.toHaveProperty("values");
 });
 
-test("an error is told by its name and message; a run that goes with its thread is rolled back", async () => {
+test("reports an error by name and message, and a run deleted with its thread as rolled back", async () => {
   const failed = await startRun();
   await finish(failed, "error");
   expect((await messageOf(failed.runId))["error"]).toEqual({ error: "Broken", message: "it broke" });
@@ -96,7 +96,7 @@ test("an error is told by its name and message; a run that goes with its thread 
   expect(message).not.toHaveProperty("values");
 });
 
-test("what was queued as text by a server of an earlier version is sent as that text", async () => {
+test("sends a message stored as text by an earlier version unchanged", async () => {
   const [row] = await db.sql<{ delivery_id: string }[]>`
     insert into webhook_deliveries (run_id, thread_id, run_status, url, receiver, payload, state)
     values (gen_random_uuid(), gen_random_uuid(), 'success', 'http://hooks.example/', 'http://hooks.example',

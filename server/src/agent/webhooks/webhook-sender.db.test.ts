@@ -79,7 +79,7 @@ const HOSTILE: Record<string, Answerer> = {
   "hangs up": (response) => void response.socket?.destroy(),
 };
 
-test("a look costs no more when ten thousand messages wait, also with a plan made while there were none", async () => {
+test("a poll costs no more when ten thousand messages wait, even with a plan from an empty table", async () => {
   const name = "http://busy.example";
   const one = await db.sql.reserve();
   try {
@@ -109,7 +109,7 @@ test("a look costs no more when ten thousand messages wait, also with a plan mad
   }
 });
 
-test("dead, slow and hostile receivers with hundreds of messages do not delay the message of a good one", async () => {
+test("dead, slow and hostile receivers with hundreds of messages do not delay a good receiver's message", async () => {
   const urls: string[] = [];
   for (const answer of Object.values(HOSTILE)) urls.push((await receiver(answer)).url);
   const dead = createServer().listen(0, "127.0.0.1");
@@ -138,7 +138,7 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay th
   await db.sql`delete from webhook_receivers`;
 });
 
-test("messages for a paused receiver are no reason to look; those for another still are", async () => {
+test("messages for a paused receiver cause no polls, and those for another receiver still do", async () => {
   let looks = 0;
   const sql = postgres(db.uri, {
     ...db.options,
@@ -170,7 +170,7 @@ test("messages for a paused receiver are no reason to look; those for another st
   await db.sql`delete from webhook_receivers`;
 });
 
-test("an answer without an end has answered all the same, and is cut off", async () => {
+test("counts an endless response as delivered, and cuts it off", async () => {
   let cut = false;
   const endless = await receiver((response) => {
     response.writeHead(200);
@@ -191,7 +191,7 @@ test("an answer without an end has answered all the same, and is cut off", async
   expect(silent.received).toHaveLength(1);
 });
 
-test("a name that leads inside is not called, and not tried again; the message does not tell where it led", async () => {
+test("does not call or retry a name that resolves to a private address, and hides the address", async () => {
   const inside = await receiver();
   const names = { "evil.example": "10.1.2.3", "meta.example": "169.254.169.254" };
   await enqueue("http://evil.example/x");
@@ -209,7 +209,7 @@ test("a name that leads inside is not called, and not tried again; the message d
   expect(inside.received).toHaveLength(0);
 });
 
-test("a receiver that comes back gets what has waited", async () => {
+test("a receiver that recovers gets the waiting messages", async () => {
   const first = await receiver();
   const { port, url } = first;
   await first.close();
@@ -227,7 +227,7 @@ test("a receiver that comes back gets what has waited", async () => {
   });
 });
 
-test("attempts come to an end", async () => {
+test("gives up after the maximum number of attempts", async () => {
   const never = await receiver((response) => response.writeHead(404).end());
   await enqueue(`${never.url}/never`);
   sender({ HEDDLE_WEBHOOK_MAX_ATTEMPTS: "3", HEDDLE_WEBHOOK_RETRY_MS: "20" }).start();
@@ -252,7 +252,7 @@ test("three senders on one database send each message once", async () => {
   expect(new Set(good.received.map((one) => one.headers["webhook-id"])).size).toBe(150);
 });
 
-test("what a killed server had in its hands is sent when its lease is over", async () => {
+test("sends a message leased by a killed server after the lease expires", async () => {
   const good = await receiver();
   await enqueue(`${good.url}/leased`);
   await db.sql`
@@ -267,7 +267,7 @@ test("what a killed server had in its hands is sent when its lease is over", asy
   );
 });
 
-test("old rows go, and what waits for a receiver that never came back is given up", async () => {
+test("deletes old rows, and gives up messages for a receiver that never recovered", async () => {
   await db.sql`
     insert into webhook_deliveries (run_id, thread_id, run_status, url, receiver, payload, status, created_at, queued_at, finished_at)
     select gen_random_uuid(), gen_random_uuid(), 'success', 'http://old.example/' || s, 'http://old.example', '{}', s, t, t,

@@ -41,7 +41,7 @@ async function deliveryOf(runId: string, status: string) {
 
 const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$/) as unknown;
 
-test("the end of a stateful run is told field by field, signed, its query as it was given", async () => {
+test("reports the end of a stateful run with all fields, signed, and with the URL's query unchanged", async () => {
   const thread = await newThread();
   const webhook = `${hook.url}/whole?token=s%20ecret&b=1`;
   const body = { assistant_id: "trail", input: { topic: "x" }, webhook, metadata: { mine: 1 } };
@@ -76,7 +76,7 @@ test.each([
   ["stream", "/threads/T/runs/stream"],
   ["wait", "/threads/T/runs/wait"],
   ["wait", "/thread/T/runs/wait"],
-])("runs of %s %s tell it too", async (_, path) => {
+])("reports the end of runs of %s %s", async (_, path) => {
   const thread = await newThread();
   const webhook = `${hook.url}/of-${thread}`;
   await server.call("POST", path.replace("T", thread), { assistant_id: "trail", input: { topic: "x" }, webhook });
@@ -84,7 +84,7 @@ test.each([
   expect(message!.json).toMatchObject({ status: "success", values: { log: ["first:x", "second"] } });
 });
 
-test("stateless runs are told without values, whether waited for, streamed, in the background or in a batch", async () => {
+test("reports stateless runs without values, whether waited for, streamed, in the background or in a batch", async () => {
   const input = { topic: "x" };
   const of = (name: string) => ({ assistant_id: "trail", input, webhook: `${hook.url}/${name}` });
   await server.call("POST", "/runs/wait", of("stateless-wait"));
@@ -102,7 +102,7 @@ test("stateless runs are told without values, whether waited for, streamed, in t
   expect(kept!.json.values).toEqual({ topic: "x", log: ["first:x", "second"] });
 });
 
-test("a failed run is told with its error as an object, stateless or not", async () => {
+test("reports a failed run with its error as an object, stateless or not", async () => {
   const thread = await newThread();
   const body = { assistant_id: "trail", input: { topic: "x" }, config: { recursion_limit: 1 } };
   await server.call("POST", `/threads/${thread}/runs/wait`, { ...body, webhook: `${hook.url}/failed` });
@@ -118,7 +118,7 @@ test("a failed run is told with its error as an object, stateless or not", async
   expect(hook.received.find((one) => one.path === "/failed")!.json.values).toMatchObject({ topic: "x" });
 });
 
-test("a run that stops for an answer, and one that is interrupted, tell the thread's values", async () => {
+test("reports the thread's values for a run that stops at an interrupt and for an interrupted one", async () => {
   const thread = await newThread();
   const asks = { assistant_id: "nested", input: { topic: "x" }, webhook: `${hook.url}/asks` };
   await server.call("POST", `/threads/${thread}/runs/wait`, asks);
@@ -139,7 +139,7 @@ test("a run that stops for an answer, and one that is interrupted, tell the thre
   expect(stopped!.json).not.toHaveProperty("error");
 });
 
-test("a pending run that is cancelled, and runs that are rolled back, are told", async () => {
+test("reports a cancelled pending run and rolled back runs", async () => {
   const thread = await newThread();
   const of = (name: string) => ({ assistant_id: "slow", input: { topic: "x" }, webhook: `${hook.url}/${name}` });
   const first = await server.call("POST", `/threads/${thread}/runs`, of("rolled-back"));
@@ -154,7 +154,7 @@ test("a pending run that is cancelled, and runs that are rolled back, are told",
   expect((await received(hook, "/rolled-back"))[0]!.json.status).toBe("rollback");
 });
 
-test("a receiver that fails gets it again with the same id, and a later signature, until it answers", async () => {
+test("retries a failing receiver with the same id and a later signature until it answers", async () => {
   const shaky = await receiver((response, _, count) => response.writeHead(count < 3 ? 500 : 204).end());
   const webhook = `${shaky.url}/shaky`;
   await server.call("POST", "/runs/wait", { assistant_id: "trail", input: { topic: "x" }, webhook });
@@ -167,7 +167,7 @@ test("a receiver that fails gets it again with the same id, and a later signatur
   expect(log.map((one: { status_code: number }) => one.status_code)).toEqual([204, 500, 500]);
 });
 
-test("410 ends it, a redirect is not followed, Retry-After is kept to", async () => {
+test("410 ends the delivery, a redirect is not followed, and Retry-After is respected", async () => {
   const gone = await receiver((response) => response.writeHead(410).end());
   await server.call("POST", "/runs/wait", {
     assistant_id: "trail",
@@ -200,7 +200,7 @@ test("410 ends it, a redirect is not followed, Retry-After is kept to", async ()
   expect(busy.received[1]!.at - busy.received[0]!.at).toBeGreaterThanOrEqual(950);
 });
 
-test("what was given up is sent again by hand", async () => {
+test("redelivers a failed delivery on request", async () => {
   const late = await receiver((response, _, count) => response.writeHead(count === 1 ? 410 : 200).end());
   const body = { assistant_id: "trail", input: { topic: "x" }, webhook: `${late.url}/late` };
   await server.call("POST", "/runs/wait", body);
@@ -221,7 +221,7 @@ test("what was given up is sent again by hand", async () => {
   expect(failed.json).toHaveLength(2);
 });
 
-test("a path goes to this server itself", async () => {
+test("calls a path on this server itself", async () => {
   const run = await server.call("POST", "/runs", { assistant_id: "trail", input: { topic: "x" }, webhook: "/ok" });
   // the path exists, but not for POST
   const { log, url } = await waitFor(async () => {
@@ -254,7 +254,7 @@ test.each([
   ["a number", 5],
   ["nothing at all", ""],
   ["too much", `https://hooks.example/${"a".repeat(70_000)}`],
-])("a webhook that is %s is refused when it is asked for", async (_, webhook) => {
+])("rejects a webhook that is %s at the request", async (_, webhook) => {
   const thread = await newThread();
   for (const path of ["/runs", "/runs/wait", "/runs/stream", `/threads/${thread}/runs`, "/runs/crons"]) {
     const body = { assistant_id: "trail", input: {}, schedule: "0 0 * * *", webhook };
@@ -265,7 +265,7 @@ test.each([
   expect((await server.sql`select 1 from runs where thread_id = ${thread}`).length).toBe(0);
 });
 
-test("a batch of which one run would be refused starts none", async () => {
+test("a batch with one rejected run starts none", async () => {
   const good = { assistant_id: "trail", input: { topic: "x" }, metadata: { of: "half a batch" } };
   const nobody = "00000000-0000-7000-8000-000000000000";
   for (const [bad, status] of [
@@ -279,20 +279,20 @@ test("a batch of which one run would be refused starts none", async () => {
   expect(await server.sql`select 1 from runs where metadata @> '{"of": "half a batch"}'`).toEqual([]);
 });
 
-test("null is no webhook", async () => {
+test("treats null as no webhook", async () => {
   const run = await server.call("POST", "/runs", { assistant_id: "trail", input: { topic: "x" }, webhook: null });
   expect(run.status).toBe(200);
   expect(run.json.kwargs).not.toHaveProperty("webhook");
 });
 
-test("the abilities are told", async () => {
+test("reports its webhook features", async () => {
   const { json } = await server.call("GET", "/info");
   expect(json.flags).toMatchObject({ webhooks: true, crons: true });
   const [major, minor, patch] = (json.version as string).split(".").map(Number);
   expect(major! * 1e6 + minor! * 1e3 + patch!).toBeGreaterThanOrEqual(5036);
 });
 
-test("headers and rules of langgraph.json hold", async () => {
+test("applies headers and rules of langgraph.json", async () => {
   const configured = await testAgentServer(ENV, CONFIGURED);
   const of = (webhook: string) => ({ assistant_id: "trail", input: { topic: "x" }, webhook });
   await configured.call("POST", "/runs/wait", of(`${hook.url}/configured`));
@@ -311,7 +311,7 @@ test("headers and rules of langgraph.json hold", async () => {
   await configured.stop();
 });
 
-test("the message of a run that was lost with its graph host waits for the next one, however long that takes", async () => {
+test("the message of a run lost with its graph host waits for the next host, however long that takes", async () => {
   const dir = mkdtempSync(join(tmpdir(), "heddle-webhook-"));
   symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(dir, "node_modules"));
   writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: { dies: "./graph.mjs:graph" } }));
@@ -345,7 +345,7 @@ export const graph = new StateGraph(State).addNode("a", () => ({ done: "a" })).a
   rmSync(dir, { recursive: true });
 }, 120_000);
 
-test("the end of a run that was lost with its graph host tells what its checkpoints hold", async () => {
+test("reports checkpointed values at the end of a run lost with its graph host", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "heddle-webhook-")), "steps");
   const unruly = await testAgentServer({ ...ENV, HEDDLE_RUN_MAX_ATTEMPTS: "1" }, UNRULY);
   const thread = (await unruly.call("POST", "/threads", {})).json.thread_id as string;
