@@ -59,7 +59,7 @@ const owners = ({ sql }: TestDatabase) =>
   );
 
 test(
-  "a database that agent servers of one workspace use refuses a server of another",
+  "rejects an agent server of another workspace on a database in use",
   { timeout: 60_000 },
   async () => {
     const db = await testDatabase();
@@ -84,7 +84,7 @@ test(
   },
 );
 
-test("of first starts of two workspaces one wins and serves", { timeout: 60_000 }, async () => {
+test("of simultaneous first starts for different workspaces one wins and serves", { timeout: 60_000 }, async () => {
   const db = await testDatabase();
   const ids = [randomUUID(), randomUUID(), randomUUID()];
   const outcomes = await Promise.allSettled(ids.map((id) => start(db, id)));
@@ -97,7 +97,7 @@ test("of first starts of two workspaces one wins and serves", { timeout: 60_000 
   expect(reasons).toEqual([expect.stringContaining(won[0]!), expect.stringContaining(won[0]!)]);
 });
 
-test("a workspace id that does not exist claims nothing", { timeout: 60_000 }, async () => {
+test("an unknown workspace id claims nothing", { timeout: 60_000 }, async () => {
   const db = await testDatabase();
   await start(db);
   await Promise.all(running.splice(0).map((server) => server.close()));

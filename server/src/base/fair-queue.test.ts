@@ -24,7 +24,7 @@ function worker(queue: FairQueue) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("tenants take turns, however much one of them has waiting", async () => {
+test("tenants take turns, however much work one of them has queued", async () => {
   const { begun, start } = worker(queueOf({ capacity: 1 }));
   const flood = Array.from({ length: 20 }, (_, n) => start("a", `a${n}`));
   const others = [start("b", "b0"), start("b", "b1"), start("c", "c0")];
@@ -40,7 +40,7 @@ test("tenants take turns, however much one of them has waiting", async () => {
   expect(begun.at(-1)).toBe("b1");
 });
 
-test("a tenant that is alone gets everything, and a part of it while others are active", async () => {
+test("a single tenant gets all capacity, and a part of it while others are active", async () => {
   const { begun, start } = worker(queueOf());
   const [first, second] = [start("a", "a0"), start("a", "a1")];
   await settle();
@@ -60,7 +60,7 @@ test("a tenant that is alone gets everything, and a part of it while others are 
   expect(begun.at(-1)).toBe("a2");
 });
 
-test("a full queue refuses the tenant that has most in it", async () => {
+test("a full queue rejects the tenant with the most work in it", async () => {
   const { begun, start } = worker(queueOf({ capacity: 1, waiting: 3 }));
   const first = start("a", "a0");
   const flood = [start("a", "a1"), start("a", "a2"), start("a", "a3")];
@@ -72,7 +72,7 @@ test("a full queue refuses the tenant that has most in it", async () => {
   expect(begun).toEqual(["a0", "b0"]);
 });
 
-test("work that has waited too long is refused and starts nothing; room that failed work held is free", async () => {
+test("rejects work that has waited too long without starting it, and frees the capacity of failed work", async () => {
   const queue = queueOf({ capacity: 1, waitMs: 20 });
   const { begun, start } = worker(queue);
   const first = start("a", "a0");

@@ -31,7 +31,7 @@ const BELOW = { priority: "1" };
 const ABOVE = { priority: "2", max_threads: 2 };
 const UNLIMITED = { priority: "2" };
 
-test("a tenant that uses more than the mean is preempted and gets half of the processors", async () => {
+test("preempts a tenant that uses more than the mean, and halves its processors", async () => {
   const { spend } = shareOf();
   await spend("light", 50);
   expect(await spend("heavy", 5000)).toEqual(UNLIMITED);
@@ -39,7 +39,7 @@ test("a tenant that uses more than the mean is preempted and gets half of the pr
   expect(await spend("light", 50)).toEqual(BELOW);
 });
 
-test("a tenant that is alone, or whose neighbours are idle, is not limited", async () => {
+test("does not limit a tenant that is alone or whose neighbours are idle", async () => {
   const { pass, spend } = shareOf();
   for (let n = 0; n < 3; n++) expect(await spend("heavy", 5000)).toEqual(UNLIMITED);
   await spend("light", 50);
@@ -48,21 +48,21 @@ test("a tenant that is alone, or whose neighbours are idle, is not limited", asy
   expect(await spend("heavy", 5000)).toEqual(UNLIMITED);
 });
 
-test("the first statement of an unknown tenant, which may be a long one, preempts no other", async () => {
+test("the first statement of an unknown tenant preempts no other", async () => {
   const { spend } = shareOf();
   await spend("a", 50);
   expect(await spend("b", 50)).toEqual(UNLIMITED);
   expect(await spend("b", 50)).toEqual(BELOW);
 });
 
-test("many short statements are not charged like a long one", async () => {
+test("charges many short statements less than a long one", async () => {
   const { share, spend } = shareOf();
   await spend("long", 2000);
   for (let n = 0; n < 100; n++) await spend("short", 90);
   expect([share.isAboveShare("short"), share.isAboveShare("long")]).toEqual([false, true]);
 });
 
-test("a preempted statement is not charged, so that two heavy tenants take turns", async () => {
+test("does not charge a preempted statement, so that two heavy tenants take turns", async () => {
   const { share, start, spend, pass } = shareOf();
   await spend("a", 3000);
   await spend("b", 2000);
@@ -88,14 +88,14 @@ test("charges decay", async () => {
   expect(share.isAboveShare("a")).toBe(false);
 });
 
-test("half of one processor is one", async () => {
+test("rounds half of one processor up to one", async () => {
   const { spend } = shareOf(1);
   await spend("light", 50);
   await spend("heavy", 5000);
   expect(await spend("heavy", 50)).toEqual({ priority: "2", max_threads: 1 });
 });
 
-test("background work gives way to preferred statements for a tenth of a second", async () => {
+test("background work waits for preferred statements for a tenth of a second", async () => {
   const share = new FairShare({ processors: 2 });
   share.charge("heavy", 5000);
   await share.run("light", () => Promise.resolve());

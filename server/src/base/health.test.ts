@@ -10,7 +10,7 @@ function healthOf(checks: Record<string, Check>) {
   return { health, wait: (ms: number) => (now += ms) };
 }
 
-test("readiness fails at once, naming each failed part; liveness only after the grace period", async () => {
+test("readiness fails at once and names each failed part, liveness only after the grace period", async () => {
   let isUp = false;
   const { health, wait } = healthOf({
     database: () =>
@@ -30,7 +30,7 @@ test("readiness fails at once, naming each failed part; liveness only after the 
   expect(health.alive().ok).toBe(true);
 });
 
-test("a part that starts, or that much works without, is not ready, and no reason to end the server", async () => {
+test("a starting or optional part affects readiness, but not liveness", async () => {
   const { health, wait } = healthOf({
     hosts: () => ({ ok: false, reason: "loading", starting: true }),
     engine: () => ({ ok: false, reason: "away", partial: true }),
@@ -41,7 +41,7 @@ test("a part that starts, or that much works without, is not ready, and no reaso
   expect(health.alive().ok).toBe(true);
 });
 
-test("probes of a second share one look", async () => {
+test("probes within a second share one check", async () => {
   const check = vi.fn<Check>(() => ({ ok: true }));
   const { health, wait } = healthOf({ database: check });
   await Promise.all(Array.from({ length: 50 }, () => health.ready()));
@@ -53,7 +53,7 @@ test("probes of a second share one look", async () => {
   expect(check).toHaveBeenCalledTimes(2);
 });
 
-test("a check that does not answer is not asked again until its connection is given up", async () => {
+test("a check without an answer is not repeated until its connection is given up", async () => {
   const check = vi.fn<Check>(() => new Promise(() => {}));
   const { health, wait } = healthOf({ database: check });
   vi.useFakeTimers();

@@ -23,7 +23,7 @@ test("logs the first failure at error at once, and again with a count after 10 s
   expect(errors.map(([, { failures }]) => failures)).toEqual([undefined, 11, 71, 371, 671]);
 });
 
-test("logs its end once, with how long it took", () => {
+test("logs the recovery once, with the duration of the failure", () => {
   const { failure, lines, wait } = recorded();
   failure.succeeded();
   failure.failed(new Error("away"));
@@ -37,7 +37,7 @@ test("logs its end once, with how long it took", () => {
   expect(lines.at(-1)![0]).toBe("error");
 });
 
-test("tells that work has failed for a time, by its code, until it succeeds or nothing more is heard of it", () => {
+test("reports an ongoing failure with its code, until a success or until reports stop", () => {
   const { failure, wait } = recorded();
   const full = Object.assign(new Error("could not extend file /var/lib/x"), { code: "53100" });
   failure.failed(full);

@@ -22,7 +22,7 @@ function logged(...line: [object, string]): string {
   return lines.join("");
 }
 
-test("secrets do not get into the log, however they come", () => {
+test("removes secrets from the log in any position", () => {
   const secrets = {
     [KEY]: { err: new Error(`no such key ${KEY}`) },
     [SESSION]: { headers: { cookie: `a=b; heddle_session=${SESSION}` } },
@@ -44,7 +44,7 @@ test("secrets do not get into the log, however they come", () => {
   }
 });
 
-test("what is no secret stays, and a line stays a line of JSON", () => {
+test("keeps other values, and a line stays valid JSON", () => {
   const fields = { run_id: "01a1fe3f-2d31-7000-8ab1-201fd913bb79", path: "/threads/x?limit=10", key_id: "a", ms: 12.5 };
   expect(JSON.parse(logged(fields, "a run has ended"))).toMatchObject({ ...fields, msg: "a run has ended" });
   fc.assert(
@@ -55,7 +55,7 @@ test("what is no secret stays, and a line stays a line of JSON", () => {
   );
 });
 
-test("long lines cost little, whatever is in them", () => {
+test("scrubs long lines in bounded time, whatever their content", () => {
   const evil = [
     '"password',
     "\\",

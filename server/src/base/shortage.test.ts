@@ -4,7 +4,7 @@ import { shortageIn } from "./shortage.ts";
 
 const coded = (code: string, cause?: unknown) => Object.assign(new Error("it failed", { cause }), { code });
 
-test("finds what has run out, in the error or in what caused it", () => {
+test("finds the exhausted resource in an error or its causes", () => {
   expect(shortageIn(coded("53100"))?.kind).toBe("database-disk");
   expect(shortageIn(new Error("outer", { cause: coded("X", coded("EDQUOT")) }))?.kind).toBe("server-disk");
   const message = "Cannot write to file, errno: 28, strerror: No space left on device";
@@ -12,7 +12,7 @@ test("finds what has run out, in the error or in what caused it", () => {
   expect(shortageIn(full)?.kind).toBe("store-disk");
 });
 
-test("finds none in other errors, whatever they are", () => {
+test("finds nothing in other errors", () => {
   for (const thrown of [coded("23505"), coded("constructor"), new Error("No space left on device"), null, "ENOSPC"]) {
     expect(shortageIn(thrown)).toBeUndefined();
   }

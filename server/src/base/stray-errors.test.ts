@@ -17,14 +17,14 @@ const script = (error: string) => `
 `;
 const args = (code: string) => ["--import", "tsx", "--input-type=module", "-e", code];
 
-test("a stray error of a full disk is logged, and the process continues", () => {
+test("an uncaught error of a full disk is logged, and the process continues", () => {
   const full = `Object.assign(new Error("write"), { code: "ENOSPC" })`;
   const output = execFileSync(process.execPath, args(script(full)), { encoding: "utf8" });
   expect(output.match(/was not handled; the server continues/g)).toHaveLength(4);
   expect(output).toContain("alive");
 });
 
-test("any other stray error ends the process with its stack", () => {
+test("any other uncaught error ends the process with its stack", () => {
   const ended = spawnSync(process.execPath, args(script(`new Error("a bug")`)), { encoding: "utf8" });
   expect(ended.status).toBe(1);
   expect(ended.stderr).toMatch(/Error: a bug\n {4}at/);

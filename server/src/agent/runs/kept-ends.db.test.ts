@@ -117,7 +117,7 @@ test("a rolled back run gets no feedback frame", async () => {
   expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "deleted", frames: 1 });
 });
 
-test("readers whose frames were lost with their server's lease get an error at the run's end", async () => {
+test("readers whose frames were lost with their server's lease get an incomplete event at the run's end", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1, false);
@@ -226,7 +226,7 @@ test.concurrent("a remote reader of a run rolled back before it begins receives 
   expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "deleted", frames: 0 });
 });
 
-test.concurrent("a remote reader of a run rolled back after its server was lost gets an error, as in the stored stream", async () => {
+test.concurrent("a remote reader of a run rolled back after its server was lost gets an incomplete event, as stored", async () => {
   const [first, second] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(first);
   await first.execute(run.runId, run.threadId, 1, false);

@@ -285,7 +285,7 @@ test("treats null as no webhook", async () => {
   expect(run.json.kwargs).not.toHaveProperty("webhook");
 });
 
-test("reports its webhook features", async () => {
+test("/info reports support of webhooks and crons", async () => {
   const { json } = await server.call("GET", "/info");
   expect(json.flags).toMatchObject({ webhooks: true, crons: true });
   const [major, minor, patch] = (json.version as string).split(".").map(Number);

@@ -58,7 +58,7 @@ const failureOf = (call: Promise<unknown>): Promise<StorageError> =>
 
 const sha256 = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
 
-test("what is put can be read, listed, measured and deleted, also under odd names", async () => {
+test("stores, reads, lists, measures and deletes objects, also under unusual names", async () => {
   const bucket = await open();
   for (const key of ["a/plain.txt", "a/with space+plus&more.txt", "a/schöner (1)'s*.txt"]) {
     const stored = await bucket.put(key, Buffer.from(key), { contentType: "text/plain" });
@@ -78,7 +78,7 @@ test("what is put can be read, listed, measured and deleted, also under odd name
   expect(await bucket.get("a/plain.txt")).toBeUndefined();
 });
 
-test("a bucket is reached in path style, virtual-hosted and by an endpoint of its own", async () => {
+test("reaches a bucket by path style, virtual host or dedicated endpoint", async () => {
   const own = `http://exports.s3.test:${s3.port}`;
   const places: Partial<S3Place>[] = [
     { endpoint: s3.endpoint },
@@ -96,7 +96,7 @@ test("a bucket is reached in path style, virtual-hosted and by an endpoint of it
   expect(await s3.keys("exports", "style/")).toHaveLength(places.length);
 });
 
-test("a stream goes up in parts, and small ones in one request", async () => {
+test("uploads a stream in parts, and small content in one request", async () => {
   const bucket = await open();
   const content = randomBytes(20 * MIB + 17);
   const progress: number[] = [];
@@ -122,7 +122,7 @@ test("a stream goes up in parts, and small ones in one request", async () => {
   expect(s3.openUploads()).toEqual([]);
 });
 
-test("a small one goes up in parts on demand, and in one request where parts are not permitted", async () => {
+test("uploads small content in parts on demand, and in one request where parts are not permitted", async () => {
   const bucket = await open();
   const content = randomBytes(1000);
   const options = { size: content.length, alwaysInParts: true };
@@ -142,7 +142,7 @@ test("a small one goes up in parts on demand, and in one request where parts are
   expect(failed).toMatchObject({ reason: "access_denied" });
 });
 
-test("parts grow with what is to come, so that no size runs out of parts", () => {
+test("chooses a part size that keeps any upload within the limit of parts", () => {
   expect(partSize()).toBe(8 * MIB);
   for (const size of [1, 48.8 * 1024 * MIB, 100 * 1024 * MIB, 5 * 1024 * 1024 * MIB]) {
     expect(Math.ceil(size / partSize(size))).toBeLessThanOrEqual(10_000);
@@ -150,7 +150,7 @@ test("parts grow with what is to come, so that no size runs out of parts", () =>
   }
 });
 
-test("an upload that fails leaves nothing: neither parts nor a shortened object", async () => {
+test("a failed upload leaves neither parts nor a truncated object", async () => {
   const bucket = await open();
   const content = randomBytes(20 * MIB);
   async function* breaking(): AsyncGenerator<Buffer> {
@@ -177,7 +177,7 @@ test("an upload that fails leaves nothing: neither parts nor a shortened object"
   expect(await s3.keys("exports", "gone/")).toEqual([]);
 });
 
-test("an aborted signal ends an upload at once, with its reason, and leaves nothing", async () => {
+test("an aborted signal ends an upload at once with its reason, and leaves nothing", async () => {
   const bucket = await openPatient();
   const abort = new AbortController();
   proxy.setRule(({ url }) => {
@@ -190,7 +190,7 @@ test("an aborted signal ends an upload at once, with its reason, and leaves noth
   expect(s3.openUploads()).toEqual([]);
 });
 
-test("whoever calls an upload off does not wait for a store that hangs", async () => {
+test("aborting an upload does not wait for a store that hangs", async () => {
   const bucket = await openPatient();
   const abort = new AbortController();
   proxy.setRule(({ url }) => (url.includes("uploads=") ? undefined : { kind: "hang" }));
@@ -201,7 +201,7 @@ test("whoever calls an upload off does not wait for a store that hangs", async (
   await bucket.abortUploads("hung/a");
 });
 
-test("an upload that is aborted while it begins leaves nothing either", async () => {
+test("an upload aborted while it begins leaves nothing", async () => {
   const bucket = await openPatient();
   const abort = new AbortController();
   proxy.setRule(({ url }) => {
@@ -228,7 +228,7 @@ test("an upload that is aborted while it begins leaves nothing either", async ()
   expect(s3.openUploads()).toEqual([]);
 });
 
-test("an upload that nobody ended can be ended by its id or by its key", async () => {
+test("aborts an unfinished upload by its id or its key", async () => {
   const bucket = await open();
   const ids: string[] = [];
   // as if the process had been killed: the abort does not reach the store either
@@ -253,7 +253,7 @@ test("an upload that nobody ended can be ended by its id or by its key", async (
   expect(await bucket.abortUploads("left/b2")).toBe(1);
 });
 
-test("failures say what failed and whether trying again can help", async () => {
+test("failures state what failed and whether a retry can help", async () => {
   const bucket = await open({}, 500);
   await bucket.put("f/there", Buffer.from("x".repeat(10_000)));
   const cases: [Fault, string, boolean][] = [
@@ -290,7 +290,7 @@ test("failures say what failed and whether trying again can help", async () => {
   expect(cut).toMatchObject({ reason: "unavailable", canHeal: true });
 }, 60_000);
 
-test("an answer that was lost or a hiccup is made good without anybody noticing", async () => {
+test("recovers from a lost response or a transient fault without an error", async () => {
   const bucket = await open();
   for (const fault of [
     SLOW_DOWN,
@@ -305,7 +305,7 @@ test("an answer that was lost or a hiccup is made good without anybody noticing"
   }
 });
 
-test("under faults at random, each upload is whole or has failed, and nothing is left", async () => {
+test("under random faults, each upload is complete or has failed, and nothing is left", async () => {
   const bucket = await open();
   proxy.setRule(atRandom(0.3, 20_261_121));
   const content = randomBytes(9 * MIB);
@@ -328,7 +328,7 @@ test("under faults at random, each upload is whole or has failed, and nothing is
   expect(s3.openUploads()).toEqual([]);
 }, 60_000);
 
-test("what the policy forbids is not called, whatever the store's name leads to", async () => {
+test("does not call an endpoint that resolves to an address forbidden by the policy", async () => {
   const strict = createOutbound(readPolicy("", false), {
     resolve: () => Promise.resolve([{ address: "169.254.169.254", family: 4 }]),
   });

@@ -111,6 +111,6 @@ test("an instance's role", async () => {
   expect(asked.at(-1)).toBe("GET /latest/meta-data/iam/security-credentials/the-role");
 });
 
-test("none at all is said to be none", async () => {
+test("reports missing credentials", async () => {
   await expect(write("none")).rejects.toMatchObject({ reason: "no_credentials", canHeal: false });
 });

@@ -9,7 +9,7 @@ import type { ClickHouse } from "./clickhouse.ts";
 const db = await testDatabase();
 const clickhouse = await testClickHouse();
 
-test("migrations run once, also when several servers start together", async () => {
+test("applies each migration once, also when several servers start together", async () => {
   const both = await Promise.all([migrateClickHouse(clickhouse, db.sql), migrateClickHouse(clickhouse, db.sql)]);
   expect(both.map(({ applied }) => applied.length).sort()).toEqual([
     0,
@@ -28,7 +28,7 @@ test("migrations run once, also when several servers start together", async () =
   );
 });
 
-test("a merge of runs takes few parts, because each takes memory", async () => {
+test("limits the parts per merge of runs to save memory", async () => {
   const [table] = await clickhouse.rows<{ engine_full: string }>({
     name: "t",
     query: "select engine_full from system.tables where database = currentDatabase() and name = 'runs'",
@@ -36,7 +36,7 @@ test("a merge of runs takes few parts, because each takes memory", async () => {
   expect(table!.engine_full).toContain("max_parts_to_merge_at_once = 6");
 });
 
-test("a store that a newer Heddle has written is refused", async () => {
+test("rejects a store that a newer Heddle has written", async () => {
   await clickhouse.insert(
     "heddle_migrations",
     ["version", "name"],
@@ -60,7 +60,7 @@ const NASTY = [
   "NULL",
 ];
 
-test("values go in as parameters unharmed, alone and in arrays", async () => {
+test("passes values as parameters unchanged, alone and in arrays", async () => {
   for (const value of NASTY) {
     const [row] = await clickhouse.rows<{ v: string; l: string[]; n: string | null }>({
       name: "t",
@@ -90,7 +90,7 @@ test("values go in as parameters unharmed, alone and in arrays", async () => {
   });
 });
 
-test("queries at once keep their parameters and settings apart", async () => {
+test("concurrent queries keep their parameters and settings apart", async () => {
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, n) =>
       clickhouse.rows<{ v: number; m: string }>({
@@ -107,17 +107,17 @@ test("queries at once keep their parameters and settings apart", async () => {
   );
 });
 
-test("a parameter that isn't given is an error, not what an earlier query has left", async () => {
+test("a missing parameter is an error and does not take the value of an earlier query", async () => {
   const query = { name: "t", query: "select {left_over:String} as v" };
   await clickhouse.rows({ ...query, params: { left_over: "secret" } });
   await expect(clickhouse.rows(query)).rejects.toThrow(/left_over/);
 });
 
-test("errors bear ClickHouse's code", async () => {
+test("errors contain ClickHouse's code", async () => {
   await expect(clickhouse.rows({ name: "t", query: "select * from nowhere" })).rejects.toMatchObject({ code: "60" });
 });
 
-test("reads that wait leave a connection for writing", async () => {
+test("waiting reads leave a connection for writes", async () => {
   await clickhouse.command({
     name: "t",
     query: "create table if not exists writable (n UInt32) engine = MergeTree order by n",
@@ -132,7 +132,7 @@ test("reads that wait leave a connection for writing", async () => {
   expect(await clickhouse.rows({ name: "t", query: "select n from writable" })).toEqual([{ n: 1 }]);
 });
 
-test("an idle store writes no logs of its own", async () => {
+test("an idle store has no log tables", async () => {
   const logs = await clickhouse.rows({
     name: "t",
     query:
@@ -141,7 +141,7 @@ test("an idle store writes no logs of its own", async () => {
   expect(logs).toEqual([]);
 });
 
-test("the engine gets the priority and the threads of a tenant's share", async () => {
+test("passes the priority and the threads of a tenant's share to the engine", async () => {
   const ask = async (tenant: string) => {
     const [row] = await clickhouse.askedBy(tenant).rows<{ priority: number; threads: number }>({
       name: "t",
@@ -173,7 +173,7 @@ test("a statement of a tenant above its share pauses at each block while another
   expect(order).toEqual(["light", "heavy"]);
 });
 
-test("background work of a tenant above its share starts behind another's query, its callers' queries do not", async () => {
+test("delays background work of a tenant above its share, but not its callers' queries, during another's query", async () => {
   const share = clickhouse.share!;
   share.charge("heavy", 60_000);
   await share.run("light", () => Promise.resolve());

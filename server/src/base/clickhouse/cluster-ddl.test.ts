@@ -6,13 +6,13 @@ import { expect, test } from "vitest";
 import { forCluster } from "./cluster-ddl.ts";
 import { MIGRATIONS, statementsOf } from "./migrate.ts";
 
-test("on one server a statement stays as it is", () => {
+test("leaves a statement unchanged on a single server", () => {
   expect(forCluster("create table x (a Int8) engine = MergeTree order by a", "")).toEqual([
     "create table x (a Int8) engine = MergeTree order by a",
   ]);
 });
 
-test("on a cluster a table becomes a replicated one a shard and a distributed one in front", () => {
+test("creates a replicated table per shard and a distributed table on a cluster", () => {
   const [local, front] = forCluster(
     "-- shard by: cityHash64(a)\ncreate table if not exists x (a Int8)\nengine = ReplacingMergeTree(a)\norder by a",
     "main",
@@ -27,7 +27,7 @@ test("on a cluster a table becomes a replicated one a shard and a distributed on
   );
 });
 
-test("alterations go to both, what only the local table has to it alone", () => {
+test('alters both tables, and with "local only" only the local one', () => {
   expect(forCluster("alter table x add column b Int8", "c")).toEqual([
     "alter table x_local on cluster `c` add column b Int8",
     "alter table x on cluster `c` add column b Int8",
@@ -35,7 +35,7 @@ test("alterations go to both, what only the local table has to it alone", () => 
   expect(forCluster("-- local only\nalter table x add index i b type minmax", "c")).toHaveLength(1);
 });
 
-test("each migration can be applied to a cluster", () => {
+test("converts each migration for a cluster", () => {
   for (const file of readdirSync(MIGRATIONS)) {
     for (const statement of statementsOf(readFileSync(join(MIGRATIONS, file), "utf8"))) {
       expect(forCluster(statement, "c").join("\n")).toContain("on cluster `c`");

@@ -5,7 +5,7 @@ import { Questions } from "./questions.ts";
 
 const REFUSED = { status: 503, headers: { "Retry-After": "5" } };
 
-test("so many at once, the rest in their order, and those that are too many not at all", async () => {
+test("runs queries up to the limit, queues more in order, and rejects those beyond the queue", async () => {
   const questions = new Questions({ seconds: 1, atOnce: 2, waiting: 2 });
   const begun: number[] = [];
   const ends = Array.from({ length: 5 }, () => deferred<number>());
@@ -29,7 +29,7 @@ test("so many at once, the rest in their order, and those that are too many not 
   expect(await questions.ask(() => Promise.resolve("free again"))).toBe("free again");
 });
 
-test("who has waited for too long is sent away and begins nothing", async () => {
+test("rejects a query that has waited too long, without starting it", async () => {
   const questions = new Questions({ seconds: 1, atOnce: 1, waitMs: 20 });
   const end = deferred<void>();
   const first = questions.ask(() => end.promise);

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const options = { url: `${url}/traces`, cluster: "", directory: "", connections: 4, maxMemory: 0 };
 
-test("a server that the URL names gets the database, the tables, rows and parameters over HTTP", async () => {
+test("creates tables and stores rows with parameters over HTTP on the server named by the URL", async () => {
   const clickhouse = await openClickHouse(options);
   expect(clickhouse.embedded).toBe(false);
   expect((await migrateClickHouse(clickhouse, db.sql)).applied.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ test("a server that the URL names gets the database, the tables, rows and parame
   await clickhouse.close();
 });
 
-test("a server that doesn't answer is an error at start", async () => {
+test("fails at start when the server does not answer", async () => {
   await expect(openClickHouse({ ...options, url: "http://127.0.0.1:9" })).rejects.toMatchObject({
     code: "ECONNREFUSED",
     message: expect.stringMatching(
@@ -55,7 +55,7 @@ test("a server that doesn't answer is an error at start", async () => {
 });
 
 test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x"])(
-  "what is no URL of a ClickHouse is an error that names the setting and no password: %s",
+  "an invalid ClickHouse URL is an error with the setting's name and without the password: %s",
   async (wrong) => {
     await expect(openClickHouse({ ...options, url: wrong })).rejects.toThrow(
       /^CLICKHOUSE_URL must look like (?!.*secret)/,
@@ -63,7 +63,7 @@ test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x
   },
 );
 
-test("a directory that is in use is refused in words that help", async () => {
+test("rejects a directory in use with a message that names the process and the setting", async () => {
   const refused = ChdbSessions.open(engine);
   await expect(refused).rejects.toThrow(ChdbError);
   await expect(refused).rejects.toThrow(/is in use: process \d+ since \S+ holds .*CLICKHOUSE_URL/);

@@ -9,14 +9,14 @@ const declared = {
   mode: choice({ env: ["MODE"], default: "a", of: ["a", "b"], description: "How." }),
 };
 
-test("a flag wins over the first variable that is set, which wins over the default", () => {
+test("a flag overrides the first variable that is set, which overrides the default", () => {
   expect(readOptions(declared, {}).port).toBe(1);
   expect(readOptions(declared, { PORT: "2", A_PORT: "3" }).port).toBe(3);
   expect(readOptions(declared, { PORT: "2", A_PORT: "" }).port).toBe(2);
   expect(readOptions(declared, { PORT: "2" }, { port: 4 }).port).toBe(4);
 });
 
-test("all bad values are reported at once, by the name of their variable", () => {
+test("reports all invalid values at once, by the name of their variable", () => {
   const read = () => readOptions(declared, { PORT: "70000", LOUD: "maybe", MODE: "c", NAME: "fine" });
   expect(read).toThrow(/PORT must be a whole number from 0 to 65535/);
   expect(read).toThrow(/LOUD must be true or false/);

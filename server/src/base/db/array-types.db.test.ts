@@ -6,7 +6,7 @@ import { connect } from "./connect.ts";
 const db = await testDatabase();
 const sql = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 1 });
 
-test("arrays of every type that statements use come back as they went", async () => {
+test("arrays of every type in use are read back unchanged", async () => {
   const texts = [
     "plain",
     "",
@@ -37,7 +37,7 @@ test("arrays of every type that statements use come back as they went", async ()
   await sql.end();
 });
 
-test("a new connection sends nothing but what it was asked for", async () => {
+test("a new connection sends only the requested statement", async () => {
   const sent: string[] = [];
   const watched = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 1 });
   watched.options.debug = (_connection, text) => sent.push(text);

@@ -16,7 +16,7 @@ await db.sql`create table marks (mark text)`;
 
 const marks = async () => (await db.sql<{ mark: string }[]>`select mark from marks`).map(({ mark }) => mark);
 
-test("a statement on a connection that fell silent fails as lost, and the pool goes on", async () => {
+test("a statement on a silent connection fails as lost, and the pool continues", async () => {
   const sql = pool(1, 400);
   await sql`select 1`;
   proxy.blackHole();
@@ -26,7 +26,7 @@ test("a statement on a connection that fell silent fails as lost, and the pool g
   await sql.end({ timeout: 1 });
 });
 
-test("a connection that is idle for longer than the limit stays", async () => {
+test("a connection idle for longer than the limit stays open", async () => {
   const sql = pool(1, 200);
   const pid = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
   const first = await pid();
@@ -35,7 +35,7 @@ test("a connection that is idle for longer than the limit stays", async () => {
   await sql.end({ timeout: 1 });
 });
 
-test("a transaction that lost its connection sends nothing more", async () => {
+test("a transaction that lost its connection sends no further statements", async () => {
   const sql = pool(1);
   const work = sql.begin(async (tx) => {
     await tx`insert into marks values ('before')`;
@@ -53,7 +53,7 @@ test("a transaction that lost its connection sends nothing more", async () => {
 });
 
 test.each(["fails", "ends"])(
-  "a transaction whose work %s after its connection was lost sends nothing more",
+  "a transaction whose work %s after its connection was lost sends no further statements",
   async (how) => {
     const sql = pool(1);
     const work = sql.begin(async (tx) => {
@@ -73,7 +73,7 @@ test.each(["fails", "ends"])(
   },
 );
 
-test("a connection that is cut in the middle of a transaction's statement leaves the pool whole", async () => {
+test("the pool recovers when a connection is cut during a transaction's statement", async () => {
   const sql = pool(1);
   const first = sql.begin((tx) => tx`select pg_sleep(1)`).catch(() => {});
   await sleep(100);
@@ -90,7 +90,7 @@ test("a connection that is cut in the middle of a transaction's statement leaves
   await sql.end({ timeout: 1 });
 });
 
-test("a statement fails while connections are refused, and not again and again without a pause", async () => {
+test("a statement fails while connections are refused, and the pool recovers afterwards", async () => {
   const sql = pool(1);
   await sql`select 1`;
   proxy.down();

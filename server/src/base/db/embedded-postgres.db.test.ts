@@ -82,7 +82,7 @@ async function gone(identity: ProcessIdentity | null): Promise<boolean> {
   return !identity || !processLives(identity);
 }
 
-test("what was written is there after a stop and a start, at the same address", async () => {
+test("data survives a stop and a start, at the same address", async () => {
   withCluster();
   const embedded = embed();
   const first = await embedded.start();
@@ -96,7 +96,7 @@ test("what was written is there after a stop and a start, at the same address", 
   expect(await query(second, (sql) => sql`select text from notes`)).toEqual([{ text: "kept" }]);
 });
 
-test("an acknowledged commit is on disk: fsync and synchronous_commit are on", async () => {
+test("acknowledged commits are on disk: fsync and synchronous_commit are on", async () => {
   withCluster();
   const address = await embed().start();
   const [row] = await query(
@@ -106,7 +106,7 @@ test("an acknowledged commit is on disk: fsync and synchronous_commit are on", a
   expect(row).toEqual({ f: "on", s: "on" });
 });
 
-test("Postgres outlives a killed server and the next start adopts it", async () => {
+test("Postgres survives a killed server, and the next start adopts it", async () => {
   withCluster();
   const { child } = await useElsewhere();
   const pid = postmasterPid();
@@ -126,7 +126,7 @@ async function killPostmaster(): Promise<void> {
   expect(await gone(identity)).toBe(true);
 }
 
-test("a killed Postgres is running again although a backend of it was busy, which would be so for minutes", async () => {
+test("restarts a killed Postgres without waiting for a busy backend", async () => {
   withCluster();
   const embedded = embed();
   const address = await embedded.start();
@@ -145,7 +145,7 @@ test("a killed Postgres is running again although a backend of it was busy, whic
   await busy.end({ timeout: 1 });
 });
 
-test("a start waits for the recovery that another start has begun", async () => {
+test("a start waits for a recovery begun by another start", async () => {
   withCluster();
   const { child, address } = await useElsewhere();
   await query(
@@ -159,7 +159,7 @@ test("a start waits for the recovery that another start has begun", async () => 
   expect(await query(one, (sql) => sql`select count(*)::int from big`)).toEqual([{ count: 100_000 }]);
 });
 
-test("two servers that start at once on an empty directory share one Postgres, and the last one stops it", async () => {
+test("two servers started at once on an empty directory share one Postgres, and the last one stops it", async () => {
   const [one, other] = await Promise.all([useElsewhere(), useElsewhere()]);
   expect(one.address).toEqual(other.address);
   const postmaster = identifyProcess(postmasterPid());
@@ -171,7 +171,7 @@ test("two servers that start at once on an empty directory share one Postgres, a
   expect(await gone(postmaster)).toBe(true);
 });
 
-test("a killed server does not count as one that uses Postgres", async () => {
+test("a killed server does not count as a user of Postgres", async () => {
   withCluster();
   const { child } = await useElsewhere();
   const embedded = embed();
@@ -183,7 +183,7 @@ test("a killed server does not count as one that uses Postgres", async () => {
   expect(await gone(postmaster)).toBe(true);
 });
 
-test("a pid file whose pid now belongs to somebody else does not stop a start", async () => {
+test("a pid file whose pid now belongs to another process does not prevent a start", async () => {
   withCluster();
   const embedded = embed();
   await embedded.start();
@@ -196,7 +196,7 @@ test("a pid file whose pid now belongs to somebody else does not stop a start", 
   expect(stranger.exitCode).toBe(null);
 });
 
-test("the lock of a process that died is taken over", async () => {
+test("takes over the lock of a dead process", async () => {
   withCluster();
   const dead = spawnSync("true").pid;
   writeFileSync(join(dataDir, "postgres", "lock"), JSON.stringify({ pid: dead, started: "long ago", token: "x" }));
@@ -204,14 +204,14 @@ test("the lock of a process that died is taken over", async () => {
   expect(await query(address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 
-test("a set-up that was killed half-way is begun anew", async () => {
+test("repeats an interrupted setup from the beginning", async () => {
   mkdirSync(join(dataDir, "postgres", "new-1"), { recursive: true, mode: 0o700 });
   writeFileSync(join(dataDir, "postgres", "new-1", "PG_VERSION"), "18\n");
   await embed().start();
   expect(existsSync(join(dataDir, "postgres", "new-1"))).toBe(false);
 });
 
-test("nobody gets in without the password, which only its owner can read", async () => {
+test("rejects connections without the password, which only its owner can read", async () => {
   withCluster();
   const { uri, socket } = await embed().start();
   const address = new URL(uri);
@@ -225,7 +225,7 @@ test("nobody gets in without the password, which only its owner can read", async
   expect(mode & 0o777).toBe(0o600);
 });
 
-test("other roles leave places for the servers, which connect as superuser", async () => {
+test("reserves connections for the servers, which connect as superuser", async () => {
   withCluster();
   const address = await embed({ max_connections: "45" }).start();
   const other = new URL(address.uri);
@@ -241,7 +241,7 @@ test("other roles leave places for the servers, which connect as superuser", asy
   await Promise.all(inside.map((sql) => sql.end({ timeout: 1 })));
 });
 
-test("when its port was taken meanwhile, Postgres moves to another one", async () => {
+test("moves Postgres to another port when its own is taken", async () => {
   withCluster();
   const embedded = embed();
   const first = await embedded.start();
@@ -254,27 +254,27 @@ test("when its port was taken meanwhile, Postgres moves to another one", async (
   squatter.close();
 });
 
-test("a path too long for a Unix socket leaves TCP", async () => {
+test("uses TCP when the path is too long for a Unix socket", async () => {
   const long = join(dataDir, "d".repeat(120));
   const address = await embed({}, long).start();
   expect(address.socket).toBe(null);
   await query(address, (sql) => sql`select 1`);
 });
 
-test("a cluster of another major version is refused with both versions named", async () => {
+test("rejects a cluster of another major version and names both versions", async () => {
   mkdirSync(cluster(), { recursive: true, mode: 0o700 });
   writeFileSync(join(cluster(), "PG_VERSION"), "12\n");
   await expect(embed().start()).rejects.toThrow(/written by Postgres 12, this is Postgres 18.*DATABASE_URI/);
 });
 
-test("a Postgres that does not start says why", async () => {
+test("reports why Postgres does not start", async () => {
   withCluster();
   await expect(embed({ shared_buffers: "nonsense" }).start()).rejects.toThrow(
     /invalid value for parameter "shared_buffers"/,
   );
 });
 
-test("a data directory that was removed leaves no process behind", async () => {
+test("leaves no process when the data directory is removed", async () => {
   withCluster();
   const embedded = embed();
   await embedded.start();
@@ -294,7 +294,7 @@ const canBeNobody =
     cwd: "/",
   }).status === 0;
 
-test("an ordinary user runs it as itself, and whoever starts next adopts and restarts it", async () => {
+test("an ordinary user runs Postgres as itself, and the next start adopts and restarts it", async () => {
   if (canBeNobody) chownSync(dataDir, NOBODY, NOBODY);
   const owner =
     process.getuid?.() === 0 && !canBeNobody ? "postgres" : String(canBeNobody ? NOBODY : process.getuid?.());

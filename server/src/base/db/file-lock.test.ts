@@ -54,7 +54,7 @@ test("waits for a holder that releases the lock, and names a holder that does no
   expect(await isLocked(path)).toBe(false);
 });
 
-test("a killed holder loses the lock at once, and exactly one of those who wait gets it", async () => {
+test("a killed holder loses the lock at once, and exactly one waiter acquires it", async () => {
   const first = contend(60_000, 0);
   expect(await first.line).toBe("held");
   const others = [contend(60_000, 2_000), contend(60_000, 2_000), contend(60_000, 2_000)];
@@ -72,7 +72,7 @@ test("a frozen holder keeps the lock", async () => {
   await expect(acquireFileLock(path, { waitMs: 300 })).rejects.toThrow(`process ${child.pid} since`);
 });
 
-test("work of several processes does not overlap", async () => {
+test("critical sections of several processes do not overlap", async () => {
   const log = join(directory, "log");
   const work = (name: string) =>
     withFileLock(path, { waitMs: 10_000 }, async () => {
@@ -84,7 +84,7 @@ test("work of several processes does not overlap", async () => {
   expect(readFileSync(log, "utf8")).toMatch(/^((\w) begins\n\2 ends\n){4}$/);
 });
 
-test("the file of version 0.6 counts as long as its process lives", async () => {
+test("respects a lock file of version 0.6 while its process lives", async () => {
   const child = spawn("sleep", ["60"]);
   children.push(child);
   writeFileSync(path, JSON.stringify({ ...identifyProcess(child.pid!), token: "x" }));
@@ -94,7 +94,7 @@ test("the file of version 0.6 counts as long as its process lives", async () => 
   (await acquireFileLock(path, { waitMs: 0 })).release();
 });
 
-test("a lock in a directory that was made again is another lock", async () => {
+test("a lock in a recreated directory is independent of the old one", async () => {
   const first = await acquireFileLock(path, { waitMs: 0 });
   rmSync(directory, { recursive: true });
   mkdirSync(directory);
@@ -104,7 +104,7 @@ test("a lock in a directory that was made again is another lock", async () => {
   second.release();
 });
 
-test("Perl locks like flock", async () => {
+test("the Perl locker is compatible with flock", async () => {
   const perl = (...flags: string[]) => {
     const descriptor = openSync(path, "a");
     const { status, stderr } = spawnSync(PERL_LOCKER[0], [...PERL_LOCKER.slice(1), ...flags, "3"], {

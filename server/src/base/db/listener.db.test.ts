@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const tell = (payload: string) => db.sql`select pg_notify('heddle_test', ${payload})`;
 
-test("hears notifications, and again after its connection was cut", async () => {
+test("receives notifications, and again after its connection was cut", async () => {
   await tell("one");
   await expect.poll(() => heard).toEqual(["one"]);
   proxy.cut();
@@ -31,7 +31,7 @@ test("hears notifications, and again after its connection was cut", async () => 
   await expect.poll(() => heard).toEqual(["one", "two"]);
 });
 
-test("notices within seconds that nothing passes on its connection any more", async () => {
+test("detects a silent connection within seconds", async () => {
   const before = gaps;
   proxy.blackHole();
   await tell("lost");

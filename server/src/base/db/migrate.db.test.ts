@@ -27,7 +27,7 @@ async function build(name: string, version: number): Promise<string> {
 
 const buildName = async () => (await sql<{ build_name: string }[]>`select build_name()`)[0]!.build_name;
 
-test("an old build that starts again leaves the functions of a newer one", async () => {
+test("an old build that starts again does not replace the functions of a newer one", async () => {
   const [old, newer] = [await build("old", 1_001), await build("newer", 1_002)];
   expect((await migrate(sql, old)).applied).toEqual(["functions"]);
   expect((await migrate(sql, newer)).applied).toEqual(["functions"]);
@@ -35,7 +35,7 @@ test("an old build that starts again leaves the functions of a newer one", async
   expect(await buildName()).toBe("newer");
 });
 
-test("a newer build that returns to an older text installs it, and the build between does not undo that", async () => {
+test("a newer build restores an older text, and the build between does not undo that", async () => {
   const [first, second, third] = [await build("a", 2_001), await build("b", 2_002), await build("a", 2_003)];
   for (const place of [first, second, third]) await migrate(sql, place);
   expect(await buildName()).toBe("a");
@@ -43,7 +43,7 @@ test("a newer build that returns to an older text installs it, and the build bet
   expect(await buildName()).toBe("a");
 });
 
-test("of texts under development with one version the last start wins", async () => {
+test("the last start wins between development texts of one version", async () => {
   const [mine, other] = [await build("mine", 3_001), await build("other", 3_001)];
   for (const [place, name] of [
     [mine, "mine"],
@@ -55,20 +55,20 @@ test("of texts under development with one version the last start wins", async ()
   }
 });
 
-test("a text that became a version without a change counts as that version", async () => {
+test("a text released unchanged as the next version counts as that version", async () => {
   await migrate(sql, await build("draft", 4_001));
   expect((await migrate(sql, await build("draft", 4_002))).applied).toEqual([]);
   expect((await migrate(sql, await build("other draft", 4_001))).applied).toEqual([]);
   expect(await buildName()).toBe("draft");
 });
 
-test("functions that a build without versions installed are replaced", async () => {
+test("replaces functions that a build without versions installed", async () => {
   await sql`alter table heddle_functions drop column version`;
   expect((await migrate(sql, await build("with a version", 1))).applied).toEqual(["functions"]);
   expect(await buildName()).toBe("with a version");
 });
 
-test("the committed version is that of the committed functions, and grows with a change and with a conflict", async () => {
+test("the committed version matches the committed functions, and increases on a change and on a conflict", async () => {
   const hash = await hashFunctions(join(MIGRATIONS, "functions"));
   const committed = readFileSync(join(MIGRATIONS, "functions", "VERSION"), "utf8");
   expect(nextVersion(committed, hash)).toBe(committed);

@@ -18,7 +18,7 @@ function startingUp(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test("a start waits for a Postgres that recovers, longer than for an address where nothing listens", async () => {
+test("a start waits longer for a recovering Postgres than for an address that refuses connections", async () => {
   const db = await testDatabase();
   const target = new URL(db.uri);
   const began = performance.now();

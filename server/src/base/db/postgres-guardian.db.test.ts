@@ -81,7 +81,7 @@ const hasEnded = async (postmaster: ProcessIdentity) =>
   await expect.poll(() => processLives(postmaster), { timeout: 10_000 }).toBe(false);
 
 test.each(canBeNobody ? [undefined, NOBODY] : [undefined])(
-  "Postgres ends in order some seconds after its server was killed (user %s)",
+  "stops Postgres cleanly some seconds after its server was killed (user %s)",
   async (uid) => {
     const { child, postmaster } = await startServer(uid);
     expect(await livesFor(2_500, postmaster)).toBe(true);
@@ -91,7 +91,7 @@ test.each(canBeNobody ? [undefined, NOBODY] : [undefined])(
   },
 );
 
-test("Postgres does not end while its server is frozen, nor while a client without a registration is connected", async () => {
+test("keeps Postgres running while its server is frozen or an unregistered client is connected", async () => {
   const { child, postmaster, address } = await startServer();
   child.kill("SIGSTOP");
   expect(await livesFor(2_500, postmaster)).toBe(true);
@@ -103,7 +103,7 @@ test("Postgres does not end while its server is frozen, nor while a client witho
   await hasEnded(postmaster);
 });
 
-test("Postgres does not end while a client is connected over TCP", async () => {
+test("keeps Postgres running while a client is connected over TCP", async () => {
   const { child, postmaster, address } = await startServer();
   const client = postgres(address.uri, { max: 1 });
   await client`select 1`;
@@ -112,7 +112,7 @@ test("Postgres does not end while a client is connected over TCP", async () => {
   await client.end();
 });
 
-test("a Postgres that another server has adopted does not end, and keeps one guardian", async () => {
+test("keeps a Postgres adopted by another server running, with one guardian", async () => {
   const { child, postmaster } = await startServer();
   await kill(child);
   const adopting = new EmbeddedPostgres({ dataDir, lingerSeconds: 1 });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { identifyProcess, processIsGone, processLives } from "./process-identity.ts";
 
-test("a process is known beyond its pid, and of one that has ended it is known that it has", async () => {
+test("tells a live process from one that has ended", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
   const identity = identifyProcess(child.pid!)!;
   expect(processLives(identity)).toBe(true);
@@ -17,7 +17,7 @@ test("a process is known beyond its pid, and of one that has ended it is known t
 });
 
 test.runIf(process.platform === "linux")(
-  "of processes of other containers nobody can tell; those of before a reboot are gone",
+  "a process of another container may be alive, one from before a reboot is gone",
   () => {
     const own = identifyProcess(process.pid)!;
     const [place, ticks] = own.started.split("/");

@@ -38,7 +38,7 @@ async function readAll(log: FrameLog): Promise<number> {
   }
 }
 
-test("a full disk ends a log at what it holds in memory, with the reason", async () => {
+test("a full disk ends a log with the reason, after the frames held in memory", async () => {
   const file = join(dir, "full");
   await symlink("/dev/full", file);
   const { log, reason } = await fill({ file });
@@ -48,7 +48,7 @@ test("a full disk ends a log at what it holds in memory, with the reason", async
   await log.dispose();
 });
 
-test("logs share the disk that they may use, and give it back", async () => {
+test("logs share the allowed disk space and release it", async () => {
   const space = new SpillSpace(1024 * 1024);
   const { log, reason } = await fill({ space });
   expect(reason).toBe("The streams of this server need more than 1 MB of disk.");
@@ -59,7 +59,7 @@ test("logs share the disk that they may use, and give it back", async () => {
   expect(space.used).toBe(0);
 });
 
-test("frames that are kept elsewhere are read back from there when the disk is full", async () => {
+test("reads frames stored elsewhere from there when the disk is full", async () => {
   await symlink("/dev/full", join(dir, "full"));
   const read = vi.fn<KeptElsewhere["read"]>((from: number, count: number) =>
     Promise.resolve(Array.from({ length: count }, (_, i) => frame(from + i))),
@@ -74,7 +74,7 @@ test("frames that are kept elsewhere are read back from there when the disk is f
   expect(read).toHaveBeenCalled();
 });
 
-test("frames on their way elsewhere may wait in memory, within bounds", async () => {
+test("frames being stored elsewhere may wait in memory, within bounds", async () => {
   const elsewhere = { count: () => 0, isGrowing: () => true, read: () => Promise.resolve([]) };
   const few = await fill({ space: new SpillSpace(0), elsewhere }, 150);
   expect(few.reason).toBeUndefined();
@@ -84,7 +84,7 @@ test("frames on their way elsewhere may wait in memory, within bounds", async ()
   expect(log.memory).toBeLessThan(9 * MEMORY);
 });
 
-test("a reader of a log that is disposed of before its end is cut off instead of coming to a clean end", async () => {
+test("disposing an unfinished log aborts its reader instead of ending it cleanly", async () => {
   const open = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "open") });
   open.append("x", frame(0));
   const reading = new Response(sseBody(open, { from: 0 })).text();
@@ -98,7 +98,7 @@ test("a reader of a log that is disposed of before its end is cut off instead of
   await expect(reader.read()).rejects.toThrow("took nothing");
 });
 
-test("the limit is no more than half of what the disk has left", async () => {
+test("the limit is at most half of the free disk space", async () => {
   expect(await spillLimit(join(dir, "not", "there"), 1024)).toBe(1024);
   expect(await spillLimit(dir, Number.MAX_SAFE_INTEGER)).toBeLessThan(Number.MAX_SAFE_INTEGER);
 });

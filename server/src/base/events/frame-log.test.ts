@@ -22,7 +22,7 @@ async function readAll(log: FrameLog, from = 0, keep?: (name: string) => boolean
   }
 }
 
-test("readers that start before, during and after the writing all read every frame once", async () => {
+test("readers that start before, during and after the writes read every frame once", async () => {
   const log = new FrameLog({ memoryBytes: 1 << 20, file: join(dir, "a") });
   const early = readAll(log);
   const frames = Array.from({ length: 500 }, (_, i) => `frame ${i}\n`);
@@ -41,7 +41,7 @@ test("readers that start before, during and after the writing all read every fra
   expect(await readAll(log, 10_000)).toBe("");
 });
 
-test("a log that outgrows its memory moves to a file, is read back whole, and leaves no file behind", async () => {
+test("a log beyond its memory limit moves to a file, is read back whole, and leaves no file", async () => {
   const memoryBytes = 512 * 1024;
   const log = new FrameLog({ memoryBytes, file: join(dir, "sub", "b") });
   const frame = (i: number): string => `${i}:${"x".repeat(10_000)}\n`;
@@ -60,7 +60,7 @@ test("a log that outgrows its memory moves to a file, is read back whole, and le
   expect(await readdir(join(dir, "sub"))).toEqual([]);
 });
 
-test("of a held log readers see what was shown; what was not can be forgotten and made again", async () => {
+test("readers of a held log see released frames only, and unreleased ones can be replaced", async () => {
   const log = new FrameLog({ memoryBytes: 1 << 20, file: join(dir, "held") });
   log.hold();
   const reading = readAll(log);

@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const gateOf = (mib: number) => new BodyGate({ bodyMemoryMb: mib, maxBodyBytes: 1024 });
 const ignore = () => {};
 
-test("bodies take bytes as they arrive; what does not fit waits until another one has ended", async () => {
+test("bodies take memory as they arrive, and a body without room waits until another ends", async () => {
   const gate = gateOf(2);
   const [first, second] = [gate.hold(ignore), gate.hold(ignore)];
   await first.use(1.5 * MIB);
@@ -23,7 +23,7 @@ test("bodies take bytes as they arrive; what does not fit waits until another on
   expect(gate.used).toBe(0);
 });
 
-test("a body that gets no room within some seconds is refused with 503 and Retry-After", async () => {
+test("rejects a body without room after some seconds with 503 and Retry-After", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
   try {
     const gate = gateOf(1);
@@ -43,7 +43,7 @@ test("a body that gets no room within some seconds is refused with 503 and Retry
   }
 });
 
-test("bodies that arrive slowly make way for one that waits, fast ones don't", async () => {
+test("cuts off slow bodies for a waiting one, but not fast bodies", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
   try {
     const gate = gateOf(1);
@@ -64,7 +64,7 @@ test("bodies that arrive slowly make way for one that waits, fast ones don't", a
   }
 });
 
-test("a public body takes the place of the one that has been arriving for longest", async () => {
+test("a public body replaces the one that has been arriving for longest", async () => {
   const gate = gateOf(256);
   const errors: AppError[] = [];
   const half = Array.from({ length: 200 }, () => gate.holdPublic((error) => errors.push(error)));
@@ -80,7 +80,7 @@ test("a public body takes the place of the one that has been arriving for longes
   expect(gate.used).toBe(0);
 });
 
-test("a public body that does not arrive within 15 s is cut off", async () => {
+test("cuts off a public body that does not arrive within 15 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   try {
     const refuse = vi.fn<(error: AppError) => void>();

@@ -13,14 +13,14 @@ const keyed: BrowserPolicy = { ...keyless, keyless: false };
 const sent = (headers: Record<string, string | undefined>, policy = keyless, method = "POST", url = "/threads") =>
   refusePage({ method, url, headers: { host: "localhost:2024", ...headers } }, policy);
 
-test("programs pass: they send neither an origin nor fetch metadata of another site", () => {
+test("allows programs, which send neither an origin nor fetch metadata of another site", () => {
   expect(sent({})).toBeUndefined();
   // Node.js' fetch sends the mode, but no site
   expect(sent({ "sec-fetch-mode": "cors" })).toBeUndefined();
   expect(sent({ "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }, keyless, "GET")).toBeUndefined();
 });
 
-test("pages of the server itself and of allowed origins pass", () => {
+test("allows pages of the server itself and of allowed origins", () => {
   expect(sent({ origin: "http://localhost:2024", "sec-fetch-site": "same-origin" })).toBeUndefined();
   expect(sent({ origin: "https://app.example", "sec-fetch-site": "cross-site" })).toBeUndefined();
 });
@@ -32,27 +32,27 @@ test.each([
   ["an image or script without an origin", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
   ["a frame", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }],
   ["a script whose page is known", { "sec-fetch-site": "cross-site", referer: "https://evil.example/x" }],
-])("%s is refused, with and without keys, by name of the setting", (_, headers) => {
+])("rejects %s, with and without keys, and names the setting", (_, headers) => {
   for (const policy of [keyless, keyed]) {
     expect(sent(headers, policy, "GET")).toContain("HEDDLE_CORS_ORIGINS");
   }
 });
 
-test("a script of an allowed page passes by its referrer", () => {
+test("allows a script of an allowed page by its referrer", () => {
   expect(sent({ "sec-fetch-site": "cross-site", referer: "https://app.example/" }, keyless, "GET")).toBeUndefined();
 });
 
-test("a link from another site opens a page, a form does not post one", () => {
+test("a link from another site opens a page, a form does not post to one", () => {
   const link = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
   expect(sent(link, keyless, "GET")).toBeUndefined();
   expect(sent(link, keyless, "POST")).toBeDefined();
 });
 
-test("paths that are their own credential are open to every page", () => {
+test("allows every page on paths that contain their own credential", () => {
   expect(sent({ origin: "https://evil.example" }, keyed, "POST", "/open?score=1")).toBeUndefined();
 });
 
-test("a keyless server answers only by names of this machine", () => {
+test("a keyless server accepts only host names of this machine", () => {
   for (const host of [
     "localhost",
     "localhost:2024",
@@ -75,7 +75,7 @@ test("a keyless server answers only by names of this machine", () => {
   }
 });
 
-test("a keyless server refuses what a proxy forwards from another machine", () => {
+test("a keyless server rejects requests that a proxy forwards from another machine", () => {
   for (const headers of [
     { "x-forwarded-for": "203.0.113.9" },
     { "x-forwarded-for": "127.0.0.1, 203.0.113.9" },
@@ -101,7 +101,7 @@ test("a keyless server refuses what a proxy forwards from another machine", () =
   }
 });
 
-test("requests that another server judges pass, but not by a foreign name", () => {
+test("passes on requests that another server checks, but not with a foreign host name", () => {
   const policy = { ...keyless, isPassedOn: () => true };
   expect(sent({ origin: "https://evil.example" }, policy)).toBeUndefined();
   expect(sent({ host: "evil.example" }, policy)).toBeDefined();

@@ -18,25 +18,25 @@ async function seen(peer: string, headers: Record<string, string>, env: Record<s
 }
 const forwarded = (value: string) => ({ "X-Forwarded-For": value });
 
-test("without trusted proxies the header is ignored", async () => {
+test("ignores the header without trusted proxies", async () => {
   expect(await seen("10.0.0.1", forwarded("203.0.113.9"), { HEDDLE_TRUSTED_PROXIES: "" })).toBe("10.0.0.1");
 });
 
-test("a header from a peer that is not trusted is ignored", async () => {
+test("ignores a header from an untrusted peer", async () => {
   expect(await seen("198.51.100.1", forwarded("203.0.113.9"))).toBe("198.51.100.1");
 });
 
-test("a trusted proxy names the client; what the client itself wrote to the left is not looked at", async () => {
+test("uses the address from a trusted proxy, and ignores entries that the client wrote before it", async () => {
   expect(await seen("10.0.0.1", forwarded("203.0.113.9"))).toBe("203.0.113.9");
   expect(await seen("10.0.0.1", forwarded("1.1.1.1, 10.9.9.9, 203.0.113.9"))).toBe("203.0.113.9");
   expect(await seen("10.0.0.1", forwarded("127.0.0.1, 203.0.113.9, 10.0.0.2"))).toBe("203.0.113.9");
 });
 
-test("when all are trusted it is the first of them", async () => {
+test("uses the first address when all are trusted", async () => {
   expect(await seen("10.0.0.1", forwarded("10.1.1.1, 10.0.0.2"))).toBe("10.1.1.1");
 });
 
-test("an entry that is no address ends the walk at the last one that is known", async () => {
+test("stops at an entry that is not an address, and uses the last valid one", async () => {
   expect(await seen("10.0.0.1", forwarded("203.0.113.9, unknown"))).toBe("10.0.0.1");
   expect(await seen("10.0.0.1", forwarded("203.0.113.9, <script>, 10.0.0.2"))).toBe("10.0.0.2");
   expect(await seen("10.0.0.1", forwarded(""))).toBe("10.0.0.1");
@@ -44,7 +44,7 @@ test("an entry that is no address ends the walk at the last one that is known", 
   expect(await seen("10.0.0.1", forwarded("010.0.0.1"))).toBe("10.0.0.1");
 });
 
-test("ports, brackets, zones and IPv4 in IPv6 are understood", async () => {
+test("parses ports, brackets, zones and IPv4 in IPv6", async () => {
   expect(await seen("10.0.0.1", forwarded("203.0.113.9:4711"))).toBe("203.0.113.9");
   expect(await seen("10.0.0.1", forwarded("[2001:DB8:0:1::5]:443"))).toBe("2001:db8:0:1::5");
   expect(await seen("::ffff:10.0.0.1", forwarded("::ffff:203.0.113.9"))).toBe("203.0.113.9");
@@ -52,7 +52,7 @@ test("ports, brackets, zones and IPv4 in IPv6 are understood", async () => {
   expect(await seen("fe80::1%eth0", {})).toBe("fe80::1");
 });
 
-test("however many hops a client makes up, the one that the proxy added counts", async () => {
+test("uses the hop that the proxy added, however many hops the client invents", async () => {
   for (const made of [31, 32, 33, 999, 1000, 1001, 8000]) {
     const header = `${"6.6.6.6,".repeat(made)}203.0.113.9`;
     expect(await seen("10.0.0.1", forwarded(header)), `${made}`).toBe("203.0.113.9");
@@ -62,12 +62,12 @@ test("however many hops a client makes up, the one that the proxy added counts",
   }
 });
 
-test("a long chain is not walked to its end", async () => {
+test("limits how far it follows a long chain", async () => {
   const chain = ["203.0.113.9", ...Array.from({ length: 5000 }, () => "10.0.0.3")].join(", ");
   expect(await seen("10.0.0.1", forwarded(chain))).toBe("10.0.0.3");
 });
 
-test("Forwarded is read instead when the setting says so, and then X-Forwarded-For is not", async () => {
+test("reads Forwarded instead of X-Forwarded-For when configured", async () => {
   const env = { HEDDLE_FORWARDED_HEADER: "forwarded" };
   const header = { Forwarded: 'for=1.1.1.1, by=10.0.0.9;For="[2001:db8:e::7]:80";proto=https' };
   expect(await seen("10.0.0.1", { ...header, ...forwarded("9.9.9.9") }, env)).toBe("2001:db8:e::7");
@@ -75,14 +75,14 @@ test("Forwarded is read instead when the setting says so, and then X-Forwarded-F
   expect(await seen("10.0.0.1", { Forwarded: "for=9.9.9.9" })).toBe("10.0.0.1");
 });
 
-test("a block that is none stops the start with its name", () => {
+test("an invalid block prevents the start, and the error names it", () => {
   for (const bad of ["10.0.0.0/33", "nginx", "10.0.0.0/8/8", "::/129", "10.0.0.0/"]) {
     expect(() => readOptions(clientIpOptions, { HEDDLE_TRUSTED_PROXIES: `192.0.2.1,${bad}` })).toThrow(ConfigError);
     expect(() => readOptions(clientIpOptions, { HEDDLE_TRUSTED_PROXIES: `192.0.2.1,${bad}` })).toThrow(bad);
   }
 });
 
-test("addresses have one spelling, and IPv6 is counted by /64", () => {
+test("normalizes addresses, and counts IPv6 by /64", () => {
   expect(normalizeAddress("::FFFF:c000:0201")).toBe("192.0.2.1");
   expect(normalizeAddress("2001:0DB8:0:0:0:0:0:1")).toBe("2001:db8::1");
   expect(normalizeAddress("0x7f.1")).toBeUndefined();

@@ -110,7 +110,7 @@ test.skipIf(!isLinux)("does not know the user of a connection that is gone", asy
   expect(await owners.find(ends)).toBeNull();
 });
 
-test.skipIf(!isLinux)("answers searches that wait by one read, and later ones by the next", async () => {
+test.skipIf(!isLinux)("answers waiting lookups with one read, and later ones with the next", async () => {
   const { owners, opened } = countingOwners();
   const { port, accepted } = await listen();
   const found = [];
@@ -123,7 +123,7 @@ test.skipIf(!isLinux)("answers searches that wait by one read, and later ones by
   expect(opened).toEqual(["/proc/net/tcp", "/proc/net/tcp"]);
 });
 
-test.skipIf(range === null)("a connection is looked up once, and a program of this user is not confined", async () => {
+test.skipIf(range === null)("looks up a connection once, and does not confine a program of this user", async () => {
   const { owners, opened } = countingOwners();
   const check = openPeerCheck({ log, owners })!;
   const { port, accepted } = await listen();
@@ -137,7 +137,7 @@ test.skipIf(range === null)("a connection is looked up once, and a program of th
 });
 
 test.skipIf(!hasUsers)(
-  "a program is confined when its user is of the range, whatever address it comes from",
+  "confines a program whose user is in the range, whatever address it comes from",
   async () => {
     const check = openPeerCheck({ log })!;
     const { port, accepted } = await listen("0.0.0.0");
@@ -156,7 +156,7 @@ test.skipIf(!hasUsers)(
   },
 );
 
-test.skipIf(!hasUsers)("a request whose sender is gone counts as a confined program's", async () => {
+test.skipIf(!hasUsers)("treats a request whose sender is gone as from a confined program", async () => {
   const check = openPeerCheck({ log })!;
   for (const end of ['socket.end("x", () => socket.destroy())', 'socket.write("x", () => socket.resetAndDestroy())']) {
     const { port, accepted } = await listen();
@@ -167,7 +167,7 @@ test.skipIf(!hasUsers)("a request whose sender is gone counts as a confined prog
   }
 });
 
-test.skipIf(!hasUsers)("an account of the machine with an id of the range is not confined", async () => {
+test.skipIf(!hasUsers)("does not confine an account of the machine with an id in the range", async () => {
   const account = [...readAccountIds()].find((id) => id > 0 && id < 1000)!;
   const check = openPeerCheck({ log, range: [1, 2000] })!;
   const { port, accepted } = await listen();
@@ -178,7 +178,7 @@ test.skipIf(!hasUsers)("an account of the machine with an id of the range is not
 });
 
 test.skipIf(range === null)(
-  "where the tables do not show sockets all programs are trusted, and the log says so",
+  "trusts all programs and logs a warning where the tables show no sockets",
   async () => {
     const owners = new SocketOwners(() => open("/dev/null"));
     const check = openPeerCheck({ log, owners })!;
@@ -190,7 +190,7 @@ test.skipIf(range === null)(
   },
 );
 
-test.skipIf(range === null)("a failed read of working tables lets no unknown program in", async () => {
+test.skipIf(range === null)("does not trust an unknown program when a read of working tables fails", async () => {
   let isShort = false;
   const owners = new SocketOwners((file) =>
     isShort ? Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })) : open(file),

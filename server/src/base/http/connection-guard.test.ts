@@ -35,7 +35,7 @@ async function dial(): Promise<Socket & { said: string }> {
   return socket;
 }
 
-test("clients that come at once are answered, up to four times the limit", async () => {
+test("answers simultaneous clients up to four times the limit", async () => {
   await listen({ maxUnknownConnections: 10 }, (_, response) => void response.end("here"));
   const clients = await Promise.all(Array.from({ length: 40 }, () => dial()));
   for (const client of clients) client.write(ASK);
@@ -57,7 +57,7 @@ const isClosed = (socket: Socket) => vi.waitUntil(() => socket.closed, { timeout
 const isAnswered = (socket: { said: string }) =>
   vi.waitUntil(() => socket.said.includes("here"), { timeout: 5_000, interval: 5 });
 
-test("16 pipelined requests are answered in turn, a connection with more is closed", async () => {
+test("answers 16 pipelined requests in turn, and closes a connection with more", async () => {
   let handled = 0;
   await listen({}, (_, response) => {
     handled += 1;
@@ -75,7 +75,7 @@ test("16 pipelined requests are answered in turn, a connection with more is clos
   expect(parsed).toBe(17);
 });
 
-test("the oldest unknown connections make way after a second; those that are known or are being answered stay", async () => {
+test("closes the oldest unknown connections after a second, but not known or busy ones", async () => {
   const waiting: ServerResponse[] = [];
   await listen({ maxUnknownConnections: 3 }, (request, response) => {
     if (request.url === "/known") markKnown(request.socket);
@@ -104,7 +104,7 @@ test("the oldest unknown connections make way after a second; those that are kno
   expect(first.closed).toBe(false);
 });
 
-test("readers that leave too much unread are cut off, the largest first", async () => {
+test("cuts off readers with too much unread data, the largest first", async () => {
   const mib = Buffer.alloc(1024 * 1024, "x");
   await listen({ maxUnreadMb: 20 }, (request, response) => {
     markKnown(request.socket);

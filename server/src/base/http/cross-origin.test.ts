@@ -17,7 +17,7 @@ const ask = async (allows: (origin: string) => boolean, origin: string, prefligh
   return answer.headers.get("access-control-allow-origin");
 };
 
-test("only named origins may call, and cookies are never allowed", async () => {
+test("allows only named origins, and never cookies", async () => {
   expect(await ask(rule({}), "https://app.example")).toBeNull();
   const named = rule({ HEDDLE_CORS_ORIGINS: "https://app.example, http://localhost:3000" });
   for (const preflight of [false, true]) {
@@ -28,7 +28,7 @@ test("only named origins may call, and cookies are never allowed", async () => {
   }
 });
 
-test("loopback origins may call where that is allowed, and * counts only where keys are needed", () => {
+test("allows loopback origins where configured, and * only where keys are needed", () => {
   const local = rule({}, { allowLoopback: true });
   for (const origin of ["http://localhost:5173", "http://127.0.0.1:3000", "https://[::1]:3000", "http://a.localhost"]) {
     expect([origin, local(origin)]).toEqual([origin, true]);
@@ -49,13 +49,13 @@ test("loopback origins may call where that is allowed, and * counts only where k
   expect(rule({}, { corsRules: { pattern: /^https:\/\/\w+\.example$/ } })("https://app.example")).toBe(true);
 });
 
-test("what is no origin is refused at the start", () => {
+test("rejects an invalid origin at the start", () => {
   for (const bad of ["app.example", "https://app.example/", "https://app.example/path"]) {
     expect(() => readOptions(crossOriginOptions, { HEDDLE_CORS_ORIGINS: bad })).toThrow("HEDDLE_CORS_ORIGINS");
   }
 });
 
-test("answers are as the handler made them, whoever made them, with what scripts may read", async () => {
+test("keeps responses as the handler made them, and exposes the readable headers", async () => {
   for (const keepsEarlyHeaders of [false, true]) {
     const app = new Hono();
     app.use(allowOrigins(() => true, {}, undefined, keepsEarlyHeaders));
@@ -89,7 +89,7 @@ test("answers are as the handler made them, whoever made them, with what scripts
   }
 });
 
-test("an answer to some origins says that it depends on the origin", async () => {
+test("adds Vary: Origin to a response that depends on the origin", async () => {
   const app = new Hono();
   app.use(allowOrigins((origin) => origin === "https://a.example"));
   app.get("/", (c) => c.text("", 200, { Vary: "Accept" }));

@@ -8,13 +8,13 @@ import { describeIssues, errorHandler } from "./errors.ts";
 
 const said = (schema: z.ZodType, value: unknown) => describeIssues(schema.safeParse(value).error!);
 
-test("what is wrong is said with its place", () => {
+test("names the place of an invalid value", () => {
   expect(said(z.object({ a: z.object({ n: z.number() }) }), { a: { n: "1" } })).toBe(
     "a.n: Invalid input: expected number, received string",
   );
 });
 
-test("of several shapes the nearest is explained", () => {
+test("explains the closest of several shapes", () => {
   const one = z.object({ key: z.string(), hours: z.int().optional() });
   const oneOrMany = z.union([one, z.array(one).min(1)]);
   expect(said(oneOrMany, {})).toBe("key: Invalid input: expected string, received undefined");
@@ -25,13 +25,13 @@ test("of several shapes the nearest is explained", () => {
   expect(said(oneOrMany, [])).toMatch(/^body: Too small: expected array/);
 });
 
-test("of several types all are named", () => {
+test("names all of several types", () => {
   const score = z.object({ score: z.union([z.number(), z.boolean()]).nullable() });
   expect(said(score, { score: "1" })).toBe("score: Invalid input: expected number or boolean");
   expect(said(z.union([z.string(), z.array(z.string())]), 5)).toBe("body: Invalid input: expected string or array");
 });
 
-test("what breaks is logged whole; what is put off because there is too much to do, in a line", async () => {
+test("logs an unexpected error in full, and load shedding in one line", async () => {
   const lines: [string, object][] = [];
   const write = (level: string) => (line: object) => lines.push([level, line]);
   const app = new Hono()

@@ -63,7 +63,7 @@ async function post(path: string, body: BodyInit, duplex?: "half"): Promise<[num
 
 const streamed = (bytes: number) => new Blob(["x".repeat(bytes)]).stream();
 
-test("a body within the limit passes, one beyond it gets 413, whether it tells its length or comes in chunks", async () => {
+test("accepts a body within the limit and rejects a larger one with 413, with or without a length", async () => {
   for (const [path, limit] of [
     ["/", 100_000],
     ["/public", 65_536],
@@ -77,13 +77,13 @@ test("a body within the limit passes, one beyond it gets 413, whether it tells i
   expect(gate.used).toBe(0);
 });
 
-test("a public route that reads JSON refuses what is larger than 64 KiB", async () => {
+test("a public route that reads JSON rejects bodies above 64 KiB", async () => {
   expect((await post("/json", JSON.stringify({ a: "x".repeat(60_000) })))[0]).toBe(200);
   expect((await post("/json", JSON.stringify({ a: "x".repeat(70_000) })))[0]).toBe(413);
   expect((await post("/json", new Blob([JSON.stringify({ a: "x".repeat(70_000) })]).stream(), "half"))[0]).toBe(413);
 });
 
-test("a body is counted until its handler has ended", async () => {
+test("counts a body until its handler has ended", async () => {
   for (const size of [100, 50_000]) {
     await post("/", "x".repeat(size));
     expect(heldInside).toBe(size);
@@ -93,7 +93,7 @@ test("a body is counted until its handler has ended", async () => {
   }
 });
 
-test("a body of a caller who is refused is not read", async () => {
+test("does not read the body of a rejected caller", async () => {
   allowed = false;
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   try {
@@ -110,7 +110,7 @@ test("a body of a caller who is refused is not read", async () => {
   }
 });
 
-test("a caller who hangs up in the middle of a body gives back what it held", async () => {
+test("releases the memory of a body when its caller hangs up", async () => {
   for (const path of ["/", "/public"]) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n${"x".repeat(20_000)}`);

@@ -60,7 +60,7 @@ const ASK = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 const answers = async (url: URL): Promise<boolean> => (await (await fetch(url)).text()) === "here";
 
-test("headers that trickle in are cut off, and others are served meanwhile", async () => {
+test("cuts off slow headers while it serves others", async () => {
   const url = await listen({ HEDDLE_HTTP_HEADERS_TIMEOUT_SECS: "1" });
   const attackers = Array.from({ length: 50 }, () => dial(url));
   for (const { socket } of attackers) socket.write("GET / HTTP/1.1\r\nHost: x\r\n");
@@ -78,14 +78,14 @@ test("headers that trickle in are cut off, and others are served meanwhile", asy
   expect(await answers(url)).toBe(true);
 });
 
-test("who connects and says nothing is hung up on", async () => {
+test("closes a connection that sends nothing", async () => {
   const url = await listen({ HEDDLE_HTTP_HEADERS_TIMEOUT_SECS: "1" });
   const { ms } = await dial(url).closed;
   expect(ms).toBeGreaterThan(900);
   expect(ms).toBeLessThan(20_000);
 });
 
-test("a body that trickles in is cut off", async () => {
+test("cuts off a slow body", async () => {
   const url = await listen({ HEDDLE_HTTP_REQUEST_TIMEOUT_SECS: "1" });
   const { socket, closed } = dial(url);
   socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n");
@@ -96,7 +96,7 @@ test("a body that trickles in is cut off", async () => {
   expect(await answers(url)).toBe(true);
 });
 
-test("one address gets so many connections and no more, others still get theirs", async () => {
+test("limits the connections of one address without affecting others", async () => {
   const http = createServer({ keepAliveTimeout: 60_000 }, (_, response) => void response.end("here"));
   const connections = () => new Promise<number>((resolve) => http.getConnections((_, n) => resolve(n)));
   limitConnections(http, { maxConnections: 100, maxConnectionsPerAddress: 5 }, (address) => address === "127.0.0.3");
@@ -123,12 +123,12 @@ test("one address gets so many connections and no more, others still get theirs"
   http.close();
 });
 
-test("proxies and loopback may have more", () => {
+test("allows more connections to proxies and loopback", () => {
   const speaksForMany = proxies({ trustedProxies: ["10.0.0.0/8"] });
   expect(["127.0.0.1", "::1", "10.1.2.3", "192.0.2.1"].map(speaksForMany)).toEqual([true, true, true, false]);
 });
 
-test("when all places are taken, idle connections make way", async () => {
+test("closes idle connections when the limit is reached", async () => {
   const url = await listen({ HEDDLE_HTTP_MAX_CONNECTIONS: "10" });
   const idle = Array.from({ length: 10 }, () => dial(url));
   for (const { socket } of idle) socket.write(ASK);
@@ -138,7 +138,7 @@ test("when all places are taken, idle connections make way", async () => {
   expect(await answers(url)).toBe(true);
 });
 
-test("headers that are too large get 431, malformed and ambiguous requests 400", async () => {
+test("answers too large headers with 431, and malformed and ambiguous requests with 400", async () => {
   const url = await listen({ HEDDLE_HTTP_MAX_HEADER_BYTES: "4096" });
   const ask = async (text: string) => {
     const { socket, closed } = dial(url);
@@ -156,7 +156,7 @@ test("headers that are too large get 431, malformed and ambiguous requests 400",
   expect(await ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")).toMatch(/ 400 /);
 });
 
-test("a server that is starting says so in JSON, and when to ask again", async () => {
+test("a starting server answers with JSON and Retry-After", async () => {
   const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
   const answer = await fetch(early.url);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -164,7 +164,7 @@ test("a server that is starting says so in JSON, and when to ask again", async (
   await early.close();
 });
 
-test("every answer bears the security headers, also before the server is ready and where there is nothing", async () => {
+test("every response has the security headers, also before the server is ready and for a 404", async () => {
   const url = await listen();
   const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
   for (const one of [url.href, new URL("/none", url).href, early.url]) {
@@ -179,7 +179,7 @@ test("every answer bears the security headers, also before the server is ready a
   await early.close();
 });
 
-test("a page names its scripts and styles by their hashes and allows no others", async () => {
+test("a page's policy allows its scripts and styles by hash, and no others", async () => {
   const { headers } = await fetch(new URL("/page", await listen()));
   const policy = headers.get("content-security-policy")!;
   // printf 'let a = 1;' | openssl dgst -sha256 -binary | base64

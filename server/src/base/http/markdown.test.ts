@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { markdownToHtml } from "./markdown.ts";
 
-test("blocks become what they are", () => {
+test("renders headings, paragraphs, lists and tables", () => {
   expect(markdownToHtml("# A `b`\n\ntext\nof *two* lines, **bold**\n\n- one\n  more\n- two\n\n1. first")).toBe(
     '<h1 id="a-b">A <code>b</code></h1>\n<p>text of <em>two</em> lines, <strong>bold</strong></p>\n' +
       "<ul><li>one more</li><li>two</li></ul>\n<ol><li>first</li></ol>",
@@ -14,7 +14,7 @@ test("blocks become what they are", () => {
   expect(markdownToHtml("```ts\na < b\n\n# no heading\n```")).toBe("<pre><code>a &lt; b\n\n# no heading</code></pre>");
 });
 
-test("nothing of a text becomes markup", () => {
+test("escapes markup and unsafe links", () => {
   const html = markdownToHtml('<script>x</script> [a"b](javascript:alert(1)) `<b>` [c](versions.md) [d](https://x.y)');
   expect(html).not.toMatch(/<script|javascript:|<b>/);
   expect(html).toContain('<a href="versions">c</a>');

@@ -12,7 +12,7 @@ app.get("/broken", () => {
   throw new Error("broken");
 });
 
-test("every answer tells what its request is called, also a raw one, an error and a 404", async () => {
+test("every response has a request id, also a raw one, an error and a 404", async () => {
   for (const path of ["/raw", "/broken", "/nothing"]) {
     expect(isUuid((await app.request(path)).headers.get("x-request-id")!)).toBe(true);
   }
@@ -21,7 +21,7 @@ test("every answer tells what its request is called, also a raw one, an error an
   expect(two.headers.get("x-request-id")).not.toBe(one.headers.get("x-request-id"));
 });
 
-test("the caller's own name is kept where it has a decent form", async () => {
+test("keeps the caller's own id if it is well-formed", async () => {
   const named = async (id: string) =>
     (await app.request("/raw", { headers: { "x-request-id": id } })).headers.get("x-request-id");
   expect(await named("trace-1.2:3")).toBe("trace-1.2:3");

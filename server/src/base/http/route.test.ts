@@ -11,7 +11,7 @@ const base = {
   handler: () => new Response(null, { status: 204 }),
 } as const;
 
-test("who may ask is part of a route's type; `npm run check` fails when one of these compiles", () => {
+test("a route's type requires its access rule, and `npm run check` fails when one of these compiles", () => {
   expect(route({ ...base, permission: "threads:read" }).permission).toBe("threads:read");
   expect(route({ ...base, permission: "public", publicBecause: "a test" }).publicBecause).toBe("a test");
   // @ts-expect-error -- no permission

@@ -42,7 +42,7 @@ async function open(): Promise<{ client: WebSocket; server: WebSocket; waiting: 
   return { client, ...(await opened) };
 }
 
-test("a socket whose messages are not handled is read no further, until they are", async () => {
+test("stops reading a socket until its messages are handled", async () => {
   const { client, server, waiting, intake } = await open();
   for (let n = 0; n < 20; n++) client.send(Buffer.alloc(300 * KIB));
   await vi.waitUntil(() => server.isPaused, { timeout: 5_000 });
@@ -61,7 +61,7 @@ test("a socket whose messages are not handled is read no further, until they are
   );
 });
 
-test("halves of large messages share the memory of the server; the socket without room is closed with 1013", async () => {
+test("partial large messages share the server's memory, and a socket without room is closed with 1013", async () => {
   const held = await open();
   held.client.send(Buffer.alloc(3.5 * KIB * KIB), { fin: false });
   await vi.waitUntil(() => gate.used > 3.4 * KIB * KIB, { timeout: 5_000 });

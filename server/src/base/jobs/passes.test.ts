@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const said: { level: number; msg: string }[] = [];
 const log = pino({ level: "debug" }, { write: (line: string) => void said.push(JSON.parse(line)) });
 
-test("one pass at a time; whoever wakes it during one gets another, and one only", async () => {
+test("runs one pass at a time, and exactly one more after wake-ups during it", async () => {
   const gates = [deferred<void>(), deferred<void>()];
   let begun = 0;
   const passes = new Passes({
@@ -29,7 +29,7 @@ test("one pass at a time; whoever wakes it during one gets another, and one only
   expect(begun).toBe(2);
 });
 
-test("no call is lost, whenever it comes", async () => {
+test("loses no wake-up, at any time", async () => {
   let [begun, wakes] = [0, 0];
   const passes = new Passes({ pass: () => Promise.resolve(void begun++), everyMs: HOUR_MS, log, failing: "" });
   // at each turn of the microtask queue around the end of a pass
@@ -46,7 +46,7 @@ test("no call is lost, whenever it comes", async () => {
   await passes.stop();
 });
 
-test("a pass that fails is said once, and tried again", async () => {
+test("logs a failing pass once, and retries it", async () => {
   let left = 3;
   const pass = () => (left-- > 0 ? Promise.reject(new Error("broken")) : Promise.resolve());
   const passes = new Passes({ pass, everyMs: 5, log, failing: "it fails" });
@@ -56,7 +56,7 @@ test("a pass that fails is said once, and tried again", async () => {
   expect(said.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
 });
 
-test("the pass that is under way is waited for at the end", async () => {
+test("waits for the running pass at the end", async () => {
   const gate = deferred<void>();
   let ended = false;
   const passes = new Passes({

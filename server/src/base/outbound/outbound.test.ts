@@ -73,7 +73,7 @@ async function failure(work: Promise<unknown>): Promise<OutboundError> {
   throw error;
 }
 
-test("an ordinary call is answered, with what was sent", async () => {
+test("sends an ordinary request and returns its response", async () => {
   const port = await web((request, response) => {
     response.writeHead(201, { "x-echo": request.headers["x-mine"], "set-cookie": ["a=1", "b=2"] });
     request.pipe(response);
@@ -91,7 +91,7 @@ test("an ordinary call is answered, with what was sent", async () => {
   ]);
 });
 
-test("a name that leads inside is not connected to, and the message does not tell where it led", async () => {
+test("does not connect to a name with a private address, and hides the address in the message", async () => {
   const { port, knocks } = await victim();
   const error = await failure(outbound({ "evil.example": [INSIDE] }).fetch(`http://evil.example:${port}/`));
   expect(error).toMatchObject({ reason: "blocked", status: 422 });
@@ -99,7 +99,7 @@ test("a name that leads inside is not connected to, and the message does not tel
   expect(knocks()).toBe(0);
 });
 
-test("of a name with addresses inside and outside only those outside are connected to", async () => {
+test("connects only to the public addresses of a name", async () => {
   const { port, knocks } = await victim();
   await web((_, response) => response.end("outside"), INTERNET, port);
   const way = outbound({ "mixed.example": [INSIDE, "::1", "169.254.169.254", INTERNET] });
@@ -107,7 +107,7 @@ test("of a name with addresses inside and outside only those outside are connect
   expect(knocks()).toBe(0);
 });
 
-test("DNS rebinding: a name is asked for once a connection, and leads inside in vain the next time", async () => {
+test("DNS rebinding: resolves a name once per connection, and blocks a later private address", async () => {
   const { port, knocks } = await victim();
   await web((_, response) => response.writeHead(200, { connection: "close" }).end("outside"), INTERNET, port);
   let asked = 0;
@@ -125,7 +125,7 @@ test.each([
   ["IPv6", (port: number) => `http://[::ffff:7f00:1]:${port}/`],
   ["a name", (port: number) => `http://evil.example:${port}/`],
   ["metadata", () => "http://169.254.169.254/latest/meta-data/iam/"],
-])("a redirect inside, written as %s, is not followed", async (_, location) => {
+])("does not follow a redirect to a private address, written as %s", async (_, location) => {
   const { port, knocks } = await victim();
   const front = await web((__, response) => response.writeHead(302, { location: location(port) }).end());
   const way = outbound({ "hook.example": [INTERNET], "evil.example": [INSIDE] });
@@ -134,7 +134,7 @@ test.each([
 });
 
 test.each(["file:///etc/passwd", "gopher://x/", "http://a:b@hook.example/"])(
-  "a redirect to %s is refused",
+  "rejects a redirect to %s",
   async (location) => {
     const port = await web((_, response) => response.writeHead(302, { location }).end());
     const error = await failure(outbound({ "hook.example": [INTERNET] }).fetch(`http://hook.example:${port}/`));
@@ -142,7 +142,7 @@ test.each(["file:///etc/passwd", "gopher://x/", "http://a:b@hook.example/"])(
   },
 );
 
-test("another origin gets neither credentials nor signatures after a redirect, the same one keeps them", async () => {
+test("drops credentials and signatures on a redirect to another origin, and keeps them on the same one", async () => {
   const seen: Record<string, unknown>[] = [];
   const second = await web((request, response) => {
     seen.push(request.headers);
@@ -163,7 +163,7 @@ test("another origin gets neither credentials nor signatures after a redirect, t
   expect(seen[2]).toMatchObject({ accept: "text/plain", host: `other.example:${second}` });
 });
 
-test("a body goes to no other origin, and TLS is not given up", () => {
+test("sends no body to another origin, and does not downgrade from TLS", () => {
   const hop = { url: new URL("https://a.example/"), method: "POST", headers: new Headers(), body: "x" };
   expect(() => followRedirect(hop, 307, "https://b.example/")).toThrow(/body to another origin/);
   expect(() => followRedirect(hop, 302, "http://a.example/")).toThrow(/from https/);
@@ -171,7 +171,7 @@ test("a body goes to no other origin, and TLS is not given up", () => {
   expect(followRedirect(hop, 303, "https://b.example/")).toMatchObject({ method: "GET", body: null });
 });
 
-test("redirects come to an end", async () => {
+test("limits the number of redirects", async () => {
   let hops = 0;
   const port = await web((_, response) => response.writeHead(302, { location: `/${hops++}` }).end());
   const way = outbound({ "hook.example": [INTERNET] });
@@ -183,7 +183,7 @@ test("redirects come to an end", async () => {
 test.each([
   ["without a length", {}],
   ["announced", { "content-length": String(1024 * 1024 * 1024) }],
-])("an answer that never ends (%s) is cut off at the limit", async (_, headers) => {
+])("cuts off an endless response (%s) at the limit", async (_, headers) => {
   let sent = 0;
   const port = await web((__, response) => {
     response.writeHead(200, headers);
@@ -203,7 +203,7 @@ test.each([
 test.each([
   ["gzip", (data: Buffer) => gzipSync(data)],
   ["br", (data: Buffer) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
-])("a %s bomb is not unpacked beyond the limit, and an honest answer is", async (encoding, pack) => {
+])("does not unpack a %s bomb beyond the limit, but a normal response", async (encoding, pack) => {
   const bomb = pack(Buffer.alloc(100 * 1024 * 1024));
   const small = pack(Buffer.from("honest"));
   expect(bomb.length).toBeLessThan(1024 * 1024);
@@ -218,13 +218,13 @@ test.each([
   expect(await (await way.fetch(`http://zip.example:${port}/`)).text()).toBe("honest");
 });
 
-test.each(["zstd", "gzip, gzip"])("an answer in the encoding %s is refused", async (encoding) => {
+test.each(["zstd", "gzip, gzip"])("rejects a response with the encoding %s", async (encoding) => {
   const port = await web((_, response) => response.writeHead(200, { "content-encoding": encoding }).end("x"));
   const error = await failure(outbound({ "odd.example": [INTERNET] }).fetch(`http://odd.example:${port}/`));
   expect(error).toMatchObject({ reason: "network", status: 502 });
 });
 
-test("headers without end are refused", async () => {
+test("rejects endless headers", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => {});
     socket.write("HTTP/1.1 200 OK\r\n");
@@ -236,13 +236,13 @@ test("headers without end are refused", async () => {
   expect(error.reason).toBe("network");
 });
 
-test("a server that never answers runs into the limit for headers", async () => {
+test("a server that never answers reaches the limit for headers", async () => {
   const port = await web(() => {});
   const way = outbound({ "mute.example": [INTERNET] }, { headersMs: 200 });
   expect(await failure(way.fetch(`http://mute.example:${port}/`))).toMatchObject({ reason: "timeout" });
 });
 
-test("a body that drips runs into the limit for the whole, one that stops into its own", async () => {
+test("a slow body reaches the total limit, and a stalled one the idle limit", async () => {
   const port = await web((request, response) => {
     response.write("x");
     if (request.url === "/stops") return;
@@ -258,7 +258,7 @@ test("a body that drips runs into the limit for the whole, one that stops into i
   expect(stopped.message).toContain("fell silent");
 });
 
-test("a name server that never answers runs into the limit for connecting", async () => {
+test("a name server that never answers reaches the limit for connecting", async () => {
   const way = createOutbound(readPolicy("", false), {
     resolve: () => new Promise(() => {}),
     limits: { connectMs: 300 },
@@ -269,7 +269,7 @@ test("a name server that never answers runs into the limit for connecting", asyn
   expect(Date.now() - began).toBeLessThan(10_000);
 });
 
-test("an unknown name, a closed port and something that is no HTTP are told as such", async () => {
+test("reports an unknown name, a closed port and a response that is not HTTP", async () => {
   const port = await listen(
     createTcpServer((socket) => {
       socket.on("error", () => {});
@@ -283,7 +283,7 @@ test("an unknown name, a closed port and something that is no HTTP are told as s
   expect((await failure(way.fetch("http://x.example:1/"))).message).toContain("ECONNREFUSED");
 });
 
-test("the caller's own signal ends a call with its own reason", async () => {
+test("the caller's signal aborts a request with its own reason", async () => {
   const port = await web(() => {});
   const controller = new AbortController();
   const calling = outbound({ "mute.example": [INTERNET] }).fetch(`http://mute.example:${port}/`, {
@@ -304,7 +304,7 @@ const viaNode = (way: Outbound, url: string): Promise<string> =>
     }).on("error", reject);
   });
 
-test("the agents for node's client and the AWS SDK judge names and addresses alike", async () => {
+test("the agents for node's client and the AWS SDK apply the same policy", async () => {
   const { port, knocks } = await victim();
   await web((_, response) => response.end("outside"), INTERNET, port);
   const way = outbound({ "s3.example": [INTERNET], "evil.example": [INSIDE] });
@@ -320,14 +320,14 @@ test("the agents for node's client and the AWS SDK judge names and addresses ali
   expect(knocks()).toBe(0);
 });
 
-test("a program that we start gets addresses to pin, or none", async () => {
+test("returns only allowed addresses for a child process to pin", async () => {
   const way = outbound({ "git.example": [INSIDE, INTERNET], "evil.example": [INSIDE] });
   expect(await way.resolve("git.example", 443)).toEqual([{ address: INTERNET, family: 4 }]);
   expect(await failure(way.resolve("evil.example", 443))).toMatchObject({ reason: "blocked" });
   expect(await failure(way.resolve("169.254.169.254", 80))).toMatchObject({ reason: "blocked" });
 });
 
-test("with the system's own resolver, loopback is open to one developer and closed to all else", async () => {
+test("with the system's resolver, loopback is open in development and closed otherwise", async () => {
   const { port, knocks } = await victim();
   const developer = createOutbound(readPolicy("", true));
   const server = createOutbound(readPolicy("", false));

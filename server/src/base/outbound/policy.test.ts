@@ -88,7 +88,7 @@ test.each([
   "http://metadata.google.internal/computeMetadata/v1/",
   "http://100.64.0.1/",
   "http://224.0.0.1/",
-])("%s is refused before connecting", (url) => {
+])("blocks %s before connecting", (url) => {
   expect(reasonOf(() => checkUrl(closed, url))).toBe("blocked 422");
 });
 
@@ -102,28 +102,28 @@ test.each([
   "http://user@example.com/",
   "http://example.com:0/",
   "http://example.com:70000/",
-])("%s is no URL that is called", (url) => {
+])("rejects the URL %s", (url) => {
   expect(reasonOf(() => checkUrl(closed, url))).toBe("bad_url 422");
 });
 
-test("a URL beyond 64 KiB is no URL that is called", () => {
+test("rejects a URL beyond 64 KiB", () => {
   expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
   expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
 });
 
-test("a refusal tells the host and how to allow it, but nothing of the URL's path and query", () => {
+test("a rejection names the host and how to allow it, without the URL's path and query", () => {
   expect(() => checkUrl(closed, "http://localhost:9000/x?token=s3cret")).toThrow(
     /^localhost leads to a loopback address\. The operator can allow it: HEDDLE_OUTBOUND_ALLOW=localhost:9000$/,
   );
 });
 
-test("public addresses and names are for everybody", () => {
+test("allows public addresses and names", () => {
   for (const url of ["https://example.com/hook?token=x", "http://8.8.8.8:8080/", "https://[2606:4700::1111]/"]) {
     expect(reasonOf(() => checkUrl(closed, url))).toBe("allowed");
   }
 });
 
-test("open loopback opens loopback on any port, and only that", () => {
+test("open loopback allows loopback on any port, and nothing else", () => {
   expect(reasonOf(() => checkUrl(open, "http://localhost:3000/"))).toBe("allowed");
   expect(reasonOf(() => checkUrl(open, "http://[::1]:1/"))).toBe("allowed");
   expect(reasonOf(() => checkUrl(open, "http://10.0.0.1/"))).toBe("blocked 422");
@@ -177,6 +177,6 @@ test.each([
   "0x7f.1",
   "127.1",
   "a b,-c",
-])("the setting %s is refused by name", (allow) => {
+])("rejects the setting %s by name", (allow) => {
   expect(() => readPolicy(allow, false)).toThrow(/HEDDLE_OUTBOUND_ALLOW: "/);
 });

@@ -13,14 +13,14 @@ function windowsAt(start = 0, maxBuckets?: number) {
   return { clock, windows, take };
 }
 
-test("as many as the limit says pass, the next one does not, and the use says so", () => {
+test("allows requests up to the limit, rejects the next one, and reports the use", () => {
   const { take } = windowsAt();
   const three = bucket(limit(3, 10));
   expect([1, 2, 3].map(() => take(three).allowed)).toEqual([true, true, true]);
   expect(take(three)).toMatchObject({ allowed: false, uses: [{ used: 3, resetMs: 10_000 }] });
 });
 
-test("a window starts with the first request, lasts to the millisecond, and starts empty again", () => {
+test("a window starts with the first request, ends to the millisecond, and starts empty again", () => {
   const { clock, take } = windowsAt(123_456);
   const one = bucket(limit(1, 10));
   expect(take(one).allowed).toBe(true);
@@ -31,7 +31,7 @@ test("a window starts with the first request, lasts to the millisecond, and star
   expect(take(one).allowed).toBe(false);
 });
 
-test("a clock with fractions does not make a window longer than its limit says", () => {
+test("a clock with fractions does not extend a window", () => {
   const { clock, take } = windowsAt(0.25);
   const one = bucket(limit(1, 10));
   expect(take(one).uses[0]!.resetMs).toBe(10_000);
@@ -41,7 +41,7 @@ test("a clock with fractions does not make a window longer than its limit says",
   expect(take(one).allowed).toBe(true);
 });
 
-test("holders and limits do not share", () => {
+test("holders and limits are counted separately", () => {
   const { take } = windowsAt();
   const one = limit(1, 10);
   expect(take(bucket(one, "a")).allowed).toBe(true);
@@ -50,7 +50,7 @@ test("holders and limits do not share", () => {
   expect(take(bucket(one, "a")).allowed).toBe(false);
 });
 
-test("several are taken from together or not at all", () => {
+test("takes from several limits together or from none", () => {
   const { windows, take } = windowsAt();
   const [narrow, wide] = [bucket(limit(1, 10)), bucket(limit(5, 10))];
   expect(take(narrow, wide).allowed).toBe(true);
@@ -58,7 +58,7 @@ test("several are taken from together or not at all", () => {
   expect(windows.read([wide])[0]!.used).toBe(1);
 });
 
-test("what is given back can be taken again, but not once the window is over", () => {
+test("returned use is available again until the window ends", () => {
   const { clock, windows, take } = windowsAt();
   const one = bucket(limit(1, 10));
   take(one);
@@ -70,14 +70,14 @@ test("what is given back can be taken again, but not once the window is over", (
   expect(take(one).allowed).toBe(false);
 });
 
-test("a thousand at once from a limit of hundred: exactly hundred pass", async () => {
+test("allows exactly one hundred of a thousand concurrent requests under a limit of one hundred", async () => {
   const { take } = windowsAt();
   const hundred = bucket(limit(100, 60));
   const all = await Promise.all(Array.from({ length: 1000 }, async () => take(hundred).allowed));
   expect(all.filter(Boolean)).toHaveLength(100);
 });
 
-test("windows that are over are dropped", () => {
+test("drops expired windows", () => {
   const { clock, windows, take } = windowsAt();
   for (let n = 0; n < 1000; n++) take(bucket(limit(1, 10), `holder ${n}`), bucket(limit(1, 60), `holder ${n}`));
   expect(windows.size).toBe(2000);
@@ -89,7 +89,7 @@ test("windows that are over are dropped", () => {
   expect(windows.size).toBe(1);
 });
 
-test("a flood of holders is bounded, and drives out its own kind first", () => {
+test("bounds a flood of holders, and evicts their own kind first", () => {
   const { windows, take } = windowsAt(0, 100);
   const [key, ip] = [limit(1, 60, "key"), limit(1, 60, "ip")];
   take(bucket(key, "good"));
@@ -101,7 +101,7 @@ test("a flood of holders is bounded, and drives out its own kind first", () => {
   expect(take(bucket(ip, "10.0.0.0")).allowed).toBe(true);
 });
 
-test("the size is right however windows end and begin", () => {
+test("keeps the size correct as windows end and begin", () => {
   const { clock, windows, take } = windowsAt(0, 50);
   const [short, long] = [limit(2, 1, "short"), limit(2, 30, "long")];
   for (let n = 0; n < 20_000; n++) {

@@ -35,7 +35,7 @@ const until = async (met: () => Promise<boolean>) => {
   throw new Error("did not happen within 25 s");
 };
 
-test("three servers count together, exactly, with five hundred requests under way", async () => {
+test("three servers share exact counts with five hundred concurrent requests", async () => {
   const servers = [await server(), await server(), await server()];
   const hundred = bucket(100, 60);
   const taken = await Promise.all(Array.from({ length: 500 }, (_, n) => servers[n % 3]!.take([hundred])));
@@ -61,7 +61,7 @@ test("a window lasts as long as its limit says and starts with the first request
   expect((await windows.take([one])).allowed).toBe(true);
 });
 
-test("several are taken from together or not at all, and can be given back and read", async () => {
+test("takes from several limits together or from none, and returns and reads use", async () => {
   const windows = await server();
   const [narrow, wide] = [bucket(1, 60, "narrow"), bucket(5, 60, "wide")];
   expect((await windows.take([narrow, wide])).allowed).toBe(true);
@@ -83,7 +83,7 @@ test("a changed quota starts with an empty window", async () => {
   expect((await windows.take([bucket(2, 60, "test", "ada")])).allowed).toBe(true);
 });
 
-test("Redis killed and started again under load: no error, counted locally meanwhile, shared again afterwards", async () => {
+test("counts locally without errors while Redis is killed under load, and shares again afterwards", async () => {
   const windows = await server();
   const [much, little] = [bucket(1_000_000, 600), bucket(3, 600)];
   let running = true;
@@ -121,7 +121,7 @@ test("Redis killed and started again under load: no error, counted locally meanw
   expect((await (await server()).take([little])).uses[0]!.used).toBe(2);
 });
 
-test("a Redis that hangs costs the requests under way the time limit, and those after them nothing", async () => {
+test("a hanging Redis delays current requests up to the time limit, and later ones not at all", async () => {
   const windows = await server();
   const some = bucket(1000, 60);
   await windows.take([some]);
@@ -145,7 +145,7 @@ test("a Redis that hangs costs the requests under way the time limit, and those 
   });
 });
 
-test("a Redis that is not there at the start is found when it comes, one that takes no writes counts as away", async () => {
+test("finds a Redis that starts later, and treats one that rejects writes as unavailable", async () => {
   await redis.kill();
   const windows = await server();
   const some = bucket(1000, 60);
@@ -172,6 +172,6 @@ test("a Redis that is not there at the start is found when it comes, one that ta
   });
 });
 
-test("an address that is none is an error at once", async () => {
+test("an invalid address is an error at once", async () => {
   await expect(server("localhost:6379")).rejects.toThrow("redis://");
 });

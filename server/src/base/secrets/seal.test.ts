@@ -11,7 +11,7 @@ const [key, other] = ring.ids.map((id) => ring.find(id)!) as [typeof ring.newest
 const ref = { purpose: "webhook", id: "w1" };
 const value = "s3cret ✓";
 
-test("what was sealed opens, each time from another ciphertext", () => {
+test("opens what was sealed, each time from another ciphertext", () => {
   const [one, two] = [sealSecret(key, ref, value), sealSecret(key, ref, value)];
   expect(openSecret(key, ref, one)).toBe(value);
   expect(openSecret(key, ref, two)).toBe(value);
@@ -19,7 +19,7 @@ test("what was sealed opens, each time from another ciphertext", () => {
   expect(openSecret(key, ref, sealSecret(key, ref, ""))).toBe("");
 });
 
-test("every single bit counts, and the message does not tell the value", () => {
+test("rejects any changed bit, without the value in the message", () => {
   const sealed = sealSecret(key, ref, value);
   for (const part of ["ciphertext", "wrapped_key"] as const) {
     for (let bit = 0; bit < sealed[part].length * 8; bit++) {
@@ -51,13 +51,13 @@ test("a ciphertext that was moved does not open elsewhere", () => {
   expect(() => openSecret(other, ref, sealed)).toThrow(/altered/);
 });
 
-test("another key of the ring can take over without the value being touched", () => {
+test("rewraps a secret for another key without changing the ciphertext", () => {
   const sealed = sealSecret(key, ref, value);
   const wrapped_key = rewrapKey(key, other, ref, sealed.wrapped_key);
   expect(openSecret(other, ref, { ...sealed, wrapped_key })).toBe(value);
 });
 
-test("a key neither prints nor serialises", () => {
+test("a key is neither printed nor serialized", () => {
   const material = line.split(":")[1]!;
   const hex = Buffer.from(material, "base64").toString("hex");
   for (const text of [inspect(ring, { depth: 9, showHidden: true }), JSON.stringify(ring), JSON.stringify(key)]) {
@@ -73,7 +73,7 @@ test.each([
   ["a:c2hvcnQ=", /entry 1 \(id a\) is not 32 bytes/],
   ["a:not base64 at all !!", /entry 1 \(id a\) is not 32 bytes/],
   [`${line},${line}`, /two keys with the id/],
-])("a broken keyring is refused without being quoted (%#)", (text, why) => {
+])("rejects an invalid keyring without quoting it (%#)", (text, why) => {
   let message = "";
   try {
     void new Keyring(text, "HEDDLE_SECRETS_KEYS");

@@ -33,7 +33,7 @@ const withFile = (sql: Sql, dir: string, secretsKeyFile?: string): Promise<Secre
 const W = "00000000-0000-7000-8000-000000000001";
 const ref = (id: string, purpose = "webhook") => ({ purpose, id, workspaceId: W });
 
-test("what is put is got, replaced, deleted, and stored in no readable form", async () => {
+test("stores, reads, replaces and deletes a secret, and stores nothing readable", async () => {
   const { sql } = await testDatabase();
   const secrets = await withFile(sql, dataDir());
   await secrets.put(ref("a"), "first value");
@@ -50,7 +50,7 @@ test("what is put is got, replaced, deleted, and stored in no readable form", as
   expect(await sql`select 1 from secrets`).toHaveLength(0);
 });
 
-test("a secret is stored with its record or not at all", async () => {
+test("stores a secret together with its record or not at all", async () => {
   const { sql } = await testDatabase();
   const secrets = await withFile(sql, dataDir());
   const failing = sql.begin(async (tx) => {
@@ -61,7 +61,7 @@ test("a secret is stored with its record or not at all", async () => {
   expect(await secrets.get(ref("a"))).toBeNull();
 });
 
-test("a row that was altered or moved in the database is not opened", async () => {
+test("does not open a row that was altered or moved in the database", async () => {
   const { sql } = await testDatabase();
   const secrets = await withFile(sql, dataDir());
   await secrets.put(ref("a"), "alpha");
@@ -74,7 +74,7 @@ test("a row that was altered or moved in the database is not opened", async () =
   await expect(secrets.get(ref("a"))).rejects.toThrow(/altered/);
 });
 
-test("the first start makes a key file for its owner alone; two that start together get one key", async () => {
+test("the first start creates a key file with owner-only access, and simultaneous starts share one key", async () => {
   const { sql } = await testDatabase();
   const dir = dataDir();
   const [one, two] = await Promise.all([withFile(sql, dir), withFile(sql, dir)]);
@@ -88,7 +88,7 @@ test("the first start makes a key file for its owner alone; two that start toget
   expect(logged.join("")).toContain("others than its owner");
 });
 
-test("the start is refused when a key is missing that stored secrets are under, and says which", async () => {
+test("rejects the start when stored secrets need a missing key, and names it", async () => {
   const { sql } = await testDatabase();
   const keys = generateKey();
   const [id] = keys.split(":") as [string];
@@ -103,12 +103,12 @@ test("the start is refused when a key is missing that stored secrets are under, 
   expect(await (await withKeys(sql, `${generateKey()},${keys}`)).get(ref("a"))).toBe("v");
 });
 
-test("a key file that was named has to be there", async () => {
+test("a configured key file must exist", async () => {
   const { sql } = await testDatabase();
   await expect(withFile(sql, dataDir(), "/nonexistent/keys")).rejects.toThrow(/There is no \/nonexistent\/keys/);
 });
 
-test("of two servers with different keys the second cannot seal what the first could not open", async () => {
+test("of two servers with different keys, the second cannot seal what the first could not open", async () => {
   const { sql } = await testDatabase();
   const [one, two] = [await withKeys(sql, generateKey()), await withKeys(sql, generateKey())];
   const outcomes = await Promise.allSettled([one.put(ref("a"), "v"), two.put(ref("b"), "v")]);
@@ -160,7 +160,7 @@ test("a rotation under concurrent writes loses nothing and leaves nothing under 
   for (const { id } of rows) expect(await after.get(ref(id))).toBe(written.get(id) ?? `value ${id}`);
 });
 
-test("a rotation that was broken off goes on where it was", async () => {
+test("resumes an interrupted rotation", async () => {
   const { sql } = await testDatabase();
   const [a, b] = [generateKey(), generateKey()];
   const first = await withKeys(sql, a);
@@ -179,7 +179,7 @@ test("a rotation that was broken off goes on where it was", async () => {
   expect(await rotateSecrets(sql, both.keyring, to)).toEqual({ rewrapped: 0, freed: [], damaged: [] });
 });
 
-test("a damaged secret does not stop the rotation of the others, and keeps its key from being freed", async () => {
+test("a damaged secret does not stop the rotation of the others, and prevents the release of its key", async () => {
   const { sql } = await testDatabase();
   const [a, b] = [generateKey(), generateKey()];
   const first = await withKeys(sql, a);
@@ -190,7 +190,7 @@ test("a damaged secret does not stop the rotation of the others, and keeps its k
   expect(rotation).toEqual({ rewrapped: 2, freed: [], damaged: [{ purpose: "webhook", id: "y" }] });
 });
 
-test("nothing of a value or a key gets into the log", async () => {
+test("writes no value and no key to the log", async () => {
   const { sql } = await testDatabase();
   const keys = generateKey();
   const secrets = await withKeys(sql, keys);
