@@ -12,7 +12,7 @@ import { startAgentServer } from "./main.ts";
 
 const PROJECT = fileURLToPath(new URL("../test/fixtures/agent-project/langgraph.json", import.meta.url));
 
-test("servers that need keys call each other with the caller's key, and reject other requests", async () => {
+test("servers forward streams with the caller's key, and reject callers of other workspaces", async () => {
   const db = await testDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-main-"));
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

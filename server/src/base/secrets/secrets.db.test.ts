@@ -108,7 +108,7 @@ test("a configured key file must exist", async () => {
   await expect(withFile(sql, dataDir(), "/nonexistent/keys")).rejects.toThrow(/There is no \/nonexistent\/keys/);
 });
 
-test("of two servers with different keys, the second cannot seal what the first could not open", async () => {
+test("of two servers with different keys, only the first can store secrets", async () => {
   const { sql } = await testDatabase();
   const [one, two] = [await withKeys(sql, generateKey()), await withKeys(sql, generateKey())];
   const outcomes = await Promise.allSettled([one.put(ref("a"), "v"), two.put(ref("b"), "v")]);
