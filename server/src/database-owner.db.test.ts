@@ -59,7 +59,7 @@ const owners = ({ sql }: TestDatabase) =>
   );
 
 test(
-  "rejects an agent server of another workspace on a database in use",
+  "rejects an agent server whose workspace differs from that of the database's servers",
   { timeout: 60_000 },
   async () => {
     const db = await testDatabase();

@@ -116,7 +116,7 @@ test("starts the agent server alone when the trace port is taken, and stops on S
   other.close();
 });
 
-test("starts no trace process with --no-trace, and rejects requests without a key where keys are required", SLOW, async () => {
+test("starts no trace process with --no-trace, and rejects requests without a required key", SLOW, async () => {
   const server = await dev(["--no-trace"], { HEDDLE_AUTH: "required" });
   expect(server.line("Traces")).toBeUndefined();
   expect(tracePid(server.child.pid!)).toBeUndefined();
@@ -132,7 +132,7 @@ test("starts no trace process with --no-trace, and rejects requests without a ke
   expect(await server.exited).toBe(0);
 });
 
-test("refuses to start without authentication on an address of the network", SLOW, async () => {
+test("refuses to start without authentication on a network address", SLOW, async () => {
   const server = await dev(["--host", "0.0.0.0", "--no-trace"], { HEDDLE_AUTH: "off" });
   expect(await server.exited).toBe(1);
   expect(server.output()).toContain("HEDDLE_AUTH is off and the server listens on 0.0.0.0");

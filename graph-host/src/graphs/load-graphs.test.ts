@@ -70,7 +70,7 @@ test("an agent of createAgent runs and has a state", async () => {
 });
 
 test.each(["withSaver", "withoutSaver"])(
-  "the server's saver replaces the graph's own: %s",
+  "the server's checkpoint saver replaces the graph's own: %s",
   async (graph_id) => {
     const { threadId: thread_id, result } = await host.run(graph_id, { input: { text: "" } });
     expect(result.next).toEqual([]);

@@ -146,7 +146,7 @@ test("restores an earlier version completely, and numbers the next patch after t
   expect(versions.map((one: { version: number }) => one.version)).toEqual([3, 2]);
 });
 
-test("search filters, sorts, pages and selects; count counts the same", async () => {
+test("search filters, sorts, pages and selects fields, and count agrees with it", async () => {
   for (const [i, name] of ["Pear 100%", "apple", "Peach"].entries()) {
     await create({ name, graph_id: i === 1 ? "ask" : "trail", metadata: { fruit: true, at: { i } } });
   }

@@ -114,7 +114,7 @@ test.each([
   expect(() => readSchedule(expression, null)).toThrow(expect.objectContaining({ status: 422 }));
 });
 
-test.each(["Mars/Olympus", "Berlin", "", "UTC+99", "Europe/Berlin; drop table"])("rejects the time zone %j", (timezone) => {
+test.each(["Mars/Olympus", "Berlin", "", "UTC+99", "Europe/Berlin; drop table"])("rejects time zone %j", (timezone) => {
   expect(() => readSchedule("* * * * *", timezone)).toThrow(/Invalid timezone/);
 });
 

@@ -68,7 +68,7 @@ test("ttl null keeps the thread, regardless of the project's default, until it i
   await expect.poll(() => gone(made)).toBe(true);
 });
 
-test("strategy delete removes a thread with all its data, but not a thread with a run", async () => {
+test("strategy delete removes a thread with all its data, but not a busy thread", async () => {
   const [old, busy, young] = [await create({ ttl: 60 }), await create({ ttl: 60 }), await create({ ttl: 60 })];
   for (const id of [old, young]) await run(id);
   await call("POST", `/threads/${busy}/runs`, { assistant_id: "slow", input: {} });

@@ -58,7 +58,7 @@ describe("a queued resume", () => {
     expect(await pending(threadId)).toMatchObject([{ id, value: "second" }]);
   });
 
-  test("by id answers its own of two questions", async () => {
+  test("by id answers the named one of two questions", async () => {
     const threadId = await asked("parallel", { ms: 300 });
     for (const { id, value } of await pending(threadId)) await resume(threadId, "parallel", { [id]: `to ${value}` });
     expect((await ended(threadId)).map(({ status }) => status)).toEqual(["success", "success", "success"]);
@@ -151,7 +151,7 @@ describe("protocol v2", () => {
     expect(sent(file)).toBe(1);
   });
 
-  test("fails a second run.start that answers what the first one has answered", async () => {
+  test("fails a second run.start that answers an answered question", async () => {
     const file = join(dir, "run-start");
     const threadId = await asked("approval", { file, ms: 200 });
     const begin = () => command(threadId, "run.start", { assistant_id: "approval", input: "yes" });

@@ -78,7 +78,7 @@ test("a server whose heartbeats are hours old or ahead stays as long as they cha
   expect((await serverIds()).toSorted()).toEqual(expect.arrayContaining([slow, fast]));
 });
 
-test("does not take a process of another boot on a machine of the same name for dead", async () => {
+test("does not treat a process of another boot on a machine of the same name as dead", async () => {
   const other = randomUUID();
   const process = JSON.stringify({ pid: 1, started: `${randomUUID()}/1` });
   await insertServer({ id: other, host: hostname(), process });

@@ -311,7 +311,7 @@ test("applies headers and rules of langgraph.json", async () => {
   await configured.stop();
 });
 
-test("the message of a run lost with its graph host waits for the next host, however long that takes", async () => {
+test("the message of a run lost with its graph host waits until the next host is available", async () => {
   const dir = mkdtempSync(join(tmpdir(), "heddle-webhook-"));
   symlinkSync(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(dir, "node_modules"));
   writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: { dies: "./graph.mjs:graph" } }));

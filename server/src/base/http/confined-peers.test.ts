@@ -100,7 +100,7 @@ test.skipIf(!isLinux)("finds the user of a connection by IPv4, by IPv6 and by ma
   }
 });
 
-test.skipIf(!isLinux)("does not know the user of a connection that is gone", async () => {
+test.skipIf(!isLinux)("finds no user for a closed connection", async () => {
   const owners = new SocketOwners();
   const { port, accepted } = await listen();
   const socket = await dial(port);
@@ -137,7 +137,7 @@ test.skipIf(range === null)("looks up a connection once, and does not confine a 
 });
 
 test.skipIf(!hasUsers)(
-  "confines a program whose user is in the range, whatever address it comes from",
+  "confines a program whose user is in the confined range, whatever address it comes from",
   async () => {
     const check = openPeerCheck({ log })!;
     const { port, accepted } = await listen("0.0.0.0");
@@ -178,7 +178,7 @@ test.skipIf(!hasUsers)("does not confine an account of the machine with an id in
 });
 
 test.skipIf(range === null)(
-  "trusts all programs and logs a warning where the tables show no sockets",
+  "trusts all programs and logs a warning where the socket tables show no sockets",
   async () => {
     const owners = new SocketOwners(() => open("/dev/null"));
     const check = openPeerCheck({ log, owners })!;
