@@ -47,17 +47,20 @@ describe("unknown resources", () => {
     }
   });
 
-  test.each(["", "/wait", "/stream"])("a run%s with an unknown assistant is 404 and names the assistant", async (path) => {
-    const thread = await newThread();
-    for (const assistant_id of [UNKNOWN_ID, "no-such-graph"]) {
-      for (const prefix of ["", `/threads/${thread}`]) {
-        const answer = await request("POST", `${prefix}/runs${path}`, { assistant_id, input: {} });
-        expect(answer.status).toBe(404);
-        expect(answer.text).toContain(`No assistant found for "${assistant_id}"`);
+  test.each(["", "/wait", "/stream"])(
+    "a run%s with an unknown assistant is 404 and names the assistant",
+    async (path) => {
+      const thread = await newThread();
+      for (const assistant_id of [UNKNOWN_ID, "no-such-graph"]) {
+        for (const prefix of ["", `/threads/${thread}`]) {
+          const answer = await request("POST", `${prefix}/runs${path}`, { assistant_id, input: {} });
+          expect(answer.status).toBe(404);
+          expect(answer.text).toContain(`No assistant found for "${assistant_id}"`);
+        }
       }
-    }
-    expect((await request("GET", `/threads/${thread}/runs`)).json).toEqual([]);
-  });
+      expect((await request("GET", `/threads/${thread}/runs`)).json).toEqual([]);
+    },
+  );
 
   // The JavaScript dev server starts the run, which then fails.
   test.each(["", "/wait", "/stream"])("a run%s from an unknown checkpoint is 404", async (path) => {

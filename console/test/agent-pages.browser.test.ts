@@ -207,7 +207,7 @@ test("shows the receiver's response of a failed delivery and sends it again", as
   await context.close();
 }, 60_000);
 
-test("every page fits, light and dark", async () => {
+test("every agent page fits at three widths, light and dark", async () => {
   await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
   const [crons, assistants] = [await client.crons.search({}), await client.assistants.search({ graphId: "agent" })];
   const problems = [

@@ -103,7 +103,7 @@ test("a key is shown once, authenticates until it is revoked, and not after", as
   await context.close();
 }, 60_000);
 
-test("creates, edits and removes workspaces, roles and invitations, and the audit log lists them", async () => {
+test("creates a workspace and a role, invites a user, revokes the invitation, and the audit log lists it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);

@@ -176,15 +176,12 @@ test.each<[string, object, (string | number)[], string, string]>([
     "value_error",
     "two secrets",
   ],
-])(
-  "rejects a deployment with %s with 422, the field and the reason",
-  async (_, change, loc, type, text) => {
-    const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });
-    expect(status).toBe(422);
-    expect(json.detail).toContainEqual({ loc, type, msg: expect.stringContaining(text) });
-    expect(await sql`select 1 from deployments where name like 'made-%'`).toEqual([]);
-  },
-);
+])("rejects a deployment with %s with 422, the field and the reason", async (_, change, loc, type, text) => {
+  const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });
+  expect(status).toBe(422);
+  expect(json.detail).toContainEqual({ loc, type, msg: expect.stringContaining(text) });
+  expect(await sql`select 1 from deployments where name like 'made-%'`).toEqual([]);
+});
 
 test("invalid bodies, ids and limits are 422 in the same shape", async () => {
   const broken = await call("POST", "/v2/deployments", "{");
