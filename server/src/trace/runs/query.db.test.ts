@@ -113,7 +113,7 @@ test("runs with equal start times are neither lost nor repeated between pages", 
   }
 });
 
-test("each condition of a query selects", async () => {
+test("each condition of a query selects its runs", async () => {
   const example = uuid7();
   const [a, b] = [
     sampleRun("conditions"),

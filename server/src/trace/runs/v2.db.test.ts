@@ -56,7 +56,7 @@ test("returns ids of the last day's runs, unless a time or fields are named", as
   expect(await ids({ max_start_time: root.start_time })).toEqual([root.id]);
 });
 
-test("each condition selects", async () => {
+test("each condition selects its runs", async () => {
   expect(await ids({ run_type: "LLM" })).toEqual([llm.id]);
   expect(await ids({ is_root: true, has_error: false })).toEqual([open.id, root.id]);
   expect(await ids({ has_error: true })).toEqual([failed.id]);
