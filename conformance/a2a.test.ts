@@ -21,14 +21,14 @@ describe("A2A 0.3", () => {
   // oxlint-disable-next-line typescript/no-explicit-any -- a task or a message; here always a task
   type Task = any;
 
-  test("the card tells what the assistant is and where", async () => {
+  test("the card names the assistant and its URL", async () => {
     const client = await connect("agent");
     const card = await client.getAgentCard();
     expect(card).toMatchObject({ name: "agent", capabilities: { streaming: true }, preferredTransport: "JSONRPC" });
     expect(card.url).toMatch(new RegExp(`^${url}/a2a/[0-9a-f-]{36}$`));
   });
 
-  test("a message becomes a task with the answer, and the context goes on", async () => {
+  test("a message becomes a task with the answer, and a second message continues the context", async () => {
     const client = await connect("agent");
     const first: Task = await client.sendMessage(say("weather in Oslo"));
     expect(first).toMatchObject({ kind: "task", status: { state: "completed" } });
@@ -49,7 +49,7 @@ describe("A2A 0.3", () => {
     expect((await client.getTask({ id: first.id })).artifacts).toEqual(first.artifacts);
   });
 
-  test("a stream tells the answer as it is said", async () => {
+  test("a stream carries the answer in chunks as it is generated", async () => {
     const client = await connect("agent");
     const events: Task[] = [];
     for await (const event of client.sendMessageStream(say("one two three"))) events.push(event);
@@ -64,7 +64,7 @@ describe("A2A 0.3", () => {
     expect(events.at(-1)).toMatchObject({ kind: "status-update", status: { state: "completed" }, final: true });
   });
 
-  test("a task asks and is answered, under its own id", async () => {
+  test("a task requests input and accepts the answer under its own id", async () => {
     const client = await connect("approval");
     const parts = [{ kind: "data" as const, data: { topic: "tea" } }];
     const asked: Task = await client.sendMessage(say("", { parts }));
@@ -82,7 +82,7 @@ describe("A2A 0.3", () => {
     await expect(client.sendMessage(say("again", { taskId, contextId }))).rejects.toThrow("not supported");
   });
 
-  test("a task that runs can be cancelled, one that is over cannot", async () => {
+  test("a running task can be cancelled, a cancelled or unknown one cannot", async () => {
     const client = await connect("slow");
     const parts = [{ kind: "data" as const, data: { ms: 20_000 } }];
     const begun: Task = await client.sendMessage({ ...say("", { parts }), configuration: { blocking: false } });
@@ -118,7 +118,7 @@ describe("A2A 1.0", () => {
   // oxlint-disable-next-line typescript/no-explicit-any -- a task or a message; here always a task
   type Task = any;
 
-  test("send, get, list", async () => {
+  test("sends a message, gets its task and lists the tasks of its context", async () => {
     const client = await connect("agent");
     const sent: Task = await client.sendMessage(say({ $case: "text", value: "hello" }));
     const task = sent.payload?.value ?? sent;
@@ -137,7 +137,7 @@ describe("A2A 1.0", () => {
     expect(tasks.map(({ id }) => id)).toEqual([task.id]);
   });
 
-  test("stream, with a question and its answer", async () => {
+  test("streams a task that requests input, and the answer to it", async () => {
     const client = await connect("approval");
     const read = async (message: never) => {
       const events: Task[] = [];

@@ -14,7 +14,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect(assistant.metadata).toMatchObject({ created_by: "system" });
   });
 
-  test("a graph id stands for the system assistant in a path", async () => {
+  test("a path accepts a graph id in place of the system assistant's id", async () => {
     expect((await client.assistants.get("agent")).assistant_id).toBe(AGENT_ID);
   });
 
@@ -26,7 +26,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect(await client.assistants.get(created.assistant_id)).toEqual(created);
   });
 
-  test("a created assistant keeps what was given", async () => {
+  test("a created assistant keeps the given fields", async () => {
     const given = {
       graphId: "echo",
       assistantId: randomUUID(),
@@ -47,7 +47,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     });
   });
 
-  test("creating an assistant twice is a conflict, or the first one when asked to do nothing", async () => {
+  test("creating an assistant twice is a conflict, or returns the existing one with do_nothing", async () => {
     const assistantId = randomUUID();
     await client.assistants.create({ graphId: "agent", assistantId, name: "first" });
     await expect(client.assistants.create({ graphId: "agent", assistantId })).rejects.toThrow(
@@ -67,7 +67,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     await expect(client.assistants.get("no-such-graph")).rejects.toThrow("HTTP 404: Assistant not found");
   });
 
-  test("an update merges metadata, replaces the rest and makes a version", async () => {
+  test("an update merges metadata, replaces other fields and creates a version", async () => {
     const { assistant_id } = await client.assistants.create({
       graphId: "agent",
       config: { configurable: { a: 1, b: 2 } },
@@ -83,7 +83,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect((await client.assistants.update(assistant_id, {})).version).toBe(3);
   });
 
-  test("versions are listed newest first, and an older one can be made current", async () => {
+  test("versions are listed newest first, and an older one can be made the latest", async () => {
     const { assistant_id } = await client.assistants.create({
       graphId: "echo",
       name: "v1",
@@ -103,7 +103,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server restores neither context nor description nor graph.
-  test("an older version comes back with all its fields", async () => {
+  test("an older version is restored with all its fields", async () => {
     const { assistant_id } = await client.assistants.create({
       graphId: "echo",
       description: "1",
@@ -114,12 +114,12 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect(restored).toMatchObject({ graph_id: "echo", description: "1", context: { tone: "1" } });
   });
 
-  test("an unknown version cannot be made current", async () => {
+  test("an unknown version cannot be made the latest", async () => {
     const { assistant_id } = await client.assistants.create({ graphId: "agent" });
     await expect(client.assistants.setLatest(assistant_id, 7)).rejects.toThrow("HTTP 404: Assistant version not found");
   });
 
-  test("search finds by graph, name and metadata, in pages", async () => {
+  test("search filters by graph, name and metadata, in pages", async () => {
     const mark = randomUUID();
     for (const name of ["Alpha", "Beta", "Gamma"]) {
       await client.assistants.create({ graphId: name === "Gamma" ? "echo" : "agent", name, metadata: { mark } });
@@ -138,7 +138,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server ignores the sort order of assistants.
-  test("search sorts by what is asked for", async () => {
+  test("search sorts by the requested field", async () => {
     const mark = randomUUID();
     for (const name of ["b", "a", "c"]) await client.assistants.create({ graphId: "agent", name, metadata: { mark } });
     const found = await client.assistants.search({ metadata: { mark }, sortBy: "name", sortOrder: "asc" });
@@ -146,14 +146,14 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server forgets the next offset unless the page ends exactly at the last match.
-  test("search with pagination gives the next offset", async () => {
+  test("search with pagination returns the next offset", async () => {
     const mark = randomUUID();
     for (const name of ["a", "b", "c"]) await client.assistants.create({ graphId: "agent", name, metadata: { mark } });
     const page = await client.assistants.search({ metadata: { mark }, limit: 2, includePagination: true });
     expect(page).toMatchObject({ assistants: [{ name: "c" }, { name: "b" }], next: "2" });
   });
 
-  test("a deleted assistant is gone, and its threads with it when asked", async () => {
+  test("a deleted assistant is gone, and its threads too on request", async () => {
     const { assistant_id } = await client.assistants.create({ graphId: "counter" });
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, assistant_id, { input: { add: 1 } });
@@ -163,7 +163,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     await expect(client.assistants.delete(assistant_id)).rejects.toThrow("HTTP 404");
   });
 
-  test("threads of a deleted assistant stay unless asked otherwise", async () => {
+  test("threads of a deleted assistant stay by default", async () => {
     const { assistant_id } = await client.assistants.create({ graphId: "counter" });
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, assistant_id, { input: { add: 1 } });
@@ -171,7 +171,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect((await client.threads.get(thread_id)).values).toMatchObject({ total: 2 });
   });
 
-  test("the drawing has nodes and edges, and nested ones on request", async () => {
+  test("the drawable graph has nodes and edges, and nested ones on request", async () => {
     const graph = await client.assistants.getGraph("nested");
     expect(graph.nodes.map((node) => node.id).sort()).toEqual(["__end__", "__start__", "child", "enter"]);
     expect(graph.edges).toContainEqual(expect.objectContaining({ source: "enter", target: "child" }));
@@ -179,7 +179,7 @@ describe.each(sdks)("assistants over SDK $sdk", ({ client }) => {
     expect(xray.nodes.map((node) => node.id)).toEqual(expect.arrayContaining(["enter", "child:before"]));
   });
 
-  test("conditional edges are drawn as conditional", async () => {
+  test("the drawable graph marks conditional edges", async () => {
     const { edges } = await client.assistants.getGraph("agent");
     expect(edges).toContainEqual(expect.objectContaining({ source: "model", target: "tools", conditional: true }));
   });
@@ -225,11 +225,11 @@ describe("assistants over HTTP", () => {
   });
 
   // The JavaScript dev server takes any graph id.
-  test("an assistant of an unknown graph is refused", async () => {
+  test("rejects an assistant of an unknown graph", async () => {
     expect((await request("POST", "/assistants", { graph_id: "no-such-graph" })).status).toBe(404);
   });
 
-  test("search tells the number of matches and the next offset", async () => {
+  test("search returns the number of matches and the next offset", async () => {
     const mark = randomUUID();
     for (const name of ["a", "b", "c"])
       await request("POST", "/assistants", { graph_id: "agent", name, metadata: { mark } });

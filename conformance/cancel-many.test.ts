@@ -9,7 +9,7 @@ describe("cancelling many runs over SDK 1.12.4", () => {
     (await client.runs.create(thread_id, "counter", { input: {}, afterSeconds: 60, multitaskStrategy: "enqueue" }))
       .run_id;
 
-  test("runs of a thread are cancelled by their ids", async () => {
+  test("cancels runs of a thread by their ids", async () => {
     const { thread_id } = await client.threads.create();
     const runIds = [await waiting(thread_id), await waiting(thread_id)];
     const kept = await waiting(thread_id);
@@ -23,7 +23,7 @@ describe("cancelling many runs over SDK 1.12.4", () => {
     await expect.poll(gone).toContain("HTTP 404");
   });
 
-  test("all pending runs are cancelled by their status", async () => {
+  test("cancels all pending runs by their status", async () => {
     const { thread_id } = await client.threads.create();
     const run_id = await waiting(thread_id);
     await client.runs.cancelMany({ status: "pending" });
@@ -31,7 +31,7 @@ describe("cancelling many runs over SDK 1.12.4", () => {
     await expect(client.runs.cancelMany({ status: "pending" })).rejects.toThrow("HTTP 404");
   });
 
-  test("runs are named either by their ids or by their status", async () => {
+  test("rejects a request with both run ids and a status, or neither", async () => {
     const body = { thread_id: UNKNOWN_ID, run_ids: [UNKNOWN_ID], status: "all" };
     expect((await request("POST", "/runs/cancel", body)).status).toBe(422);
     expect((await request("POST", "/runs/cancel", {})).status).toBe(422);

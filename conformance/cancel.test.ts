@@ -18,7 +18,7 @@ describe.each(sdks)("cancelling over SDK $sdk", ({ client }) => {
   };
   const status = async (thread_id: string, run_id: string) => (await client.runs.get(thread_id, run_id)).status;
 
-  test("an interrupted run stops and its thread keeps what was reached", async () => {
+  test("an interrupted run stops and its thread keeps the state reached", async () => {
     const { thread_id, run_id } = await running();
     await client.runs.cancel(thread_id, run_id);
     await expect.poll(() => status(thread_id, run_id)).toBe("interrupted");
@@ -30,7 +30,7 @@ describe.each(sdks)("cancelling over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server forgets the thread's values.
-  test("the thread of an interrupted run keeps its values and can go on", async () => {
+  test("the thread of an interrupted run keeps its values and can continue", async () => {
     const { thread_id, run_id } = await running();
     await client.runs.cancel(thread_id, run_id, true);
     const thread = await client.threads.get(thread_id);
@@ -112,7 +112,7 @@ describe("cancelling over HTTP", () => {
   };
 
   // The JavaScript dev server waits for any value of wait, 0 included.
-  test("cancelling answers 202 at once, or 204 when it waits", async () => {
+  test("cancel responds with 202 at once, or with 204 when it waits", async () => {
     const first = await started();
     expect(await request("POST", `${first.path}/cancel?wait=0`)).toMatchObject({ status: 202, text: "" });
     const second = await started();
@@ -121,13 +121,13 @@ describe("cancelling over HTTP", () => {
     await expect.poll(async () => (await request("GET", first.path)).json.status).toBe("interrupted");
   });
 
-  test("an unknown action is refused", async () => {
+  test("rejects an unknown action", async () => {
     const { path } = await started({ after_seconds: 60 });
     expect((await request("POST", `${path}/cancel?action=explode`)).status).toBe(422);
     await request("POST", `${path}/cancel?wait=1`);
   });
 
-  test("a run that goes on in user code for long is stopped at once", async () => {
+  test("a run that stays in user code for a long time is stopped at once", async () => {
     const { path } = await started({ input: { label: "long", steps: 1, ms: 120_000 } });
     await expect.poll(async () => (await request("GET", path)).json.status, { interval: 10 }).toBe("running");
     const before = Date.now();
@@ -136,7 +136,7 @@ describe("cancelling over HTTP", () => {
   });
 
   // The JavaScript dev server does not watch who joins.
-  test.each(["join", "stream"])("a %s that leaves cancels the run when that was asked for", async (kind) => {
+  test.each(["join", "stream"])("closing a %s with cancel_on_disconnect cancels the run", async (kind) => {
     const { path } = await started();
     const abort = new AbortController();
     const leaving = fetch(`${url}${path}/${kind}?cancel_on_disconnect=1`, { signal: abort.signal })
@@ -151,7 +151,7 @@ describe("cancelling over HTTP", () => {
     await expect.poll(status).toBe("interrupted");
   });
 
-  test("waiters of a cancelled run are answered", async () => {
+  test("join responds with 200 when its run is cancelled", async () => {
     const { path } = await started();
     const join = request("GET", `${path}/join`);
     await request("POST", `${path}/cancel?wait=1`);

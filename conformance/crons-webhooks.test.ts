@@ -31,7 +31,7 @@ async function told(path: string, timeout = 10_000) {
 }
 
 describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
-  test("runs of every kind tell their end", async () => {
+  test("runs of every kind call their webhook when they end", async () => {
     const { thread_id } = await own.threads.create();
     const payload = (kind: string) => ({ input: { text: "hello" }, webhook: hookUrl(`/${sdk}/${kind}?token=t`) });
     await own.runs.wait(thread_id, "echo", payload("wait"));
@@ -47,7 +47,7 @@ describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
     }
   });
 
-  test("what the policy forbids is refused", async () => {
+  test("rejects a webhook URL that the policy forbids", async () => {
     for (const webhook of ["http://169.254.169.254/latest", "ftp://hooks.example/", "https://hooks.example:22/"]) {
       await expect(own.runs.create(null, "echo", { input: {}, webhook })).rejects.toThrow("HTTP 422");
     }
@@ -56,7 +56,7 @@ describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
 
 // 2.0.0 has create, delete and search only, in the same form
 describe("crons over SDK 1.12.4", () => {
-  test("a schedule is made, found, changed and deleted", async () => {
+  test("a cron is created, found, updated and deleted", async () => {
     const mark = { conformance: crypto.randomUUID() };
     const made = (await client.crons.create("echo", {
       schedule: "30 9 * * 1-5",
@@ -83,7 +83,7 @@ describe("crons over SDK 1.12.4", () => {
     await expect(client.crons.delete(made.cron_id)).rejects.toThrow("HTTP 404");
   });
 
-  test("impossible schedules, zones, threads and assistants are refused", async () => {
+  test("rejects invalid schedules, zones, threads and assistants", async () => {
     await expect(client.crons.create("echo", { schedule: "0 0 30 2 *" })).rejects.toThrow("HTTP 422");
     await expect(client.crons.create("echo", { schedule: "soon" })).rejects.toThrow("HTTP 422");
     await expect(client.crons.create("echo", { schedule: "0 0 * * *", timezone: "Moon/Crater" })).rejects.toThrow(
@@ -96,7 +96,7 @@ describe("crons over SDK 1.12.4", () => {
   });
 
   test(
-    "a cron of every minute starts one run a minute on its thread, and its webhook tells",
+    "a cron of every minute starts one run a minute on its thread and calls its webhook",
     { timeout: 80_000 },
     async () => {
       const { thread_id } = await client.threads.create();

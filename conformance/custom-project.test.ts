@@ -25,11 +25,11 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
   const [anna, ben] = [as(`anna-${version}`), as(`ben-${version}`)];
   const input = { messages: [{ role: "human", content: "hello" }] };
 
-  test("nobody gets in without a token", async () => {
+  test("rejects a request without a token", async () => {
     await expect(as(null).threads.search()).rejects.toThrow("HTTP 401: No token");
   });
 
-  test("a thread and its runs are its owner's alone", async () => {
+  test("a thread and its runs are visible only to their owner", async () => {
     const thread = await anna.threads.create();
     const id = thread.thread_id;
     expect(thread.metadata).toMatchObject({ owner: `anna-${version}` });
@@ -60,13 +60,13 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
     expect((await anna.runs.get(id, run.run_id)).status).toBe("interrupted");
   });
 
-  test("a graph is told who runs it, and which headers it may see", async () => {
+  test("a graph sees the user who runs it and the allowed headers", async () => {
     const anna2 = as(`anna-${version}`, { "x-one": "1", "x-private": "2" });
     const values = (await anna2.runs.wait(null, "agent", { input })) as { messages: { content: string }[] };
     expect(values.messages.at(-1)!.content).toBe(`anna-${version} of team blue, with x-one`);
   });
 
-  test("assistants and schedules are their owner's alone", async () => {
+  test("assistants and crons are visible only to their owner", async () => {
     const mine = await anna.assistants.create({ graphId: "agent", name: "mine" });
     const cron = await anna.crons.create(mine.assistant_id, { schedule: "0 0 1 1 *", input });
     await expect(ben.assistants.get(mine.assistant_id)).rejects.toThrow("HTTP 404");
@@ -77,14 +77,14 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
     expect((await anna.crons.search()).length).toBe(1);
   });
 
-  test("what is remembered lies below a namespace of one's own", async () => {
+  test("store items are stored under the user's own namespace", async () => {
     await anna.store.putItem(["notes"], "one", { text: "anna's" });
     expect((await anna.store.getItem(["notes"], "one"))!.namespace).toEqual([`anna-${version}`, "notes"]);
     expect(await ben.store.getItem(["notes"], "one")).toBeNull();
     expect((await ben.store.searchItems([])).items).toEqual([]);
   });
 
-  test("components are loaded by the client's own call", async () => {
+  test("the client's getComponent loads UI components", async () => {
     const html = await anna["~ui"].getComponent("agent", "hello");
     expect(html).toContain(`__LGUI_agent.render("hello", "{{shadowRootId}}")`);
     const script = await fetch(/src="([^"]+)"/.exec(html)![1]!);
@@ -92,7 +92,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
   });
 });
 
-test("the project's app has its routes, its middleware around ours, and a client that needs no URL", async () => {
+test("the project's app has its routes, wraps ours in its middleware, and its client needs no URL", async () => {
   const headers = { authorization: "Bearer anna" };
   const me = await fetch(`${server.url}/whoami`, { headers });
   expect([me.headers.get("x-served-by"), ((await me.json()) as { identity: string }).identity]).toEqual([
@@ -107,7 +107,7 @@ test("the project's app has its routes, its middleware around ours, and a client
   expect(asked.messages[0]!.content).toContain("anna of team blue");
 });
 
-test("the document tells of the project's own authentication", async () => {
+test("the OpenAPI document describes the project's own authentication", async () => {
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     components: { securitySchemes: object };
     paths: Record<string, Record<string, { security: object[] }>>;

@@ -21,7 +21,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
   const second = (client: Client, thread_id: string, multitaskStrategy: Strategy) =>
     client.runs.create(thread_id, "slow", { ...slow("two", 1, 20), multitaskStrategy });
 
-  test("reject refuses the second run and leaves the first alone", async () => {
+  test("reject refuses the second run and does not affect the first", async () => {
     const { thread_id, first } = await busy();
     await expect(second(client, thread_id, "reject")).rejects.toThrow(
       "HTTP 422: Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
@@ -38,7 +38,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
     expect([await status(thread_id, first), await status(thread_id, run_id)]).toEqual(["success", "success"]);
   });
 
-  test("many enqueued runs run one at a time, in the order they came", async () => {
+  test("many enqueued runs execute one at a time, in order of arrival", async () => {
     const { thread_id } = await busy();
     const labels = ["a", "b", "c"];
     let last = "";
@@ -50,7 +50,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
     expect(log.slice(5)).toEqual(labels.flatMap((label) => [`${label}:begin`, `${label}:1`]));
   });
 
-  test("interrupt stops the first and goes on from what it reached", async () => {
+  test("interrupt stops the first run and continues from the state it reached", async () => {
     const { thread_id, first } = await busy();
     const { run_id } = await second(client, thread_id, "interrupt");
     const { log } = (await client.runs.join(thread_id, run_id)) as unknown as Log;
@@ -62,7 +62,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server keeps a running run that is rolled back, in status error.
-  test("rollback undoes the first, and the thread knows only the second", async () => {
+  test("rollback undoes the first run, and the thread holds only the second", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "slow", slow("zero", 1, 1));
     const first = await client.runs.create(thread_id, "slow", slow("one"));
@@ -93,7 +93,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
     expect(chat.messages).toHaveLength(4);
   });
 
-  test("two turns of a chat that are enqueued have eight messages", async () => {
+  test("two enqueued turns of a chat leave eight messages", async () => {
     const { thread_id } = await client.threads.create();
     const say = (city: string) => ({
       input: { messages: [{ role: "user", content: `weather in ${city}` }] },
@@ -104,7 +104,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
     expect(values.messages.map((message) => message.type)).toEqual(Array(2).fill(["human", "ai", "tool", "ai"]).flat());
   });
 
-  test.each(["interrupt", "rollback"] as const)("%s also reaches runs that wait their turn", async (strategy) => {
+  test.each(["interrupt", "rollback"] as const)("%s also cancels enqueued runs", async (strategy) => {
     const { thread_id } = await busy();
     const waiting = await second(client, thread_id, "enqueue");
     const { run_id } = await second(client, thread_id, strategy);
@@ -114,7 +114,7 @@ describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
     expect(found).toContain(strategy === "interrupt" ? "interrupted" : "HTTP 404");
   });
 
-  test("a run may reach for a thread that waits for a human", async () => {
+  test("reject accepts a run on a thread that waits for an answer", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "approval", { input: { topic: "t" } });
     const payload = { command: { resume: "yes" }, multitaskStrategy: "reject" as const };
@@ -135,7 +135,7 @@ describe("double-texting over HTTP", () => {
     expect(json.log).toEqual(["x:begin", "x:1", "x:begin", "x:1"]);
   });
 
-  test("two resumes of one question at the same time answer it once", async () => {
+  test("two concurrent resumes of one interrupt answer it once", async () => {
     const { thread_id } = (await request("POST", "/threads", {})).json;
     await request("POST", `/threads/${thread_id}/runs/wait`, { assistant_id: "approval", input: { topic: "t" } });
     const resume = { assistant_id: "approval", command: { resume: "yes" }, multitask_strategy: "reject" };

@@ -7,7 +7,7 @@ import { request } from "./http.ts";
 
 const newThread = async (body: object = {}) => (await request("POST", "/threads", body)).json.thread_id as string;
 
-describe("what does not exist", () => {
+describe("unknown resources", () => {
   test.each([
     ["GET", ""],
     ["PATCH", ""],
@@ -47,17 +47,20 @@ describe("what does not exist", () => {
     }
   });
 
-  test.each(["", "/wait", "/stream"])("a run%s with an unknown assistant is 404 and tells why", async (path) => {
-    const thread = await newThread();
-    for (const assistant_id of [UNKNOWN_ID, "no-such-graph"]) {
-      for (const prefix of ["", `/threads/${thread}`]) {
-        const answer = await request("POST", `${prefix}/runs${path}`, { assistant_id, input: {} });
-        expect(answer.status).toBe(404);
-        expect(answer.text).toContain(`No assistant found for "${assistant_id}"`);
+  test.each(["", "/wait", "/stream"])(
+    "a run%s with an unknown assistant is 404 and names the assistant",
+    async (path) => {
+      const thread = await newThread();
+      for (const assistant_id of [UNKNOWN_ID, "no-such-graph"]) {
+        for (const prefix of ["", `/threads/${thread}`]) {
+          const answer = await request("POST", `${prefix}/runs${path}`, { assistant_id, input: {} });
+          expect(answer.status).toBe(404);
+          expect(answer.text).toContain(`No assistant found for "${assistant_id}"`);
+        }
       }
-    }
-    expect((await request("GET", `/threads/${thread}/runs`)).json).toEqual([]);
-  });
+      expect((await request("GET", `/threads/${thread}/runs`)).json).toEqual([]);
+    },
+  );
 
   // The JavaScript dev server starts the run, which then fails.
   test.each(["", "/wait", "/stream"])("a run%s from an unknown checkpoint is 404", async (path) => {
@@ -76,7 +79,7 @@ describe("what does not exist", () => {
     expect((await request("POST", `/threads/${thread}/state`, body)).status).toBe(404);
   });
 
-  test("supersteps as an unknown node are refused, and leave no thread behind", async () => {
+  test("rejects supersteps of an unknown node and creates no thread", async () => {
     const thread_id = randomUUID();
     const supersteps = [{ updates: [{ values: { total: 1 }, as_node: "no-such-node" }] }];
     const answer = await request("POST", "/threads", { thread_id, metadata: { graph_id: "counter" }, supersteps });
@@ -84,7 +87,7 @@ describe("what does not exist", () => {
     expect((await request("GET", `/threads/${thread_id}`)).status).toBe(404);
   });
 
-  test("supersteps without a graph are refused, and leave no thread behind", async () => {
+  test("rejects supersteps without a graph and creates no thread", async () => {
     const thread_id = randomUUID();
     const supersteps = [{ updates: [{ values: { total: 1 }, as_node: "increment" }] }];
     expect((await request("POST", "/threads", { thread_id, supersteps })).status).toBeOneOf([400, 422]);
@@ -97,7 +100,7 @@ describe("what does not exist", () => {
 });
 
 // The JavaScript dev server answers a violated schema with 400.
-describe("what is malformed", () => {
+describe("malformed requests", () => {
   test.each([
     ["/threads", { metadata: "text" }],
     ["/threads", { thread_id: "no-uuid" }],
@@ -133,7 +136,7 @@ describe("what is malformed", () => {
     ["/store/items/search", { namespace_prefix: "text" }],
     ["/store/items/search", { namespace_prefix: [], limit: -1 }],
     ["/store/namespaces", { max_depth: "deep" }],
-  ])("POST %s %j is 422 and tells why", async (path, body) => {
+  ])("POST %s %j is 422 with a message", async (path, body) => {
     const answer = await request("POST", path, body);
     expect(answer.status).toBe(422);
     expect(answer.text.length).toBeGreaterThan(10);
@@ -165,7 +168,7 @@ describe("what is malformed", () => {
     ["GET", "/runs/not-a-uuid/stream"],
     ["GET", "/threads/%00"],
     ["GET", `/threads/${UNKNOWN_ID}'; drop table threads; --`],
-  ])("%s %s with an id that is no UUID is what the caller did", async (method, path) => {
+  ])("%s %s with an id that is no UUID is 404 or 422", async (method, path) => {
     expect((await request(method, path)).status).toBeOneOf([404, 422]);
   });
 
@@ -177,19 +180,19 @@ describe("what is malformed", () => {
     },
   );
 
-  test("errors are the bare message as text", async () => {
+  test("an error response is the bare message as text", async () => {
     const answer = await request("GET", `/assistants/${UNKNOWN_ID}`);
     expect(answer).toMatchObject({ status: 404, text: "Assistant not found" });
     expect(answer.headers.get("content-type")).toMatch(/^text\/plain/);
   });
 
-  test("JSON nested a hundred thousand levels deep is refused, and the server goes on", async () => {
+  test("rejects JSON nested a hundred thousand levels deep and keeps serving", async () => {
     const metadata = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
     expect((await request("POST", "/threads", `{"metadata":${metadata}}`)).status).toBeOneOf([400, 422]);
     expect((await request("GET", "/ok")).status).toBe(200);
   });
 
-  test("a body beyond the limit is 413, and the server goes on", async () => {
+  test("a body over the limit is 413, and the server keeps serving", async () => {
     expect(await postHuge("/threads", 80 * 1024 * 1024)).toBe(413);
     expect((await request("GET", "/ok")).status).toBe(200);
   });

@@ -11,7 +11,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     return { thread_id, values };
   };
 
-  test("a graph that asks a human ends its run and says what it asks", async () => {
+  test("a graph that interrupts ends its run and returns the interrupt", async () => {
     const { thread_id, values } = await asked();
     expect(values.__interrupt__).toMatchObject([{ id: expect.any(String), value: { question: "Publish news?" } }]);
     expect(await client.runs.list(thread_id)).toMatchObject([{ status: "success" }]);
@@ -24,7 +24,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     });
   });
 
-  test("the stream tells an interrupt in both values and updates", async () => {
+  test("the stream contains an interrupt in both values and updates", async () => {
     const { thread_id } = await client.threads.create();
     const payload = { input: { topic: "news" }, streamMode: ["values", "updates"] as ("values" | "updates")[] };
     const frames = await collect(client.runs.stream(thread_id, "approval", payload));
@@ -33,7 +33,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(dataOf(frames, "values").at(-1)).toMatchObject(question);
   });
 
-  test("a resumed graph goes on with the answer", async () => {
+  test("a resumed graph continues with the answer", async () => {
     const { thread_id } = await asked();
     const values = await client.runs.wait(thread_id, "approval", { command: { resume: "yes" } });
     expect(values).toEqual({ topic: "news", answer: "yes", log: ["draft:news", "asked", "published"] });
@@ -42,26 +42,26 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(Object.values(thread.interrupts ?? {}).flat()).toEqual([]);
   });
 
-  test("the answer decides the way", async () => {
+  test("the answer decides the branch taken", async () => {
     const { thread_id } = await asked();
     const values = await client.runs.wait(thread_id, "approval", { command: { resume: "no" } });
     expect(values).toMatchObject({ log: ["draft:news", "asked", "dropped"] });
   });
 
-  test.each([["text"], [7], [true], [{ deep: [1] }], [[1, 2]]])("%j is an answer like any other", async (resume) => {
+  test.each([["text"], [7], [true], [{ deep: [1] }], [[1, 2]]])("%j is a valid answer", async (resume) => {
     const { thread_id } = await asked();
     const values = await client.runs.wait(thread_id, "approval", { command: { resume } });
     expect(values).toMatchObject({ answer: resume, log: ["draft:news", "asked", "published"] });
   });
 
   // LangGraph.js itself takes these for no answer at all, and so does the JavaScript dev server.
-  test.each([[0], [false], [""]])("%j is an answer too", async (resume) => {
+  test.each([[0], [false], [""]])("%j is a valid answer, though falsy", async (resume) => {
     const { thread_id } = await asked();
     const values = await client.runs.wait(thread_id, "approval", { command: { resume } });
     expect(values).toMatchObject({ answer: resume, log: ["draft:news", "asked", "published"] });
   });
 
-  test("a resume may update the state too", async () => {
+  test("a resume may also update the state", async () => {
     const { thread_id } = await asked();
     const command = { resume: "yes", update: { topic: "changed" } };
     const values = await client.runs.wait(thread_id, "approval", { command });
@@ -75,7 +75,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(dataOf(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["ask", "publish"]);
   });
 
-  test("two branches that ask at once are both told, and can be answered at once", async () => {
+  test("two simultaneous interrupts of two branches are both reported and can be answered together", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "parallel", { input: {} });
     const { interrupts } = await client.threads.get(thread_id);
@@ -86,7 +86,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(values).toEqual({ answers: { left: "left", right: "right", merged: "left+right" } });
   });
 
-  test("two branches that ask at once can be answered one after the other", async () => {
+  test("two simultaneous interrupts of two branches can be answered one after the other", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "parallel", { input: {} });
     const { tasks } = await client.threads.getState(thread_id);
@@ -101,7 +101,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server tells only one of them.
-  test("waiting for a run with two questions tells both", async () => {
+  test("waiting for a run with two interrupts returns both", async () => {
     const values = (await client.runs.wait((await client.threads.create()).thread_id, "parallel", {
       input: {},
     })) as unknown as Waiting;
@@ -109,7 +109,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(branches.sort()).toEqual(["left", "right"]);
   });
 
-  test("of two answers to one question the second ends as an error and changes nothing", async () => {
+  test("a second answer to one interrupt ends as an error and changes nothing", async () => {
     const { thread_id } = await asked();
     const answers = ["yes", "no"].map((resume) => client.runs.create(thread_id, "approval", { command: { resume } }));
     const runs = await Promise.all(answers);
@@ -122,7 +122,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect((await client.threads.getHistory(thread_id)).filter(({ next }) => next.length === 0)).toHaveLength(1);
   });
 
-  test("an answer to an interrupt that is not pending is refused with the ids that are", async () => {
+  test("rejects an answer to an interrupt that is not pending, with the pending ids", async () => {
     const { thread_id, values } = await asked();
     const resume = { ["0".repeat(32)]: "yes" };
     await expect(client.runs.wait(thread_id, "approval", { command: { resume } })).rejects.toThrow(
@@ -130,7 +130,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     );
   });
 
-  test("new input on a thread that asks tells which question it discards", async () => {
+  test("new input on an interrupted thread reports the interrupt it discards", async () => {
     const { thread_id, values } = await asked();
     const payload = { input: { topic: "weather" }, streamMode: "values" as const };
     const frames = await collect(client.runs.stream(thread_id, "approval", payload));
@@ -171,7 +171,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(stops).toEqual([["one"], ["two"], ["three"], []]);
   });
 
-  test("the state can be corrected while a run is stopped", async () => {
+  test("the state can be updated while a run is stopped", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "steps", { input: {}, interruptBefore: ["two"] });
     await client.threads.updateState(thread_id, { values: { log: ["by hand"] } });

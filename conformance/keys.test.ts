@@ -19,7 +19,7 @@ async function keys(...args: string[]): Promise<string> {
 }
 const makeKey = async (...args: string[]) => /lsv2_\w+/.exec(await keys("create", ...args))![0];
 
-describe.each(["1.12.4", "2.0.0"])("a server that needs keys, over SDK %s", (sdk) => {
+describe.each(["1.12.4", "2.0.0"])("a server that requires keys, over SDK %s", (sdk) => {
   const status = async (key: string | null, work: (client: ReturnType<typeof connectTo>) => Promise<unknown>) => {
     try {
       await work(connectTo(sdk, server.url, key));
@@ -30,7 +30,7 @@ describe.each(["1.12.4", "2.0.0"])("a server that needs keys, over SDK %s", (sdk
   };
   const create = (client: ReturnType<typeof connectTo>) => client.threads.create();
 
-  test("the key that the first start printed does everything", async () => {
+  test("the key printed at the first start has full access", async () => {
     const client = connectTo(sdk, server.url, firstKey);
     const { thread_id } = await client.threads.create();
     const values = await client.runs.wait(thread_id, "counter", { input: {} });
@@ -42,7 +42,7 @@ describe.each(["1.12.4", "2.0.0"])("a server that needs keys, over SDK %s", (sdk
     expect(events).toContain("updates");
   });
 
-  test("without a key, or with one that nobody made, nobody gets in", async () => {
+  test("rejects requests without a key or with an unknown key", async () => {
     expect(await status(null, create)).toBe(401);
     expect(await status(`${firstKey.slice(0, -1)}${firstKey.endsWith("0") ? "1" : "0"}`, create)).toBe(401);
     expect(await status("lsv2_sk_nonsense", create)).toBe(401);
@@ -50,7 +50,7 @@ describe.each(["1.12.4", "2.0.0"])("a server that needs keys, over SDK %s", (sdk
     expect((await fetch(`${server.url}/threads/search`, { method: "POST", body: "{}" })).status).toBe(401);
   });
 
-  test("a key that may only read reads, and changes nothing", async () => {
+  test("a read-only key reads and cannot write", async () => {
     const reader = await makeKey("--read-only");
     expect(await status(reader, (client) => client.threads.search())).toBe(200);
     expect(await status(reader, (client) => client.assistants.search())).toBe(200);
@@ -59,7 +59,7 @@ describe.each(["1.12.4", "2.0.0"])("a server that needs keys, over SDK %s", (sdk
     expect(await status(reader, (client) => client.store.putItem(["a"], "k", { v: 1 }))).toBe(403);
   });
 
-  test("a key that was revoked on the command line is refused within a second", async () => {
+  test("a key revoked on the command line is refused within a second", async () => {
     const key = await makeKey();
     expect(await status(key, create)).toBe(200);
     await keys("revoke", "--id", key);

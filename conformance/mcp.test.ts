@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(clients.map(({ client }) => client.close())));
 
-test.each(clients)("every assistant is a tool of $path, with the schema of its input", async ({ client }) => {
+test.each(clients)("every assistant is a tool of $path, with its input schema", async ({ client }) => {
   expect(client.getServerVersion()).toMatchObject({ name: "heddle" });
   const { tools } = await client.listTools();
   const agent = tools.find(({ name }) => name === "agent");
@@ -32,7 +32,7 @@ test.each(clients)("a call over $path runs the graph and returns its state", asy
   expect(said.at(-1)!.content).toBe("The tool says: sunny in Oslo");
 });
 
-test("a call that takes its time is answered; one that fails is an error of the tool's; unknown ones are refused", async () => {
+test("a slow call returns its result, a failing one a tool error, and an unknown tool is refused", async () => {
   const { client } = clients[0]!;
   const slow = await client.callTool({ name: "slow", arguments: { ms: 1500, steps: 1 } });
   expect(slow.isError).toBe(false);

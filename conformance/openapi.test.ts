@@ -54,19 +54,19 @@ describe("the OpenAPI document", () => {
     expect(operations.filter((operation) => !named.has(operation))).toEqual([]);
   });
 
-  test("begins with what one begins with", () => {
+  test("lists assistants, threads and runs first", () => {
     expect(document.tags.slice(0, 3).map(({ name }) => name)).toEqual(["Assistants", "Threads", "Runs"]);
     expect(document.tags).toContainEqual({ name: "Store" });
   });
 
-  test("every reference in it leads somewhere", () => {
+  test("resolves every reference", () => {
     const dangling = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]*)"/g)]
       .map(([, pointer]) => pointer!)
       .filter((pointer) => lookUp(document, pointer) === undefined);
     expect(dangling).toEqual([]);
   });
 
-  test("real answers are as it says", async () => {
+  test("matches the server's responses", async () => {
     const thread = (await request("POST", "/threads", { metadata: { a: 1 } })).json.thread_id;
     const waiting = (await request("POST", "/threads", {})).json.thread_id;
     await request("POST", `/threads/${waiting}/runs/wait`, { assistant_id: "approval", input: { topic: "t" } });

@@ -34,7 +34,7 @@ describe("a reader that stops reading", () => {
     stalled.destroy();
   });
 
-  test("gets what it missed when it reads again", async () => {
+  test("receives the missed frames when it reads again", async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "flood", {
       input: { frames: FRAMES, bytes: BYTES },

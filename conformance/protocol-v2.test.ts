@@ -27,7 +27,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     return stream;
   }
 
-  test("a run's values, its messages token by token, and its tool calls", async () => {
+  test("a run streams its values, its messages token by token, and its tool calls", async () => {
     const stream = connect("agent");
     const messages = all(stream.messages);
     const tools = all(stream.toolCalls);
@@ -43,7 +43,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect(runs.map((run) => [run.run_id, run.status])).toEqual([[run_id, "success"]]);
   });
 
-  test("an interrupt is seen, answered, and the thread goes on over the same stream", async () => {
+  test("an interrupt is received and answered, and the thread continues over the same stream", async () => {
     const stream = connect("approval");
     await stream.run.start({ input: { topic: "tea" } });
     await expect.poll(() => stream.interrupts).toHaveLength(1);
@@ -61,7 +61,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect(state.checkpoint!.id).toBeTypeOf("string");
   });
 
-  test("subgraphs are found with their namespaces, and the tree of them can be asked for", async () => {
+  test("subgraphs are discovered with their namespaces, and their tree can be queried", async () => {
     const stream = connect("nested");
     const custom = await stream.subscribe({ channels: ["custom"], namespaces: [["child"]] });
     const found = all(stream.subgraphs);
@@ -79,7 +79,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect(tree.children).toMatchObject([{ graph_name: "child", children: [{ graph_name: "grandchild" }] }]);
   });
 
-  test("a client that comes later sees the thread's runs again, under the same numbers", async () => {
+  test("a later client receives the thread's runs again, with the same sequence numbers", async () => {
     const first = connect("counter");
     const seen: unknown[] = [];
     first.onEvent((event) => seen.push([event.event_id, event.seq, event.method]));
@@ -97,7 +97,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect(seen).toEqual(expect.arrayContaining(again));
   });
 
-  test("a cut connection is taken up again, and nothing is missing or doubled", async () => {
+  test("a cut connection is resumed without missing or duplicate events", async () => {
     const network = new Network();
     const far = connectTo("1.12.4", await network.open());
     const threadId = randomUUID();
@@ -126,7 +126,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     }
   });
 
-  test("checkpoints are listed and forked from", async () => {
+  test("checkpoints are listed and can be forked", async () => {
     const stream = connect("counter");
     await stream.run.start({ input: { add: 2 } });
     expect(await stream.output).toMatchObject({ total: 4 });
@@ -138,7 +138,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     expect((await stream.state.get({ namespace: [] })).values).toMatchObject({ trail: ["+2", "*2"] });
   });
 
-  test("errors have codes, and a run that fails says so", async () => {
+  test("errors have codes, and a failed run emits a failed event", async () => {
     const stream = connect("nobody");
     await expect(stream.run.start({ input: {} })).rejects.toMatchObject({ code: "invalid_argument" });
     const failing = connect("failing");
@@ -152,7 +152,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
   });
 });
 
-test("a WebSocket needs a WebSocket request", async () => {
+test("rejects a plain request to the WebSocket endpoint", async () => {
   const plain = await fetch(`${url}/threads/${randomUUID()}/stream/events`);
   expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
 });

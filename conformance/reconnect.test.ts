@@ -9,7 +9,7 @@ afterEach(() => network?.close());
 
 // The JavaScript dev server sends no Location, so its clients cannot reconnect.
 describe.each(sdks)("a client of SDK $sdk whose connection breaks", ({ sdk, client }) => {
-  test("gets every frame of a resumable stream once, by itself", async () => {
+  test("receives every frame of a resumable stream once, without help from the caller", async () => {
     network = new Network();
     const far = connectTo(sdk, await network.open());
     const { thread_id } = await client.threads.create();
@@ -31,11 +31,11 @@ describe.each(sdks)("a client of SDK $sdk whose connection breaks", ({ sdk, clie
   });
 });
 
-describe("the place of a stream", () => {
+describe("the location of a stream", () => {
   test.each([
     ["stream", { stream_resumable: true }],
     ["wait", {}],
-  ])("POST runs/%s tells where to go on after a broken connection", async (kind, options) => {
+  ])("POST runs/%s returns the location to reconnect to", async (kind, options) => {
     const { thread_id } = (await request("POST", "/threads", {})).json;
     const body = { assistant_id: "counter", input: { add: 1 }, ...options };
     const opened = await openStream("POST", `/threads/${thread_id}/runs/${kind}`, body);

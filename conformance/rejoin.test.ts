@@ -16,7 +16,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     return { thread_id, run_id: run.run_id };
   };
 
-  test("a late joiner of a running run gets the frames so far and the rest", async () => {
+  test("a late joiner of a running run gets the earlier frames and the rest", async () => {
     const { thread_id, run_id } = await started(slow(3, 150));
     await sleep(250);
     const frames = await collect(client.runs.joinStream(thread_id, run_id));
@@ -39,7 +39,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  test("the creator's stream and a joiner's stream are the same", async () => {
+  test("the creator's stream and a joiner's stream are equal", async () => {
     const { thread_id } = await client.threads.create();
     let joined: Promise<unknown[]> | undefined;
     const own: unknown[] = [];
@@ -55,7 +55,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect(await joined).toEqual(own.filter((frame) => (frame as { event: string }).event !== ""));
   });
 
-  test("a resumable run is replayed from its beginning, ids included, also after its end", async () => {
+  test("a resumable run is replayed from its beginning with the same ids, also after its end", async () => {
     const { thread_id, run_id } = await started(slow(2, 20), { streamResumable: true });
     const live = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
     const replay = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
@@ -65,7 +65,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect(replay).toEqual(live);
   });
 
-  test("a resumable run goes on after the frame that was seen last", async () => {
+  test("a resumable run continues after the last event id", async () => {
     const { thread_id, run_id } = await started(slow(2, 20), { streamResumable: true });
     const all = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
     for (const seen of [0, 2, all.length - 2]) {
@@ -74,7 +74,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     }
   });
 
-  test("a resumable run can be left and taken up again while it runs", async () => {
+  test("a resumable run can be left and rejoined while it runs", async () => {
     const { thread_id, run_id } = await started(slow(4, 100), { streamResumable: true });
     const seen: { id?: string; event: string }[] = [];
     for await (const frame of client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" })) {
@@ -87,7 +87,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server ignores the modes of a joiner.
-  test("a joiner gets only the modes it asks for", async () => {
+  test("a joiner gets only the modes it requests", async () => {
     const { thread_id, run_id } = await started(slow(2, 50));
     const frames = await collect(client.runs.joinStream(thread_id, run_id, { streamMode: ["custom"] }));
     const modes = new Set(frames.map((frame) => frame.event));
@@ -108,7 +108,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect(frames.filter((frame) => frame.event === "custom")).toHaveLength(2);
   });
 
-  test("a reader that leaves does not disturb the run", async () => {
+  test("a reader that disconnects does not affect the run", async () => {
     const { thread_id } = await client.threads.create();
     const abort = new AbortController();
     let run_id = "";
@@ -125,7 +125,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
   });
 
-  test("a reader that leaves cancels the run when that was asked for", async () => {
+  test("a reader that disconnects cancels the run on request", async () => {
     const { thread_id } = await client.threads.create();
     const abort = new AbortController();
     let run_id = "";
@@ -148,7 +148,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
 describe("streams over HTTP", () => {
   const thread = async () => (await request("POST", "/threads", {})).json.thread_id as string;
 
-  test("the run's place and the stream's type are in the headers, before the first frame", async () => {
+  test("the headers carry the run's location and the content type before the first frame", async () => {
     const id = await thread();
     const body = { assistant_id: "slow", input: slow(1, 300), stream_mode: "custom" };
     const stream = await openStream("POST", `/threads/${id}/runs/stream`, body);

@@ -17,7 +17,7 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     await expect.poll(async () => (await client.runs.get(thread_id, run.run_id)).status).toBe("success");
   });
 
-  test("a run is told with what it was asked to do", async () => {
+  test("a run is returned with its request in kwargs", async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, "counter", {
       input: { add: 2 },
@@ -35,7 +35,7 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     });
   });
 
-  test("the client hears of a run's id before the run is done", async () => {
+  test("the client receives a run's id before the run ends", async () => {
     const { thread_id } = await client.threads.create();
     const seen: object[] = [];
     const onRunCreated = (created: object): number => seen.push(created);
@@ -46,13 +46,13 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     expect(seen[1]).toMatchObject({ thread_id, run_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   });
 
-  test("waiting for a run gives the thread's values at its end", async () => {
+  test("waiting for a run returns the thread's final values", async () => {
     const { thread_id } = await client.threads.create();
     expect(await client.runs.wait(thread_id, "counter", { input: { add: 2 } })).toMatchObject({ total: 4 });
     expect(await client.runs.wait(thread_id, "counter", { input: { add: 1 } })).toMatchObject({ total: 10 });
   });
 
-  test("waiting for a run that fails throws the error, or gives it when asked to", async () => {
+  test("waiting for a failed run throws the error, or returns it on request", async () => {
     const { thread_id } = await client.threads.create();
     const input = { reason: "as planned" };
     await expect(client.runs.wait(thread_id, "failing", { input })).rejects.toThrow(/CustomError.*as planned/);
@@ -62,14 +62,14 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     expect(runs.map((run) => run.status)).toEqual(["error", "error"]);
   });
 
-  test("a run that exceeds its recursion limit fails with the name of that error", async () => {
+  test("a run that exceeds its recursion limit fails with GraphRecursionError", async () => {
     const { thread_id } = await client.threads.create();
     const payload = { input: { steps: 9, ms: 1, label: "deep" }, config: { recursion_limit: 3 } };
     await expect(client.runs.wait(thread_id, "slow", payload)).rejects.toThrow(/GraphRecursionError/);
     expect((await client.threads.get(thread_id)).status).toBe("error");
   });
 
-  test("joining a finished run gives the thread's values", async () => {
+  test("joining a finished run returns the thread's values", async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, "counter", { input: { add: 5 } });
     expect(await client.runs.join(thread_id, run.run_id)).toMatchObject({ total: 10 });
@@ -127,7 +127,7 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     await expect(client.runs.list(UNKNOWN_ID)).rejects.toThrow("HTTP 404");
   });
 
-  test("a run of a missing thread is refused, or makes the thread when asked to", async () => {
+  test("a run with ifNotExists creates its missing thread", async () => {
     const threadId = crypto.randomUUID();
     await client.runs.wait(threadId, "counter", { input: { add: 1 }, ifNotExists: "create", metadata: { by: "run" } });
     expect(await client.threads.get(threadId)).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     await expect(client.runs.wait(null, "failing", { input: {} })).rejects.toThrow(/CustomError/);
   });
 
-  test("a batch makes one stateless run for each payload", async () => {
+  test("a batch creates one stateless run for each payload", async () => {
     const runs = await client.runs.createBatch([
       { assistantId: "counter", input: { add: 1 } },
       { assistantId: "echo", input: { input: 2 } },
@@ -189,13 +189,13 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     expect(seen["tags"]).toContain("tagged");
   });
 
-  test("a factory makes the graph from the run's configuration", async () => {
+  test("a factory builds the graph from the run's configuration", async () => {
     expect(await client.runs.wait(null, "factory", { input: {} })).toEqual({ by: "plain", hops: 1 });
     const long = { input: {}, config: { configurable: { flavour: "long" } } };
     expect(await client.runs.wait(null, "factory", long)).toEqual({ by: "long", hops: 2 });
   });
 
-  test("a graph of plain JavaScript that was not compiled runs too", async () => {
+  test("a plain JavaScript graph that is not compiled runs too", async () => {
     expect(await client.runs.wait(null, "steps", { input: {} })).toEqual({ log: ["one", "two", "three"] });
   });
 
@@ -219,7 +219,7 @@ describe("runs over HTTP", () => {
     }
   });
 
-  test.each(["/runs", "/runs/wait"])("POST %s tells the run's place before its end", async (path) => {
+  test.each(["/runs", "/runs/wait"])("POST %s returns the run's location in a header", async (path) => {
     const thread = (await request("POST", "/threads", {})).json.thread_id;
     const stateful = await request("POST", `/threads/${thread}${path}`, { assistant_id: "counter", input: {} });
     expect(stateful.headers.get("content-location")).toMatch(new RegExp(`^/threads/${thread}/runs/[0-9a-f-]{36}$`));
@@ -234,7 +234,7 @@ describe("runs over HTTP", () => {
     expect((await request("GET", `/threads/${run.json.thread_id}`)).json.values).toMatchObject({ total: 4 });
   });
 
-  test("text that looks like an interrupt is text", async () => {
+  test("text that looks like an interrupt stays text", async () => {
     const content = '{"__interrupt__": [], "__error__": {"error": "E", "message": "m"}}';
     const body = { assistant_id: "agent", input: { messages: [{ role: "user", content }] } };
     const { json } = await request("POST", "/runs/wait", body);

@@ -12,7 +12,7 @@ async function counted(client: Client): Promise<string> {
 }
 
 describe.each(sdks)("state over SDK $sdk", ({ client }) => {
-  test("the state of a thread that never ran is empty", async () => {
+  test("the state of a thread without runs is empty", async () => {
     const { thread_id } = await client.threads.create();
     expect(await client.threads.getState(thread_id)).toMatchObject({ values: {}, next: [], tasks: [] });
     expect(await client.threads.getHistory(thread_id)).toEqual([]);
@@ -29,7 +29,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(state.metadata).toHaveProperty("run_id");
   });
 
-  test("the state at a checkpoint can be had by id and by checkpoint", async () => {
+  test("the state at a checkpoint can be read by id and by checkpoint", async () => {
     const thread_id = await counted(client);
     const [, middle] = await client.threads.getHistory<Values>(thread_id);
     const byId = await client.threads.getState<Values>(thread_id, middle!.checkpoint.checkpoint_id!);
@@ -40,7 +40,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server answers 400, although this is what its own client sends.
-  test("the state at a checkpoint can be had with subgraphs", async () => {
+  test("the state at a checkpoint can be read with subgraphs", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "nested", { input: { ask: true } });
     const { checkpoint } = await client.threads.getState(thread_id);
@@ -71,7 +71,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server takes only a bare id, which its client cannot send as documented.
-  test("history before a checkpoint can be had", async () => {
+  test("history before a checkpoint can be read", async () => {
     const thread_id = await counted(client);
     const [, second, ...older] = await client.threads.getHistory(thread_id);
     const ids = older.map((state) => state.checkpoint.checkpoint_id);
@@ -80,7 +80,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(found.map((state) => state.checkpoint.checkpoint_id)).toEqual(ids);
   });
 
-  test("a state update goes through the reducers and schedules what follows the node", async () => {
+  test("a state update applies the reducers and schedules the node's successors", async () => {
     const thread_id = await counted(client);
     const update = await client.threads.updateState(thread_id, {
       values: { total: 100, trail: ["by hand"] },
@@ -99,13 +99,13 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(await client.runs.wait(thread_id, "counter", { input: null })).toMatchObject({ total: 212 });
   });
 
-  test("a state update with no values only moves on to what follows the node", async () => {
+  test("a state update without values only schedules the node's successors", async () => {
     const thread_id = await counted(client);
     await client.threads.updateState(thread_id, { values: null, asNode: "increment" });
     expect(await client.threads.getState(thread_id)).toMatchObject({ values: { total: 6 }, next: ["double"] });
   });
 
-  test("the state of a busy thread cannot be updated", async () => {
+  test("rejects a state update on a busy thread", async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, "slow", { input: { steps: 1, ms: 600, label: "busy" } });
     const update = client.threads.updateState(thread_id, { values: { label: "x" }, asNode: "wait" });
@@ -113,7 +113,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     await client.runs.join(thread_id, run.run_id);
   });
 
-  test("pending tasks tell their interrupts, and those of subgraphs on request", async () => {
+  test("pending tasks carry their interrupts, and those of subgraphs on request", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "nested", { input: { ask: true } });
     const flat = await client.threads.getState(thread_id);
@@ -127,7 +127,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(child.state!.tasks[0]!.state).toMatchObject({ next: ["deep"] });
   });
 
-  test("a failed task tells its error", async () => {
+  test("a failed task carries its error", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "failing", { input: { reason: "told" }, raiseError: false });
     const state = await client.threads.getState(thread_id);
@@ -145,7 +145,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
 
 describe("state over HTTP", () => {
   // The JavaScript dev server has neither the top-level ids nor writes.
-  test("a state carries the ids of its checkpoint and of the one before", async () => {
+  test("a state carries the ids of its checkpoint and of the parent", async () => {
     const thread_id = await counted(client);
     const { json: state } = await request("GET", `/threads/${thread_id}/state`);
     expect(state.checkpoint_id).toBe(state.checkpoint.checkpoint_id);
@@ -161,7 +161,7 @@ describe("state over HTTP", () => {
     expect(state.metadata.writes).toMatchObject({ double: { trail: ["*2"] } });
   });
 
-  test("history can be had by GET, before a checkpoint", async () => {
+  test("history can be read by GET, before a checkpoint", async () => {
     const thread_id = await counted(client);
     const { json: history } = await request("GET", `/threads/${thread_id}/history?limit=2`);
     expect(history).toHaveLength(2);
@@ -169,7 +169,7 @@ describe("state over HTTP", () => {
     expect(older.json).toMatchObject([{ metadata: { step: 0 } }, { metadata: { step: -1 } }]);
   });
 
-  test.each([["an id"], ["a checkpoint"], ["a config"]])("history takes %s to start before", async (kind) => {
+  test.each([["an id"], ["a checkpoint"], ["a config"]])("history accepts %s as before", async (kind) => {
     const thread_id = await counted(client);
     const [, second] = (await request("GET", `/threads/${thread_id}/history`)).json;
     const { checkpoint_id } = second.checkpoint;
@@ -189,14 +189,14 @@ describe("state over HTTP", () => {
   });
 
   // The JavaScript dev server answers 500.
-  test("an update as an unknown node is refused", async () => {
+  test("rejects a state update as an unknown node", async () => {
     const thread_id = await counted(client);
     const body = { values: { total: 1 }, as_node: "no-such-node" };
     expect((await request("POST", `/threads/${thread_id}/state`, body)).status).toBe(422);
     expect((await request("GET", `/threads/${thread_id}/state`)).json.values).toMatchObject({ total: 6 });
   });
 
-  test("the state of a thread without a graph cannot be updated", async () => {
+  test("rejects a state update of a thread without a graph", async () => {
     const { thread_id } = await client.threads.create();
     const answer = await request("POST", `/threads/${thread_id}/state`, { values: { total: 1 } });
     expect(answer).toMatchObject({ status: 400, text: expect.stringContaining(`Thread ${thread_id} has no graph ID`) });

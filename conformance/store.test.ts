@@ -23,7 +23,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     await client.store.deleteItem(["none", randomUUID()], "k");
   });
 
-  test("search finds below a namespace, by filter and in pages", async () => {
+  test("search filters below a namespace, in pages", async () => {
     const mark = randomUUID();
     for (const n of [1, 2, 3]) await client.store.putItem([mark, "a"], `k${n}`, { n, even: n % 2 === 0 });
     await client.store.putItem([mark, "b"], "other", { n: 9 });
@@ -71,7 +71,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     expect(await list({ limit: 1, offset: 1 })).toEqual([["a", "y"]]);
   });
 
-  test("what a graph stores is there for other threads and for clients", async () => {
+  test("an item that a graph stores is visible to other threads and to clients", async () => {
     const user = randomUUID();
     await client.runs.wait(null, "memory", { input: { user, fact: "likes tea" } });
     const { thread_id } = await client.threads.create();
@@ -85,7 +85,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     expect(alike).toMatchObject({ known: ["likes tea"] });
   });
 
-  test("items are found by meaning, unless they say that they are not to be", async () => {
+  test("semantic search ranks items and skips those with index: false", async () => {
     const mark = randomUUID();
     await client.store.putItem([mark], "tea", { text: "tea", n: 1 });
     await client.store.putItem([mark], "eaten", { text: "eaten", n: 2 });
@@ -99,7 +99,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     expect(items[0]).toMatchObject({ key: "tea", score: expect.closeTo(1, 4) as number });
   });
 
-  test("filters compare", async () => {
+  test("filters support comparison operators", async () => {
     const mark = randomUUID();
     for (const n of [1, 2, 3]) await client.store.putItem([mark], `k${n}`, { n });
     const keys = async (filter: object) =>
@@ -112,7 +112,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
     expect(await keys({ n: { $lte: 2, $ne: 1 } })).toEqual(["k2"]);
   });
 
-  test("an item goes when its time is over, and reading begins it anew", async () => {
+  test("an item expires after its TTL, and reading it renews the TTL", async () => {
     const mark = randomUUID();
     const seconds = (n: number) => n / 60;
     await client.store.putItem([mark], "short", { n: 1 }, { ttl: seconds(1) });
@@ -146,7 +146,7 @@ describe("the store over HTTP", () => {
     ["an empty label", { namespace: ["a", ""], key: "k", value: {} }, [422]],
     ["no key", { namespace: ["a"], value: {} }, [422]],
     ["a value that is no object", { namespace: ["a"], key: "k", value: 7 }, [422]],
-  ])("an item with %s is refused", async (_, item, statuses) => {
+  ])("rejects an item with %s", async (_, item, statuses) => {
     expect((await request("PUT", "/store/items", item)).status).toBeOneOf(statuses);
   });
 });

@@ -11,7 +11,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     return collect(client.runs.stream(thread_id, graph, payload));
   };
 
-  test("the first frame tells the run, before any other", async () => {
+  test("the first frame carries the run's id", async () => {
     const { thread_id } = await client.threads.create();
     let created: { run_id: string; thread_id?: string } | undefined;
     const frames = await collect(
@@ -23,13 +23,13 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect((await client.runs.get(thread_id, created!.run_id)).status).toBe("success");
   });
 
-  test("values is the default mode and shows the state after each step", async () => {
+  test("values is the default mode and contains the state after each step", async () => {
     const frames = await streamed("counter", { input: { add: 1 } });
     expect([...new Set(frames.map((frame) => frame.event))]).toEqual(["metadata", "values"]);
     expect(dataOf(frames, "values").map((values) => values.total)).toEqual([0, 1, 2]);
   });
 
-  test("updates shows what each node returned", async () => {
+  test("updates contains the output of each node", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "updates" });
     expect(dataOf(frames, "updates")).toEqual([
       { increment: { total: 1, trail: ["+1"] } },
@@ -38,7 +38,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(dataOf(frames, "values")).toEqual([]);
   });
 
-  test("messages shows each message growing, then complete", async () => {
+  test("messages contains each message as it grows, then complete", async () => {
     const frames = await streamed("agent", { input: hello, streamMode: "messages" });
     const kinds = new Set(frames.map((frame) => frame.event));
     expect([...kinds].sort()).toEqual(["messages/complete", "messages/metadata", "messages/partial", "metadata"]);
@@ -62,7 +62,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     ]);
   });
 
-  test("messages shows tool calls as they grow, and what the tool said", async () => {
+  test("messages contains tool calls as they grow, and the tool's result", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "messages" });
     const calls = dataOf(frames, "messages/partial").map(([message]) => message.tool_calls?.[0]);
     expect(calls.filter(Boolean).at(-1)).toMatchObject({ name: "get_weather", args: { city: "Rome" } });
@@ -72,7 +72,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(complete.at(-1).content).toBe("The tool says: sunny in Rome");
   });
 
-  test("messages-tuple shows each token with where it comes from", async () => {
+  test("messages-tuple contains each token with its origin", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "messages-tuple" });
     const tuples = dataOf(frames, "messages");
     const said = tuples.filter(([, meta]) => meta.langgraph_node === "model").map(([message]) => message);
@@ -83,7 +83,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(tool).toMatchObject([[{ type: "tool", content: "sunny in Rome" }, { graph_id: "agent" }]]);
   });
 
-  test("events shows LangChain's events of models and chains", async () => {
+  test("events contains LangChain's events of models and chains", async () => {
     const frames = await streamed("agent", { input: hello, streamMode: "events" });
     const events = dataOf(frames, "events");
     const names = new Set(events.map((event) => event.event));
@@ -95,7 +95,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(events[0]).toMatchObject({ event: "on_chain_start", run_id: frames[0]!.data.run_id });
   });
 
-  test("debug shows checkpoints, tasks and their results", async () => {
+  test("debug contains checkpoints, tasks and their results", async () => {
     const { thread_id } = await client.threads.create();
     const frames = await collect(client.runs.stream(thread_id, "counter", { input: { add: 1 }, streamMode: "debug" }));
     const debug = dataOf(frames, "debug");
@@ -119,7 +119,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(Object.keys(last.payload.config.configurable).filter((key) => key.startsWith("__"))).toEqual([]);
   });
 
-  test("tasks shows the start and the end of each task", async () => {
+  test("tasks contains the start and the end of each task", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "tasks" });
     const tasks = dataOf(frames, "tasks");
     expect(tasks.map((task) => [task.name, "result" in task])).toEqual([
@@ -132,14 +132,14 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(tasks[1].id).toBe(tasks[0].id);
   });
 
-  test("checkpoints shows each checkpoint", async () => {
+  test("checkpoints contains each checkpoint", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "checkpoints" });
     const checkpoints = dataOf(frames, "checkpoints");
     expect(checkpoints.map((checkpoint) => checkpoint.next)).toEqual([["__start__"], ["increment"], ["double"], []]);
     expect(checkpoints.at(-1)).toMatchObject({ values: { total: 2 }, metadata: { source: "loop", step: 2 } });
   });
 
-  test("custom shows what the nodes write", async () => {
+  test("custom contains what the nodes write", async () => {
     const frames = await streamed("slow", { input: { steps: 2, ms: 5, label: "c" }, streamMode: "custom" });
     expect(dataOf(frames, "custom")).toEqual([
       { label: "c", tick: 1 },
@@ -147,7 +147,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     ]);
   });
 
-  test("tools shows the start and the end of each tool call", async () => {
+  test("tools contains the start and the end of each tool call", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "tools" as "custom" });
     const [start, end] = dataOf(frames, "tools");
     expect(start).toMatchObject({ event: "on_tool_start", name: "get_weather" });
@@ -155,7 +155,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(end.toolCallId).toBe(start.toolCallId);
   });
 
-  test("several modes share one stream, in the order of what happens", async () => {
+  test("several modes share one stream, in the order of events", async () => {
     const frames = await streamed("slow", {
       input: { steps: 1, ms: 5, label: "m" },
       streamMode: ["values", "updates", "custom"],
@@ -167,7 +167,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     expect(frames.at(-1)).toMatchObject({ event: "values", data: { log: ["m:begin", "m:1"] } });
   });
 
-  test("frames arrive while the run goes on", async () => {
+  test("frames arrive while the run is executing", async () => {
     const { thread_id } = await client.threads.create();
     const input = { steps: 3, ms: 200, label: "live" };
     const arrivals: number[] = [];

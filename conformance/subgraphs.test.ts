@@ -22,7 +22,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     expect(dataOf(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["enter", "child"]);
   });
 
-  test("with subgraphs each frame tells the namespace it comes from", async () => {
+  test("with subgraphs each frame carries its namespace", async () => {
     const frames = await streamed({ streamMode: ["updates"], streamSubgraphs: true });
     expect(places(frames, "updates")).toEqual([
       "",
@@ -33,26 +33,26 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     ]);
   });
 
-  test.each(["values", "custom", "debug", "tasks"] as const)("%s reaches down to the grandchild", async (mode) => {
+  test.each(["values", "custom", "debug", "tasks"] as const)("%s includes frames of the grandchild", async (mode) => {
     const found = places(await streamed({ streamMode: [mode], streamSubgraphs: true }), mode);
     expect(found).toContain("");
     expect(found).toContainEqual(expect.stringMatching(CHILD));
     expect(found).toContainEqual(expect.stringMatching(GRANDCHILD));
   });
 
-  test("what nodes write comes in the order they run, each from its own graph", async () => {
+  test("custom frames arrive in the order of the nodes, each from its own graph", async () => {
     const frames = await streamed({ streamMode: ["custom"], streamSubgraphs: true });
     expect(frames.slice(1).map((frame) => frame.data.from)).toEqual(["enter", "before", "deep"]);
   });
 
   // The JavaScript dev server adds checkpoints frames that nobody asked for.
-  test("only the modes that were asked for are sent", async () => {
+  test("only the requested modes are sent", async () => {
     const frames = await streamed({ streamMode: ["values"], streamSubgraphs: true });
     const modes = new Set(frames.map((frame) => frame.event.split("|")[0]));
     expect([...modes].sort()).toEqual(["metadata", "values"]);
   });
 
-  test("a joiner that asks for a mode gets it from each namespace", async () => {
+  test("a joiner that requests a mode gets it from each namespace", async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "nested", {
       input: { ask: false },
@@ -66,7 +66,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     expect(places(frames, "values")).toEqual([]);
   });
 
-  test("an interrupt inside a subgraph is seen at each level, and can be resumed", async () => {
+  test("an interrupt inside a subgraph appears at each level and can be resumed", async () => {
     const { thread_id } = await client.threads.create();
     const asked = await collect(
       client.runs.stream(thread_id, "nested", { input: { ask: true }, streamMode: ["updates"], streamSubgraphs: true }),
@@ -79,7 +79,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
   });
 
   // The JavaScript dev server takes the values of whichever graph wrote the last checkpoint.
-  test("the values of a thread that waits inside a subgraph are the root's", async () => {
+  test("a thread that waits inside a subgraph has the root's values", async () => {
     const { thread_id } = await client.threads.create();
     await collect(client.runs.stream(thread_id, "nested", { input: { ask: true }, streamSubgraphs: true }));
     expect((await client.threads.get(thread_id)).values).toEqual({ ask: true, log: ["enter"] });

@@ -5,25 +5,25 @@ import { url } from "./clients.ts";
 import { collect } from "./frames.ts";
 import { openStream, request } from "./http.ts";
 
-describe("the server itself", () => {
-  test("/ok says so", async () => {
+describe("the server", () => {
+  test("/ok responds with ok", async () => {
     expect((await request("GET", "/ok")).json).toMatchObject({ ok: true });
     expect((await request("GET", "/ok?check_db=1")).json).toMatchObject({ ok: true });
   });
 
-  test("/info tells versions and flags", async () => {
+  test("/info returns versions and flags", async () => {
     const { json } = await request("GET", "/info");
     expect(json).toMatchObject({ version: expect.any(String), flags: { assistants: true } });
   });
 
-  test("/metrics speaks the Prometheus text format", async () => {
+  test("/metrics uses the Prometheus text format", async () => {
     const { status, text, headers } = await request("GET", "/metrics");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toContain("text/plain");
     expect(text).toMatch(/^# TYPE \w+ (counter|gauge|histogram|summary)$/m);
   });
 
-  test("the examples' guide gets a thread's id out of what is answered", () => {
+  test("the examples' guide extracts a thread's id from a response", () => {
     const guide = readFileSync(new URL("../examples/README.md", import.meta.url), "utf8");
     const line = /^T=.*$/m.exec(guide)![0].replace("localhost:2024", url);
     expect(execFileSync("sh", ["-c", `${line}; echo "$T"`]).toString()).toMatch(
@@ -31,13 +31,13 @@ describe("the server itself", () => {
     );
   });
 
-  test("/docs is a page", async () => {
+  test("/docs is an HTML page", async () => {
     const { status, headers } = await request("GET", "/docs");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toContain("text/html");
   });
 
-  test("a page of another port of this machine may call and read the headers that matter", async () => {
+  test("CORS allows a page of another local port to call and to read the exposed headers", async () => {
     const origin = "http://localhost:5173";
     const preflight = await request("OPTIONS", "/threads", undefined, {
       origin,
@@ -55,8 +55,8 @@ describe("the server itself", () => {
 });
 
 // The JavaScript dev server has no such paths.
-describe("the singular /thread/", () => {
-  test("runs answer there as they do under /threads/", async () => {
+describe("the alias /thread/", () => {
+  test("serves runs as /threads/ does", async () => {
     const { thread_id } = (await request("POST", "/threads", {})).json;
     const base = `/thread/${thread_id}/runs`;
     const body = { assistant_id: "counter", input: { add: 1 } };

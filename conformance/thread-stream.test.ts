@@ -14,7 +14,7 @@ const withThreadStreams = sdks.filter(({ client }) => "joinStream" in client.thr
 describe.each(withThreadStreams)("the stream of a thread over SDK $sdk", ({ client }) => {
   const input = { steps: 2, ms: 30, label: "t" };
 
-  test("brings the frames of each run and its end, and goes on after what was seen", async () => {
+  test("carries the frames and the end of each run, and continues after the last event id", async () => {
     const { thread_id } = await client.threads.create();
     const leave = new AbortController();
     const seen: Part[] = [];
@@ -46,7 +46,7 @@ describe.each(withThreadStreams)("the stream of a thread over SDK $sdk", ({ clie
     expect(rest).toEqual(seen.slice(middle + 1));
   });
 
-  test("tells only of beginnings and ends when asked so", async () => {
+  test("carries only starts and ends in the lifecycle mode", async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "slow", { input, streamResumable: true });
     await client.runs.join(thread_id, run_id);
@@ -63,7 +63,7 @@ describe.each(withThreadStreams)("the stream of a thread over SDK $sdk", ({ clie
 });
 
 describe.each(sdks)("a resumable stateless run over SDK $sdk", ({ client }) => {
-  test("is replayed after its end, though it is gone", async () => {
+  test("is replayed after its end, although its thread is deleted", async () => {
     let run_id = "";
     const own: Part[] = [];
     for await (const part of client.runs.stream(null, "slow", {

@@ -16,7 +16,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
     expect((await client.threads.create({ graphId: "agent" })).metadata).toMatchObject({ graph_id: "agent" });
   });
 
-  test("creating a thread twice is a conflict, or the first one when asked to do nothing", async () => {
+  test("creating a thread twice is a conflict, or returns the existing one with do_nothing", async () => {
     const threadId = randomUUID();
     await client.threads.create({ threadId, metadata: { turn: 1 } });
     await expect(client.threads.create({ threadId })).rejects.toThrow("HTTP 409: Thread already exists");
@@ -24,7 +24,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
     expect(again.metadata).toMatchObject({ turn: 1 });
   });
 
-  test("supersteps fill a new thread's history", async () => {
+  test("supersteps create a new thread's history", async () => {
     const thread = await client.threads.create({
       graphId: "counter",
       supersteps: [
@@ -107,7 +107,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
     expect(found).toEqual([{ thread_id, status: "idle" }]);
   });
 
-  test("a copy has the same history and can go its own way", async () => {
+  test("a copy has the same history and changes independently", async () => {
     const { thread_id } = await client.threads.create({ metadata: { origin: "first" } });
     await client.runs.wait(thread_id, "counter", { input: { add: 1 } });
     const copy = await client.threads.copy(thread_id);
@@ -136,7 +136,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
     expect((await client.threads.get(copy.thread_id)).values).toMatchObject({ total: 2 });
   });
 
-  test("a copy of a thread that waits for a human can be resumed", async () => {
+  test("a copy of an interrupted thread can be resumed", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "approval", { input: { topic: "copy" } });
     const copy = await client.threads.copy(thread_id);
@@ -161,14 +161,14 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
 
 describe("threads over HTTP", () => {
   // The JavaScript dev server leaves values out and adds a config.
-  test("a thread made of {} has values {} and no config", async () => {
+  test("a thread created with {} has values {} and no config", async () => {
     const { status, json } = await request("POST", "/threads", {});
     expect(status).toBe(200);
     expect(json.values).toEqual({});
     expect(json).not.toHaveProperty("config");
   });
 
-  test("a thread can be made with no body at all", async () => {
+  test("a thread can be created without a body", async () => {
     expect((await request("POST", "/threads")).json).toMatchObject({ status: "idle" });
   });
 
@@ -180,17 +180,17 @@ describe("threads over HTTP", () => {
     expect(same.status).toBe(200);
   });
 
-  test("a top-level graph_id that differs from metadata.graph_id is refused", async () => {
+  test("rejects a top-level graph_id that differs from metadata.graph_id", async () => {
     const { status } = await request("POST", "/threads", { graph_id: "agent", metadata: { graph_id: "echo" } });
     expect(status).toBe(422);
   });
 
-  test("deletion answers 204 without a body", async () => {
+  test("delete responds with 204 without a body", async () => {
     const { json } = await request("POST", "/threads", {});
     expect(await request("DELETE", `/threads/${json.thread_id}`)).toMatchObject({ status: 204, text: "" });
   });
 
-  test("an update with Prefer: return=minimal answers 204", async () => {
+  test("an update with Prefer: return=minimal responds with 204", async () => {
     const { json } = await request("POST", "/threads", {});
     const path = `/threads/${json.thread_id}`;
     const answer = await request("PATCH", path, { metadata: { a: 1 } }, { prefer: "return=minimal" });
@@ -198,7 +198,7 @@ describe("threads over HTTP", () => {
     expect((await request("GET", path)).json.metadata).toMatchObject({ a: 1 });
   });
 
-  test("search tells the number of matches and the next offset", async () => {
+  test("search returns the number of matches and the next offset", async () => {
     const mark = randomUUID();
     for (const n of [1, 2, 3]) await request("POST", "/threads", { metadata: { mark, n } });
     const first = await request("POST", "/threads/search", { metadata: { mark }, limit: 2 });
@@ -207,7 +207,7 @@ describe("threads over HTTP", () => {
     expect([last.headers.get("x-pagination-total"), last.headers.get("x-pagination-next")]).toEqual(["3", null]);
   });
 
-  test("a copy of an unknown thread fails with what the caller did", async () => {
+  test("copying an unknown thread is 404 or 409", async () => {
     expect((await request("POST", `/threads/${UNKNOWN_ID}/copy`)).status).toBeOneOf([404, 409]);
   });
 });
@@ -226,7 +226,7 @@ describe("extracting over SDK 1.12.4", () => {
 
 // The JavaScript dev server does not have this path.
 describe("pruning over SDK 1.12.4", () => {
-  test("a thread bears its time to live, and a client may ask for it", async () => {
+  test("a thread has a time to live, which a client can read on request", async () => {
     const { thread_id } = await client.threads.create({ ttl: 30 });
     const ttl = async () => {
       const thread = await client.threads.get(thread_id, { include: ["ttl"] } as never);
@@ -238,7 +238,7 @@ describe("pruning over SDK 1.12.4", () => {
     expect(await ttl()).toMatchObject({ strategy: "keep_latest", ttl: 60 });
   });
 
-  test("what a thread occupies is told", async () => {
+  test("the storage size of a thread can be read", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "agent", { input: { messages: [{ role: "user", content: "hi" }] } });
     const { status, json } = await request("GET", `/threads/${thread_id}/storage`);

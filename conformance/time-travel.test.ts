@@ -34,7 +34,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(values).toMatchObject({ total: 14 });
   });
 
-  test("a run without input goes on from an older checkpoint", async () => {
+  test("a run without input continues from an older checkpoint", async () => {
     const thread_id = await countedTwice(client);
     const { checkpoint, next } = await at(thread_id, ["+1"]);
     expect(next).toEqual(["double"]);
@@ -42,7 +42,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(values).toMatchObject({ total: 2, trail: ["+1", "*2"] });
   });
 
-  test("history keeps both branches, joined at the checkpoint where they part", async () => {
+  test("history keeps both branches with their common checkpoint", async () => {
     const thread_id = await countedTwice(client);
     const before = await history(thread_id);
     const fork = await at(thread_id, ["+1", "*2"]);
@@ -58,7 +58,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(trails).toEqual(["+5", "+10", "+1"]);
   });
 
-  test("a state update at an older checkpoint makes a branch", async () => {
+  test("a state update at an older checkpoint creates a branch", async () => {
     const thread_id = await countedTwice(client);
     const { checkpoint } = await at(thread_id, ["+1"]);
     await client.threads.updateState(thread_id, { values: { total: 100, trail: ["edit"] }, checkpoint });
@@ -67,7 +67,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(state.parent_checkpoint!.checkpoint_id).toBe(checkpoint.checkpoint_id);
   });
 
-  test("a branch can be run after the state was edited", async () => {
+  test("a branch can be run after its state was edited", async () => {
     const thread_id = await countedTwice(client);
     const { checkpoint } = await at(thread_id, ["+1"]);
     const values = { total: 100, trail: ["edit"] };
@@ -76,7 +76,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(end).toMatchObject({ total: 202, trail: ["+1", "edit", "*2"] });
   });
 
-  test("a question that was answered can be asked again on a branch", async () => {
+  test("an answered interrupt can be raised again on a branch", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "approval", { input: { topic: "t" } });
     const { checkpoint } = await client.threads.getState(thread_id);
@@ -89,7 +89,7 @@ describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
     expect(second).toMatchObject({ answer: "no", log: ["draft:t", "asked", "dropped"] });
   });
 
-  test("a message can be said differently from the checkpoint before it", async () => {
+  test("a message can be replaced from the checkpoint before it", async () => {
     const { thread_id } = await client.threads.create();
     const say = (content: string, checkpoint?: Parameters<Client["runs"]["wait"]>[2]) =>
       client.runs.wait(thread_id, "agent", { input: { messages: [{ role: "user", content }] }, ...checkpoint });

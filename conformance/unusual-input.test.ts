@@ -4,18 +4,18 @@ import { request } from "./http.ts";
 const newThread = async () => (await request("POST", "/threads", {})).json.thread_id as string;
 const NUL = "\u0000";
 
-describe("text that a database may refuse", () => {
+describe("text that a database may reject", () => {
   // A null character, half of a surrogate pair, a character beyond the basic plane.
   const texts = [`a${NUL}b`, "a\ud800b", "a\udc00b", "a😀b"];
 
-  test.each(texts.map((text) => [JSON.stringify(text), text]))("%s in metadata can be stored", async (_, text) => {
+  test.each(texts.map((text) => [JSON.stringify(text), text]))("%s can be stored in metadata", async (_, text) => {
     const answer = await request("POST", "/threads", { metadata: { text, [`key ${text}`]: 1 } });
     expect(answer.status).toBe(200);
     const { metadata } = (await request("GET", `/threads/${answer.json.thread_id}`)).json;
     expect(metadata.text).toBe(text === "a😀b" ? text : "a\ufffdb");
   });
 
-  test.each(texts.map((text) => [JSON.stringify(text), text]))("%s goes through a run", async (_, text) => {
+  test.each(texts.map((text) => [JSON.stringify(text), text]))("%s passes through a run", async (_, text) => {
     const thread = await newThread();
     const body = { assistant_id: "agent", input: { messages: [{ role: "user", content: text }] } };
     const { status, json } = await request("POST", `/threads/${thread}/runs/wait`, body);
@@ -24,7 +24,7 @@ describe("text that a database may refuse", () => {
     expect((await request("GET", `/threads/${thread}/state`)).json.values.messages).toHaveLength(2);
   });
 
-  test("a graph may say it", async () => {
+  test("a graph may emit it", async () => {
     const thread = await newThread();
     const body = {
       assistant_id: "agent",
@@ -36,7 +36,7 @@ describe("text that a database may refuse", () => {
     expect((await request("GET", `/threads/${thread}`)).json.status).toBe("idle");
   });
 
-  test("they are no server error anywhere else", async () => {
+  test("it causes no server error on other endpoints", async () => {
     const text = texts.slice(0, 3).join(" ");
     const answers = await Promise.all([
       request("POST", "/assistants", { graph_id: "agent", name: text, description: text, metadata: { text } }),
@@ -53,7 +53,7 @@ describe("text that a database may refuse", () => {
   });
 });
 
-describe("what is unusual but right", () => {
+describe("unusual but valid input", () => {
   test("JSON nested hundreds of levels deep can be stored", async () => {
     const metadata = JSON.parse(`${'{"a":'.repeat(500)}1${"}".repeat(500)}`);
     const answer = await request("POST", "/threads", { metadata });
@@ -61,25 +61,25 @@ describe("what is unusual but right", () => {
     expect((await request("GET", `/threads/${answer.json.thread_id}`)).json.metadata).toEqual(metadata);
   });
 
-  test("a message of a megabyte goes through a run", async () => {
+  test("a message of a megabyte passes through a run", async () => {
     const content = "x".repeat(1_000_000);
     const body = { assistant_id: "agent", input: { messages: [{ role: "user", content }] } };
     const { json } = await request("POST", "/runs/wait", body);
     expect(json.messages[1].content).toBe(`You said: ${content}`);
   });
 
-  test("JSON sent as text/plain is read, for browsers that avoid a preflight", async () => {
+  test("JSON sent as text/plain is parsed, for browsers that avoid a preflight", async () => {
     const body = JSON.stringify({ metadata: { by: "beacon" } });
     const { json } = await request("POST", "/threads", body, { "content-type": "text/plain;charset=UTF-8" });
     expect(json.metadata).toMatchObject({ by: "beacon" });
   });
 
-  test("keys that nobody knows are ignored", async () => {
+  test("unknown keys are ignored", async () => {
     const body = { assistant_id: "counter", input: { add: 1 }, no_such_option: true };
     expect((await request("POST", "/runs/wait", body)).json).toMatchObject({ total: 2 });
   });
 
-  test("keys of prototypes are keys like any other", async () => {
+  test("prototype keys are stored like other keys", async () => {
     const metadata = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}');
     const answer = await request("POST", "/threads", JSON.stringify({ metadata }));
     expect(answer.status).toBe(200);

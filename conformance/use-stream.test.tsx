@@ -26,7 +26,7 @@ describe("the useStream hook of SDK 1.12.4", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  test("makes a thread, and goes on in it", async () => {
+  test("creates a thread and continues in it", async () => {
     const threads: string[] = [];
     show({ onThreadId: (id) => threads.push(id) });
     click("hello");
@@ -39,7 +39,7 @@ describe("the useStream hook of SDK 1.12.4", () => {
     expect(threads).toHaveLength(1);
   });
 
-  test("shows the history of a thread that was there before", async () => {
+  test("shows the history of an existing thread", async () => {
     let thread = "";
     const first = show({ onThreadId: (id) => (thread = id) });
     click("hello");
@@ -51,7 +51,7 @@ describe("the useStream hook of SDK 1.12.4", () => {
     await shows(["hello there", "You said: hello there"]);
   });
 
-  test("shows the question of a graph that waits, and resumes it with the answer", async () => {
+  test("shows the interrupt of a waiting graph and resumes it with the answer", async () => {
     show({ assistantId: "approval" });
     click("start");
     const question = await screen.findByTestId("question", {}, { timeout: 5_000 });
@@ -71,7 +71,7 @@ describe("the useStream hook of SDK 1.12.4", () => {
     await ready();
   });
 
-  test("an edited message makes a branch, and one can go back", async () => {
+  test("an edited message creates a branch, and the previous branch can be selected", async () => {
     show({});
     click("hello");
     await shows(["hello there", "You said: hello there"]);
@@ -89,7 +89,7 @@ describe("the useStream hook of SDK 1.12.4", () => {
     await ready();
   });
 
-  test("stops reading when asked to", async () => {
+  test("stops reading on stop", async () => {
     const seen: string[] = [];
     show({ onText: (text) => seen.push(text) });
     click("slow");

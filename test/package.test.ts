@@ -166,12 +166,12 @@ test("the tarball holds compiled JavaScript, the migrations and no sources or te
   expect(files.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
 });
 
-test("it serves a project with the project's own LangGraph, and keeps its threads over a restart", async () => {
+test("serves a project with the project's own LangGraph, and keeps its threads over a restart", async () => {
   expect(existsSync(join(project, "node_modules", "heddle", "node_modules", "@langchain"))).toBe(false);
   expect(await serves(dirname(process.execPath))).toBe(process.versions.node);
 });
 
-test("it does so on Node 24", async () => {
+test("serves a project on Node 24", async () => {
   const tools = join(base, "node24");
   mkdirSync(tools);
   writeFileSync(join(tools, "package.json"), JSON.stringify({ private: true }));

@@ -52,7 +52,7 @@ const runIt = async (): Promise<Record<string, unknown>> => {
 };
 let id = "";
 
-test("deploy builds remotely, and the address that it ends with serves", async () => {
+test("deploy builds remotely and prints an address that serves the project", async () => {
   const { code, output } = await deploy(project("first"), ["--json"]);
   expect(lastLine(output)).toMatchObject({ event: "result", status: "succeeded" });
   expect(code).toBe(0);
@@ -63,13 +63,13 @@ test("deploy builds remotely, and the address that it ends with serves", async (
   expect((await fetch(`${result["url"]}/threads/x`)).status).toBe(401);
 }, 120_000);
 
-test("a wrong key gets nowhere", async () => {
+test("rejects a deploy with a wrong key", async () => {
   const { code, output } = await deploy(project("nobody"), ["--json"], platform.control, "lsv2_sk_nobody");
   expect(code).not.toBe(0);
   expect(output).toContain("401");
 });
 
-test("behind the address keys may do what they may elsewhere, and not longer than they are valid", async () => {
+test("a deployment's address enforces the permissions and the revocation of a key", async () => {
   const made = await fetch(`${platform.traces}/api/v1/api-key`, {
     method: "POST",
     headers: { "x-api-key": platform.key, "content-type": "application/json" },
@@ -95,7 +95,7 @@ test("behind the address keys may do what they may elsewhere, and not longer tha
   });
 });
 
-test("a run's trace is in the project of the deployment's name, and takes feedback", async () => {
+test("a run's trace is in the project named after the deployment, and accepts feedback", async () => {
   const traces = new TraceClient({ apiUrl: platform.traces, apiKey: platform.key });
   const { id: run } = await vi.waitUntil(
     async () => {
@@ -109,7 +109,7 @@ test("a run's trace is in the project of the deployment's name, and takes feedba
   expect(kept).toMatchObject({ run_id: run, key: "quality", score: 1 });
 });
 
-test("a second deploy, below /api-host, makes one new revision and replaces the first", async () => {
+test("a second deploy, below /api-host, creates one new revision and replaces the first", async () => {
   // the client looks each 3 s, and reads the log only while it is built
   const slow = { name: "a-project", version: "1.0.0", type: "module", scripts: { preinstall: "sleep 5" } };
   const headers = { "x-api-key": platform.key };
@@ -129,7 +129,7 @@ test("a second deploy, below /api-host, makes one new revision and replaces the 
   expect(listed.output.match(/DEPLOYED|REPLACED/g)).toEqual(["DEPLOYED", "REPLACED"]);
 }, 120_000);
 
-test("a broken build ends with 1 and its last lines, and the revision before goes on", async () => {
+test("a broken build exits with 1 and its last log lines, and the previous revision keeps serving", async () => {
   const broken = project("third", { "package-lock.json": "{" });
   const { code, output } = await deploy(broken);
   expect(code).toBe(1);
@@ -137,7 +137,7 @@ test("a broken build ends with 1 and its last lines, and the revision before goe
   expect(await runIt()).toMatchObject({ word: "second" });
 }, 60_000);
 
-test("list and logs show what there is", async () => {
+test("list shows the deployment, and logs show its output without keys", async () => {
   const options = ["--host-url", platform.control, "--api-key", platform.key];
   const list = await langgraphjs(projects[0]!, ["deploy", "list", ...options]);
   expect(list.output).toContain(`${platform.control}/d/my-agent`);
@@ -147,7 +147,7 @@ test("list and logs show what there is", async () => {
   expect(logs.output).not.toMatch(/lsv2_sk_[0-9a-f]{16}/);
 });
 
-test("logs are followed: what a run says is there within seconds, once", async () => {
+test("following the logs shows each line of a run once, within seconds", async () => {
   const options = ["--host-url", platform.control, "--api-key", platform.key];
   const followers = [
     follow("langgraphjs", projects[0]!, ["deploy", "logs", "--deployment-id", id, "-f", ...options]),
@@ -169,7 +169,7 @@ test("logs are followed: what a run says is there within seconds, once", async (
   }
 }, 60_000);
 
-test("heddle deploy, revisions, rollback and logs do the same by their own words", async () => {
+test("heddle deploy, revisions, rollback and logs work like the official commands", async () => {
   const env = { HEDDLE_CONTROL_URL: platform.control, HEDDLE_API_KEY: platform.key };
   const deployed = await heddle(project("fourth"), ["deploy", "--name", "my-agent"], env);
   expect(deployed.output).toContain(`${platform.control}/d/my-agent`);
@@ -191,7 +191,7 @@ test("heddle deploy, revisions, rollback and logs do the same by their own words
   expect(failed.output).toContain("has no graph");
 }, 150_000);
 
-test("delete leaves nothing to be found", async () => {
+test("delete removes the deployment and its address", async () => {
   const options = ["--host-url", platform.control, "--api-key", platform.key];
   expect((await langgraphjs(projects[0]!, ["deploy", "delete", id, "--force", ...options])).code).toBe(0);
   const headers = { "x-api-key": platform.key };

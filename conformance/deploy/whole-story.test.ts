@@ -80,7 +80,7 @@ async function exportedRows(id: string): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
-test("deployed, run, told, traced, judged and exported", async () => {
+test("a project is deployed, run, traced, scored and exported, and its webhook is called", async () => {
   const options = ["--host-url", platform.control, "--api-key", platform.key, "--remote", "--no-input", "--json"];
   const deployed = await langgraphjs(project, ["deploy", "--name", "storied", ...options]);
   const result = JSON.parse(deployed.output.trim().split("\n").at(-1)!) as { status: string; url: string };

@@ -37,7 +37,7 @@ const rootOf = (runId: string): Promise<Run | undefined> => traces.readRun(runId
 const named = (runs: Run[], name: string): Run => runs.find((one) => one.name === name)!;
 const metadata = (one: Run): Record<string, unknown> => one.extra?.["metadata"] as Record<string, unknown>;
 
-test("a run, its thread and its trace find each other", async () => {
+test("a run and its trace carry each other's ids and the thread's", async () => {
   const input = { messages: [{ role: "user", content: "hi there" }] };
   const { thread_id, run_id } = await run("agent", input);
   const runs = await traceOf(run_id);
@@ -60,7 +60,7 @@ test("a run, its thread and its trace find each other", async () => {
   expect(ofThread.map(({ id }) => id).sort()).toEqual([run_id, second.run_id].sort());
 });
 
-test("tokens that are streamed tell when the first one came", async () => {
+test("a streamed model run records the time of its first token", async () => {
   const input = { messages: [{ role: "user", content: "one two three four" }] };
   const { run_id } = await run("agent", input, undefined, { streamMode: ["messages-tuple"] });
   const model = named(await traceOf(run_id), "RuleModel");
@@ -69,7 +69,7 @@ test("tokens that are streamed tell when the first one came", async () => {
   expect(Date.parse(first!)).toBeLessThanOrEqual(Number(new Date(model.end_time!)) + 1);
 });
 
-test("what fails is an error, in the node and in the run; also before there is a graph", async () => {
+test("a failure is an error of the node and of the run, also without a graph", async () => {
   const { run_id } = await run("failing", { reason: "no luck" });
   const runs = await traceOf(run_id);
   expect(runs[0]!.status).toBe("error");
@@ -115,7 +115,7 @@ test("subgraphs and traceable functions are in their run's trace", async () => {
   expect(double.parent_run_id).toBe(named(ofFunctions, "compute").id);
 });
 
-test("a request may name project and example, as langsmith_tracer", async () => {
+test("a request may name project and example in langsmith_tracer", async () => {
   const { thread_id } = await agents.threads.create();
   const response = await fetch(`${server.url}/threads/${thread_id}/runs/wait`, {
     method: "POST",
@@ -138,7 +138,7 @@ test("a request may name project and example, as langsmith_tracer", async () => 
 });
 
 test(
-  "a run whose process dies goes on in the same trace, and one that cannot go on is ended",
+  "a run whose process dies continues in the same trace, and one that exhausts its attempts is ended",
   { timeout: SLOW },
   async () => {
     const survivor = await run("deadly", { deaths: 1, log: [] });
@@ -161,7 +161,7 @@ test(
   },
 );
 
-test("/info says that runs are traced", async () => {
+test("/info reports that runs are traced", async () => {
   const info = (await (await fetch(`${server.url}/info`)).json()) as { flags: object };
   expect(info.flags).toMatchObject({ langsmith: true, langsmith_tracing_replicas: true });
 });

@@ -6,7 +6,7 @@ import { all, client, connect, unique, url } from "./client.ts";
 const dataset = (more: Parameters<typeof client.createDataset>[1] = {}) =>
   client.createDataset(unique("dataset"), more);
 
-test("datasets are created, read, listed, changed and deleted", async () => {
+test("datasets are created, read, listed, updated and deleted", async () => {
   const made = await dataset({ description: "d", dataType: "kv", metadata: { team: unique("team") } });
   expect(await client.readDataset({ datasetName: made.name })).toEqual(
     await client.readDataset({ datasetId: made.id }),
@@ -25,7 +25,7 @@ test("datasets are created, read, listed, changed and deleted", async () => {
   expect(await client.hasDataset({ datasetId: made.id })).toBe(false);
 });
 
-test("examples are created one and many, read, listed, changed and deleted", async () => {
+test("examples are created singly and in bulk, read, listed, updated and deleted", async () => {
   const { id: datasetId, name: datasetName } = await dataset();
   const one = await client.createExample({ q: "one" }, { a: 1 }, { datasetId, metadata: { m: 1 }, split: "train" });
   expect(one).toMatchObject({ inputs: { q: "one" }, outputs: { a: 1 }, metadata: { m: 1, dataset_split: ["train"] } });
@@ -62,7 +62,7 @@ test("examples are created one and many, read, listed, changed and deleted", asy
   await expect(client.readExample(one.id)).rejects.toMatchObject({ status: 404 });
 });
 
-test("more examples than a page has are all listed", async () => {
+test("lists all examples beyond one page", async () => {
   const { id: datasetId } = await dataset();
   await client.createExamples(Array.from({ length: 230 }, (_, n) => ({ dataset_id: datasetId, inputs: { n } })));
   const listed = await all(client.listExamples({ datasetId }));
@@ -111,7 +111,7 @@ test("versions are read by time and tag, and compared", async () => {
   expect(diff).toEqual({ examples_added: [second.id], examples_removed: [], examples_modified: [] });
 });
 
-test("a table is uploaded, chat examples are downloaded for fine-tuning", async () => {
+test("a CSV table is uploaded, and chat examples are downloaded for fine-tuning", async () => {
   const name = unique("csv");
   const uploaded = await client.uploadCsv({
     csvFile: new Blob(['question,answer\n"a, b",c\n']),
@@ -151,7 +151,7 @@ test("a dataset is shared and unshared", async () => {
   await expect(stranger.readSharedDataset(token)).rejects.toMatchObject({ status: 404 });
 });
 
-test("an example is made of a run, and its dataset holds it to a schema", async () => {
+test("an example is created from a run, and its dataset validates examples against a schema", async () => {
   const run = new RunTree({ name: "source", inputs: { q: "from run" }, client });
   await run.postRun();
   await run.end({ a: "answer" });
@@ -165,7 +165,7 @@ test("an example is made of a run, and its dataset holds it to a schema", async 
   await expect(client.createExample({ q: 5 }, {}, { datasetId })).rejects.toMatchObject({ status: 422 });
 });
 
-test("a base address with the API's prefix works as well", async () => {
+test("the client works with a base URL that includes the API's prefix", async () => {
   const other = connect({ apiUrl: `${url}/api/v1` });
   const made = await other.createDataset(unique("prefixed"));
   const example = await other.createExample({ q: 1 }, { a: 1 }, { datasetId: made.id });

@@ -78,7 +78,7 @@ test("evaluate() runs a target over a dataset and leaves an experiment with feed
   expect(experiments.map((one) => one.name)).toEqual([projectName]);
 });
 
-test("repetitions and splits are respected, and a name that is taken is refused", async () => {
+test("evaluate() respects repetitions and splits, and a duplicate project name is a conflict", async () => {
   const { name, id } = await dataset();
   const results = await evaluate(double, {
     data: client.listExamples({ datasetId: id, splits: ["easy"] }),

@@ -37,7 +37,7 @@ async function feedbackOf(runId: string, count: number): Promise<Feedback[]> {
   return list();
 }
 
-test("the stream ends with a link a key; GET and POST give feedback on the run's trace", async () => {
+test("the stream ends with one feedback link per key; GET and POST create feedback on the run's trace", async () => {
   const { thread_id } = await agents.threads.create();
   const frames: { event: string; data: unknown }[] = [];
   for await (const frame of agents.runs.stream(thread_id, "agent", { input, feedbackKeys }))
@@ -92,7 +92,7 @@ async function wait(thread: string): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-test("wait and join tell the links beside the values, the run's record too, stateless runs as well", async () => {
+test("wait and join return feedback links beside the values, also for stateless runs, as does the run's record", async () => {
   const { thread_id } = await agents.threads.create();
   const waited = await wait(`/threads/${thread_id}`);
   expect(Object.keys(waited["__feedback__"] as Links).sort()).toEqual(feedbackKeys);
@@ -115,7 +115,7 @@ test("wait and join tell the links beside the values, the run's record too, stat
   expect(plain).not.toHaveProperty("__feedback__");
 });
 
-test("a run that fails has its links too", async () => {
+test("a failed run has feedback links too", async () => {
   const { thread_id } = await agents.threads.create();
   const events: string[] = [];
   let links: Links = {};

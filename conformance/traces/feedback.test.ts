@@ -13,7 +13,7 @@ async function finishedRun(project_name = "default") {
   return run;
 }
 
-test("feedback on a run is created, read, listed, changed and deleted", async () => {
+test("feedback on a run is created, read, listed, updated and deleted", async () => {
   const run = await finishedRun();
   const feedback = await client.createFeedback(run.id, "correctness", {
     score: 0.123456,
@@ -42,7 +42,7 @@ test("feedback on a run is created, read, listed, changed and deleted", async ()
   await expect(client.readFeedback(feedback.id)).rejects.toMatchObject({ status: 404 });
 });
 
-test("runs are found by their feedback, at once", async () => {
+test("runs can be filtered by new feedback at once", async () => {
   const project = unique("judged");
   const [good, bad] = [await finishedRun(project), await finishedRun(project)];
   await client.createFeedback(good.id, "quality", { score: 1 });
@@ -55,7 +55,7 @@ test("runs are found by their feedback, at once", async () => {
   expect(stats).toMatchObject({ quality: { n: 2, avg: 0.5 } });
 });
 
-test("feedback that comes before its run is on the run when it has come", async () => {
+test("feedback sent before its run is attached when the run arrives", async () => {
   const run = new RunTree({ name: "late", inputs: {}, project_name: unique("late"), client });
   await client.createFeedback(run.id, "early", { score: 1 });
   await run.postRun();
@@ -92,7 +92,7 @@ test("a pre-signed link gives feedback without a key", async () => {
   expect(listed.map((one) => one.id)).toEqual([token.id, second.id]);
 });
 
-test("configurations of feedback are made once, changed and deleted", async () => {
+test("feedback configurations are created once, updated and deleted", async () => {
   const feedbackKey = unique("config");
   const feedbackConfig = { type: "continuous" as const, min: 0, max: 5 };
   const made = await client.createFeedbackConfig({ feedbackKey, feedbackConfig });

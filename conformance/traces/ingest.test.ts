@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 
 import { all, client, connect, unique, url } from "./client.ts";
 
-test("a run is created and updated, alone, without batches", async () => {
+test("a run is created and updated without batches", async () => {
   const single = connect({ autoBatchTracing: false });
   const id = crypto.randomUUID();
   const projectName = unique("single");
@@ -47,7 +47,7 @@ test("an update may come before its create", async () => {
 });
 
 test.each([true, false])(
-  "traceable functions make a tree, children at their places (batched: %s)",
+  "traceable functions form a tree with ordered children (batched: %s)",
   async (autoBatchTracing) => {
     const tracing = connect({ autoBatchTracing });
     const project_name = unique("traceable");
@@ -90,7 +90,7 @@ test.each([true, false])(
   },
 );
 
-test("errors of traceable functions are the runs' errors", async () => {
+test("an error of a traceable function is the run's error", async () => {
   const project_name = unique("failing");
   const failing = traceable(() => Promise.reject(new Error("on purpose")), {
     name: "f",
@@ -104,7 +104,7 @@ test("errors of traceable functions are the runs' errors", async () => {
   expect(run).toMatchObject({ status: "error", error: expect.stringContaining("on purpose") });
 });
 
-test("many runs at once arrive all, packed with gzip, and nothing is warned of", async () => {
+test("accepts many concurrent runs, compressed with gzip, without warnings", async () => {
   const project_name = unique("many");
   const warnings: unknown[] = [];
   const warn = console.warn;
@@ -135,7 +135,7 @@ test("many runs at once arrive all, packed with gzip, and nothing is warned of",
   expect(names.size).toBe(500);
 });
 
-test("attachments come back byte for byte by their links, without a key", async () => {
+test("attachments are returned byte for byte by their links, without a key", async () => {
   const project_name = unique("files");
   const data = new Uint8Array([0, 255, 13, 10, 45, 45, 1]);
   const run = new RunTree({
@@ -158,7 +158,7 @@ test("attachments come back byte for byte by their links, without a key", async 
   expect(Object.keys(s3_urls).toSorted()).toEqual(["attachment.image", "attachment.note"]);
 });
 
-test("tokens and costs that outputs or metadata tell are the run's", async () => {
+test("a run takes its tokens and costs from outputs or metadata", async () => {
   const project_name = unique("usage");
   const usage_metadata = { input_tokens: 7, output_tokens: 5, total_tokens: 12, input_cost: 1e-6, output_cost: 2e-6 };
   const inOutputs = new RunTree({ name: "a", run_type: "llm", client, project_name, inputs: {} });
@@ -181,7 +181,7 @@ test("tokens and costs that outputs or metadata tell are the run's", async () =>
   }
 });
 
-test("a trace goes on in another process by its headers", async () => {
+test("a trace continues in another process through its headers", async () => {
   const project_name = unique("distributed");
   const here = new RunTree({ name: "here", client, project_name, inputs: {}, metadata: { from: "here" }, tags: ["h"] });
   await here.postRun();
@@ -220,7 +220,7 @@ test("a LangGraph run is traced by @langchain/core's tracer", async () => {
   expect(inThread.map(({ id }) => id)).toEqual([root.id]);
 });
 
-test("what is wrong is told and not sent again", async () => {
+test("an invalid run causes a warning and no retry", async () => {
   const warnings: string[] = [];
   const warn = console.warn;
   console.warn = (...args: unknown[]) => warnings.push(args.map(String).join(" "));

@@ -11,7 +11,7 @@ async function sendRun(project_name: string): Promise<void> {
   await client.awaitPendingTraceBatches();
 }
 
-test("a project is created, read, changed, listed and deleted", async () => {
+test("a project is created, read, updated, listed and deleted", async () => {
   const projectName = unique("project");
   const made = await client.createProject({ projectName, description: "d", metadata: { team: projectName } });
   expect(await client.readProject({ projectName })).toMatchObject({ id: made.id, name: projectName, description: "d" });
@@ -31,7 +31,7 @@ test("a project is created, read, changed, listed and deleted", async () => {
   expect(await client.hasProject({ projectName })).toBe(false);
 });
 
-test("a run makes its project, and the project's figures know it", async () => {
+test("a run creates its project and counts in the project's statistics", async () => {
   const projectName = unique("made by a run");
   await sendRun(projectName);
   const project = await client.readProject({ projectName, includeStats: true });

@@ -35,7 +35,7 @@ async function sendTrace(project_name: string, metadata: Record<string, unknown>
 
 const names = (runs: { name?: string }[]) => runs.map((run) => run.name);
 
-test("readRun gives the run back, with its children when they are wanted", async () => {
+test("readRun returns the run, with its children on request", async () => {
   const { root, model, tool } = await sendTrace(unique("read"), { user: "u" });
   const run = await client.readRun(root.id, { loadChildRuns: true });
   expect(run).toMatchObject({
@@ -56,7 +56,7 @@ test("readRun gives the run back, with its children when they are wanted", async
   await expect(client.readRun(crypto.randomUUID())).rejects.toMatchObject({ status: 404 });
 });
 
-test("listRuns selects by what the client can say", async () => {
+test("listRuns applies every filter of the client", async () => {
   const projectName = unique("list");
   const { root, model, tool } = await sendTrace(projectName, { user: "u1" });
   const other = await sendTrace(projectName, { user: "u2" });
@@ -80,7 +80,7 @@ test("listRuns selects by what the client can say", async () => {
   await expect(all(client.listRuns({ projectName, filter: "eq(name, x)" }))).rejects.toThrow(/character 9/);
 });
 
-test("pages are fetched until there are no more", async () => {
+test("listRuns fetches all pages", async () => {
   const projectName = unique("pages");
   const runs = Array.from(
     { length: 230 },
@@ -92,7 +92,7 @@ test("pages are fetched until there are no more", async () => {
   expect(new Set(names(found))).toEqual(new Set(names(runs)));
 });
 
-test("a run has a page, and can be shared", async () => {
+test("a run has a URL and can be shared", async () => {
   const { root, model } = await sendTrace(unique("shared"));
   expect(await client.getRunUrl({ runId: model.id })).toContain(`/r/${model.id}`);
   expect(await client.readRunSharedLink(root.id)).toBeUndefined();
@@ -106,7 +106,7 @@ test("a run has a page, and can be shared", async () => {
   expect(await client.readRunSharedLink(root.id)).toBeUndefined();
 });
 
-test("figures over runs, and threads", async () => {
+test("returns statistics of runs, and threads", async () => {
   const projectName = unique("figures");
   const thread_id = unique("thread");
   await sendTrace(projectName, { thread_id });
@@ -121,7 +121,7 @@ test("figures over runs, and threads", async () => {
   expect(names(await all(client.readThread({ threadId: thread_id, projectName })))).toEqual(["agent", "agent"]);
 });
 
-test("the v2 accessors", async () => {
+test("the v2 methods return runs, traces and threads", async () => {
   const projectName = unique("v2");
   const thread_id = unique("thread");
   const { root, model } = await sendTrace(projectName, { thread_id });

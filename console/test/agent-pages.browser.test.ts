@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const at = (path: string) => `${platform.url}/a/local${path}`;
 
-test("an assistant is made, changed, its versions compared, an older one used again, and deleted", async () => {
+test("creates an assistant, updates it, compares its versions, restores an older one and deletes it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/assistants"));
   await page.getByRole("button", { name: "New assistant" }).click();
@@ -81,7 +81,7 @@ test("an assistant is made, changed, its versions compared, an older one used ag
   await context.close();
 });
 
-test("a graph and its schemas are shown", async () => {
+test("shows a graph and its schemas", async () => {
   const { page, context, errors } = await openPage(browser);
   const [one] = await client.assistants.search({ graphId: "nested" });
   await page.goto(at(`/assistants/${one!.assistant_id}?tab=graph`));
@@ -92,7 +92,7 @@ test("a graph and its schemas are shown", async () => {
   await context.close();
 });
 
-test("a cron is made with its next times in its zone, paused, changed and deleted", async () => {
+test("creates a cron with its next times in its zone, pauses, updates and deletes it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/crons"));
   await page.getByText("No crons yet").waitFor();
@@ -127,7 +127,7 @@ test("a cron is made with its next times in its zone, paused, changed and delete
   await context.close();
 });
 
-test("the last runs of a cron are linked", async () => {
+test("links the last runs of a cron", async () => {
   const thread = await client.threads.create();
   // every minute; its first run is at most a minute away, so one with the cron's id stands for it
   const cron = await client.crons.createForThread(thread.thread_id, "echo", { schedule: "0 0 1 1 *", input: {} });
@@ -142,7 +142,7 @@ test("the last runs of a cron are linked", async () => {
   await context.close();
 });
 
-test("the store is walked by namespace, searched, changed and cleared", async () => {
+test("browses the store by namespace, searches, updates and clears it", async () => {
   await client.store.putItem(["memories", "ada"], "tea", { kind: "drink", text: "likes green tea" });
   await client.store.putItem(["memories", "ada"], "cat", { kind: "pet", text: "has a cat" });
   await client.store.putItem(["memories", "bob"], "dog", { kind: "pet", text: "has a dog" });
@@ -186,7 +186,7 @@ test("the store is walked by namespace, searched, changed and cleared", async ()
   await context.close();
 });
 
-test("a delivery that failed shows the receiver's answer and is sent again", async () => {
+test("shows the receiver's response of a failed delivery and sends it again", async () => {
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hook`;
   const thread = await client.threads.create();
@@ -207,7 +207,7 @@ test("a delivery that failed shows the receiver's answer and is sent again", asy
   await context.close();
 }, 60_000);
 
-test("every page fits, light and dark", async () => {
+test("every agent page fits at three widths, light and dark", async () => {
   await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
   const [crons, assistants] = [await client.crons.search({}), await client.assistants.search({ graphId: "agent" })];
   const problems = [

@@ -84,7 +84,7 @@ async function removeAll(): Promise<void> {
 
 const deployIt = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
 
-test("a folder is deployed, its environment changed, a worse revision replaced by the one before, all deleted", async () => {
+test("deploys a folder, changes its environment, rolls back a bad revision, and deletes all", async () => {
   await removeAll();
   const { page, context, errors } = await openPage(browser);
   const problems: string[] = [];
@@ -160,7 +160,7 @@ test("a folder is deployed, its environment changed, a worse revision replaced b
   await context.close();
 }, 400_000);
 
-test("a private repository is deployed, its build read while it goes on, its variables changed one by one", async () => {
+test("deploys a private repository, shows its build log live, and changes its variables one by one", async () => {
   await removeAll();
   const directory = await mkdtemp(join(tmpdir(), "heddle-project-"));
   projects.push(directory);

@@ -60,7 +60,7 @@ async function fillDestination(page: Page, secret: string, key: string): Promise
   await page.getByLabel("Secret access key").fill(secret);
 }
 
-test("a destination is made after a test, tested again and given other credentials", async () => {
+test("creates a destination after a test, tests it again and replaces its credentials", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports`);
   await page.getByRole("link", { name: "Say where to: new destination" }).click();
@@ -95,7 +95,7 @@ test("a destination is made after a test, tested again and given other credentia
   await context.close();
 });
 
-test("an export is previewed, made and watched to its end", async () => {
+test("previews an export, creates it and shows its progress to the end", async () => {
   const post = async (path: string, body: object) => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(platform.traceUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
@@ -134,7 +134,7 @@ test("an export is previewed, made and watched to its end", async () => {
   await context.close();
 });
 
-test("a schedule tells its next windows and is ended", async () => {
+test("shows the next windows of a schedule, and ends the schedule", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports?create=true`);
   await page.getByText("Again and again").click();
@@ -149,7 +149,7 @@ test("a schedule tells its next windows and is ended", async () => {
   await context.close();
 });
 
-test("the queue tells why a run waits, and cancels one", async () => {
+test("shows why a queued run waits, and cancels it", async () => {
   const ask = async (path: string, body: object) => {
     const answer = await fetch(platform.agentUrl + path, {
       method: "POST",
@@ -179,7 +179,7 @@ test("the queue tells why a run waits, and cancels one", async () => {
   await context.close();
 });
 
-test("its pages look right at three widths in both schemes, and axe finds nothing serious", async () => {
+test("the export pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
   const problems = [
     ...(await lookAt(browser, `${platform.url}/exports`, "exports", "text=to export")),
     ...(await lookAt(browser, `${platform.url}/exports?create=true`, "export-form", "text=rows as of now")),

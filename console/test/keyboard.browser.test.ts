@@ -57,7 +57,7 @@ async function focused(page: Page): Promise<{ name: string; isSeen: boolean }> {
   });
 }
 
-test("by keyboard alone: past the navigation, through each page with the focus in sight, and out of dialogs", async () => {
+test("the keyboard alone skips the navigation, keeps focus visible on each page, and leaves dialogs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(platform.url);
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link").nth(8).waitFor();
@@ -102,7 +102,7 @@ test("by keyboard alone: past the navigation, through each page with the focus i
   await context.close();
 });
 
-test("Ctrl+K leads to a page, to a thread by its id, and from an address that leads nowhere", async () => {
+test("Ctrl+K opens a page and a thread by its id, also from an unknown address", async () => {
   const asked = await fetch(`${platform.agentUrl}/threads`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -76,7 +76,7 @@ async function sumOf(page: import("playwright-core").Page, title: string): Promi
   return cells.reduce((sum, text) => sum + Number(text.replace(/[$,]/g, "")), 0);
 }
 
-test("figures are those of the runs that were sent", async () => {
+test("charts show the figures of the ingested runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address());
   await page.getByText("Calls of models").waitFor();
@@ -90,7 +90,7 @@ test("figures are those of the runs that were sent", async () => {
   await context.close();
 });
 
-test("told apart by metadata, in the address, and from a chart to its runs", async () => {
+test("groups charts by metadata, keeps the grouping in the address, and links a chart to its runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address("?last=24h"));
   await page.getByRole("combobox", { name: "Told apart by" }).click();
@@ -109,6 +109,6 @@ test("told apart by metadata, in the address, and from a chart to its runs", asy
   await context.close();
 });
 
-test("looks right at three widths in both schemes, and axe finds nothing serious", async () => {
+test("the monitoring page fits at three widths in both schemes, and axe finds nothing serious", async () => {
   expect(await lookAt(browser, address(), "monitoring", ".uplot")).toEqual([]);
 });

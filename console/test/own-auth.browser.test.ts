@@ -17,7 +17,7 @@ afterAll(async () => {
   await platform?.stop();
 }, 60_000);
 
-test("a project that lets the console in by nothing leaves its pages with what to do, and the others as they are", async () => {
+test("a project that rejects the console shows on its own pages how to allow it", async () => {
   platform = await startPlatform("dev", {}, PROJECT);
   const { page, context } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/threads`);
@@ -34,7 +34,7 @@ test("a project that lets the console in by nothing leaves its pages with what t
   platform = undefined;
 }, 240_000);
 
-test("with HEDDLE_STUDIO_AUTH the console talks to its graphs", async () => {
+test("with HEDDLE_STUDIO_AUTH the console can access the project's graphs", async () => {
   platform = await startPlatform("dev", { HEDDLE_STUDIO_AUTH: "true" }, PROJECT);
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/threads`);

@@ -37,7 +37,7 @@ async function writeSlowly(page: Page, delay: number): Promise<void> {
   await page.getByRole("tab", { name: "Graph" }).click();
 }
 
-test("a chat: tokens, a tool's call with its answer, the graph lit, each step's state, the trace", async () => {
+test("a chat shows tokens, a tool call with its result, active nodes, each step's state and the trace", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
@@ -66,7 +66,7 @@ test("a chat: tokens, a tool's call with its answer, the graph lit, each step's 
   await context.close();
 });
 
-test("on a phone the graph is drawn too, also when the window becomes one", async () => {
+test("draws the graph on a phone, also after the window shrinks to one", async () => {
   const { page, context, errors } = await openPage(browser, { width: 390 });
   await page.goto(playground("?assistant=agent"));
   const [node, frame] = [page.locator('[data-node="model"]'), page.getByRole("group", { name: "Graph" })];
@@ -92,7 +92,7 @@ test("on a phone the graph is drawn too, also when the window becomes one", asyn
   await context.close();
 });
 
-test("the playground is small without what comes lazily", async () => {
+test("the playground loads little before its lazy parts", async () => {
   const { page, context, errors } = await openPage(browser);
   const sizes = new Map<string, number>();
   const session = await context.newCDPSession(page);
@@ -119,7 +119,7 @@ test("the playground is small without what comes lazily", async () => {
   await context.close();
 });
 
-test("a message is edited and sent again; branches are switched; one goes on from an older step", async () => {
+test("a message is edited and sent again; branches can be switched, and an older step continued", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent&panel=steps"));
   await say(page, "one");
@@ -162,7 +162,7 @@ test("a message is edited and sent again; branches are switched; one goes on fro
   await context.close();
 });
 
-test("a state is edited, and the run goes on from it", async () => {
+test("a state is edited, and the run continues from it", async () => {
   const { page, context, errors } = await openPage(browser);
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "counter", { input: { add: 1 } });
@@ -183,7 +183,7 @@ test("a state is edited, and the run goes on from it", async () => {
   await context.close();
 });
 
-test("an interrupt is answered in place, by text and by JSON; of two, one is answered first", async () => {
+test("answers an interrupt in place, by text and by JSON, and one of two before the other", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=approval"));
   await page.getByLabel("topic").fill("bread");
@@ -213,7 +213,7 @@ test("an interrupt is answered in place, by text and by JSON; of two, one is ans
   await context.close();
 });
 
-test("a tool's call is edited before it is approved", async () => {
+test("edits a tool call before approving it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=mailer"));
   await say(page, "write to Ada");
@@ -228,7 +228,7 @@ test("a tool's call is edited before it is approved", async () => {
   await context.close();
 });
 
-test("while a run is under way: enqueue and take back, reject, cancel", async () => {
+test("during a run, a message can be enqueued and withdrawn, rejected, or the run cancelled", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(playground("?assistant=slow"));
   const fill = async (label: string, steps: number) => {
@@ -259,7 +259,7 @@ test("while a run is under way: enqueue and take back, reject, cancel", async ()
   await context.close();
 });
 
-test("a run that interrupts the one before takes its place", async () => {
+test("a run with interrupt replaces the previous one", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
@@ -277,7 +277,7 @@ test("a run that interrupts the one before takes its place", async () => {
   await context.close();
 });
 
-test("a run that rolls the one before back leaves nothing of it", async () => {
+test("a run with rollback leaves nothing of the previous one", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
@@ -302,7 +302,7 @@ test("a run that rolls the one before back leaves nothing of it", async () => {
   await context.close();
 });
 
-test("recent threads are at hand; one that is not there is told of, and asked for a few times only", async () => {
+test("recent threads can be opened; a missing one is reported and retried only a few times", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "agent", { input: { messages: [{ role: "user", content: "an older talk" }] } });
   const { page, context, errors } = await openPage(browser);
@@ -327,7 +327,7 @@ test("recent threads are at hand; one that is not there is told of, and asked fo
   await context.close();
 });
 
-test("a run that reached a limit says so, and goes on from there", async () => {
+test("a run that reached the recursion limit shows it and can be continued", async () => {
   const { thread_id: id } = await client.threads.create();
   const input = { steps: 12, ms: 1, label: "x" };
   const { run_id: runId } = await client.runs.create(id, "slow", { input, config: { recursion_limit: 5 } });
@@ -347,7 +347,7 @@ test("a run that reached a limit says so, and goes on from there", async () => {
   await context.close();
 });
 
-test("a stream that is cut goes on where it ended, and a reload finds the run", async () => {
+test("a cut stream continues where it stopped, and a reload rejoins the run", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
@@ -367,7 +367,7 @@ test("a stream that is cut goes on where it ended, and a reload finds the run", 
   await context.close();
 });
 
-test("two browsers on one thread see the same run as it writes", async () => {
+test("two browsers on one thread show the same run as it streams", async () => {
   const [one, two] = await Promise.all([openPage(browser), openPage(browser)]);
   await one.page.goto(playground("?assistant=agent"));
   await say(one.page, "hello");
@@ -389,7 +389,7 @@ test("two browsers on one thread see the same run as it writes", async () => {
   await two.context.close();
 });
 
-test("a run that fails says why, and a graph without messages shows its state", async () => {
+test("a failed run shows its error, and a graph without messages shows its state", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(playground("?assistant=failing"));
   await page.getByLabel("reason").fill("no bread");
@@ -406,7 +406,7 @@ test("a run that fails says why, and a graph without messages shows its state", 
   await context.close();
 });
 
-test("looked at", async () => {
+test("the playground fits at three widths in both schemes, and axe finds nothing serious", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.wait(id, "agent", { input: { messages: [{ role: "user", content: "weather in Bonn" }] } });
   const rich = "# Bread\n\n- rye\n- wheat\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nbake(400);\n```";

@@ -29,7 +29,7 @@ async function signIn(page: Page, email = EMAIL): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-test("whoever is nobody is sent to the sign-in page, and back to where they were, also in the middle of work", async () => {
+test("a signed-out visitor is sent to the sign-in page and back, also in the middle of work", async () => {
   const { page, context, errors } = await openPage(browser);
   const asked: string[] = [];
   page.on("response", (answer) => {
@@ -66,7 +66,7 @@ test("whoever is nobody is sent to the sign-in page, and back to where they were
   await context.close();
 }, 60_000);
 
-test("a key is shown once, gets its tab in, and nobody any more once it is revoked", async () => {
+test("a key is shown once, authenticates until it is revoked, and not after", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=keys`);
   await signIn(page);
@@ -103,7 +103,7 @@ test("a key is shown once, gets its tab in, and nobody any more once it is revok
   await context.close();
 }, 60_000);
 
-test("workspaces, roles and people are made, changed and removed, and the audit log tells of it", async () => {
+test("creates a workspace and a role, invites a user, revokes the invitation, and the audit log lists it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);
@@ -144,7 +144,7 @@ test("workspaces, roles and people are made, changed and removed, and the audit 
   await context.close();
 }, 60_000);
 
-test("a member's role is changed, and says at once what they may", async () => {
+test("a changed role applies at the member's next page load", async () => {
   const { page, context, errors } = await openPage(browser);
   const other = await openPage(browser);
   await other.page.goto(`${platform.url}/settings?tab=members`);
@@ -173,7 +173,7 @@ test("a member's role is changed, and says at once what they may", async () => {
   await context.close();
 }, 120_000);
 
-test("a workspace is renamed and entered, and what one sees is of it", async () => {
+test("renames a workspace, enters it, and shows only its data", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);
@@ -196,7 +196,7 @@ test("a workspace is renamed and entered, and what one sees is of it", async () 
   await context.close();
 }, 120_000);
 
-test("on a phone the tabs are one line, and the chosen one is in sight", async () => {
+test("on a phone the tabs form one line with the selected tab in view", async () => {
   const { page, context, errors } = await openPage(browser, { width: 390 });
   await page.goto(`${platform.url}/settings?tab=account`);
   await signIn(page);
@@ -220,7 +220,7 @@ test("on a phone the tabs are one line, and the chosen one is in sight", async (
   await context.close();
 }, 60_000);
 
-test("every page of the settings at three widths, light and dark", async () => {
+test("every settings page fits at three widths, light and dark", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);
@@ -241,7 +241,7 @@ test("every page of the settings at three widths, light and dark", async () => {
   await context.close();
 }, 300_000);
 
-test("a password is changed by whoever knows it, and all sessions are ended", async () => {
+test("a password change needs the current password, and all sessions can be ended", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=account`);
   await signIn(page);

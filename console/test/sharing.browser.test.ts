@@ -26,7 +26,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-test("a trace is shared, read in a browser without a key, and no more when sharing ends", async () => {
+test("a shared trace is readable without a key until sharing ends", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(`${platform.url}/projects/${seeded.projectId}/r/${seeded.agentRunId}`);
   // who has no key is asked for one, and comes back to where they wanted to go
@@ -63,7 +63,7 @@ test("a trace is shared, read in a browser without a key, and no more when shari
   await context.close();
 });
 
-test("a dataset is shared by the SDK and read by its link", async () => {
+test("a dataset shared by the SDK is readable through its link", async () => {
   const { url } = await seeded.client.shareDataset(seeded.datasetId);
   const { pathname } = new URL(url);
   expect(pathname).toMatch(/^\/public\/[^/]+\/d$/);

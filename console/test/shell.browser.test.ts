@@ -40,7 +40,7 @@ test("the first page is under 300 kB compressed and interactive within a second"
   await context.close();
 });
 
-test("every path that is no file is the application, and a name of another site is refused", async () => {
+test("every path without a file serves the application, and an unknown host name is refused", async () => {
   const deep = await fetch(`${platform.url}/a/local/threads/some.thing`);
   expect([deep.status, deep.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/html")]);
   expect(deep.headers.get("content-security-policy")).toContain("default-src 'self'");
@@ -56,14 +56,14 @@ test("every path that is no file is the application, and a name of another site 
   expect(status).toBe(403);
 });
 
-test("nothing that was built is loaded from elsewhere", () => {
+test("the build has compressed bundles and a small index page", () => {
   const directory = fileURLToPath(new URL("../dist", import.meta.url));
   const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
   expect(files.filter((file) => file.endsWith(".js.br")).length).toBeGreaterThan(3);
   expect(statSync(join(directory, "index.html")).size).toBeLessThan(2000);
 });
 
-test("the overview tells what happened last, and what failed", async () => {
+test("the overview shows the latest threads and failures", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(platform.url);
   await page.getByRole("region", { name: "Latest threads" }).getByText("None yet").waitFor();
@@ -94,6 +94,6 @@ test("the overview tells what happened last, and what failed", async () => {
   await context.close();
 });
 
-test("the sign-in page", async () => {
+test("the sign-in page fits at three widths, and axe finds nothing serious", async () => {
   expect(await lookAt(browser, `${platform.url}/sign-in`, "sign-in", "text=Sign in to Heddle")).toEqual([]);
 });

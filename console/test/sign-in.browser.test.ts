@@ -40,7 +40,7 @@ async function signOut(page: Page): Promise<void> {
   await page.waitForURL(/\/sign-in/);
 }
 
-test("at the identity provider: in, back to where one was going, and out", async () => {
+test("signs in at the identity provider, returns to the requested page, and signs out", async () => {
   provider.account = { sub: "ada-1", email: EMAIL, email_verified: true, name: "Ada" };
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
@@ -68,7 +68,7 @@ test("at the identity provider: in, back to where one was going, and out", async
   await context.close();
 });
 
-test("with a password; a run streams on over a restart of the server, and the session lives on", async () => {
+test("signs in with a password; a stream and the session survive a restart of the server", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/playground?assistant=agent&panel=setup`);
   await page.getByLabel("E-mail").fill(EMAIL);

@@ -33,7 +33,7 @@ async function asked(metadata: Record<string, unknown> = {}): Promise<string> {
   return id;
 }
 
-test("threads are listed with counts, filtered by status, metadata and id, each in the address", async () => {
+test("lists threads with counts, and filters them by status, metadata and id in the address", async () => {
   // others make threads too, and a second try makes these again
   const batch = crypto.randomUUID();
   const [ada, bob, waits] = await Promise.all([
@@ -76,7 +76,7 @@ test("threads are listed with counts, filtered by status, metadata and id, each 
   await context.close();
 });
 
-test("threads of one assistant, in another order, page by page", async () => {
+test("lists threads of one assistant, in another order, page by page", async () => {
   const ids: string[] = [];
   const batch = `paged ${crypto.randomUUID()}`;
   for (let at = 0; at < 27; at++) {
@@ -110,7 +110,7 @@ test("threads of one assistant, in another order, page by page", async () => {
   await context.close();
 });
 
-test("a thread: its state, its runs, two checkpoints compared, a fork, a copy, its end", async () => {
+test("a thread shows its state and runs, compares two checkpoints, and can be forked, copied and deleted", async () => {
   const id = await talked("weather in Bonn");
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads/${id}`));
@@ -152,7 +152,7 @@ test("a thread: its state, its runs, two checkpoints compared, a fork, a copy, i
   await context.close();
 });
 
-test("a run is cancelled on its thread's page, live", async () => {
+test("cancels a run on its thread's page, live", async () => {
   const { thread_id: id } = await client.threads.create();
   await client.runs.create(id, "slow", { input: { steps: 20, ms: 2_000, label: "x" } });
   const { page, context, errors } = await openPage(browser);
@@ -164,7 +164,7 @@ test("a run is cancelled on its thread's page, live", async () => {
   await context.close();
 });
 
-test("the inbox: what waits for a human is answered there", async () => {
+test("the inbox lists interrupted threads and answers them", async () => {
   const id = await asked();
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("inbox"));
@@ -181,7 +181,7 @@ test("the inbox: what waits for a human is answered there", async () => {
   await context.close();
 });
 
-test("feedback on a thread's runs is shown", async () => {
+test("shows feedback on a thread's runs", async () => {
   const id = await talked("hello");
   const [run] = await client.runs.list(id);
   const given = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
@@ -198,7 +198,7 @@ test("feedback on a thread's runs is shown", async () => {
   await context.close();
 });
 
-test("looked at", async () => {
+test("the thread pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
   const id = await talked("weather in Rome");
   const history = await client.threads.getHistory(id);
   const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);

@@ -26,7 +26,7 @@ const projectPage = (search = "") => at(`/projects/${seeded.projectId}${search}`
 const rowsOf = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
 const filterEditor = (page: Page) => page.getByRole("textbox", { name: "Filter expression" });
 
-test("projects are listed with their figures, made, renamed, searched and deleted", async () => {
+test("lists projects with their figures, and creates, renames, searches and deletes them", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/projects"));
   const row = page.getByRole("row", { name: /Shop assistant/ });
@@ -61,7 +61,7 @@ test("projects are listed with their figures, made, renamed, searched and delete
   await context.close();
 });
 
-test("a filter is written with completion, its mistake is shown, and it stands in the address", async () => {
+test("completes a filter, shows its errors, and keeps it in the address", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
   await rowsOf(page).first().waitFor();
@@ -125,7 +125,7 @@ test("a filter is written with completion, its mistake is shown, and it stands i
   await context.close();
 });
 
-test("columns are chosen and kept, text is searched, and the keyboard walks the rows", async () => {
+test("chosen columns are kept, text is searched, and the keyboard moves between rows", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
   await rowsOf(page).first().waitFor();
@@ -158,7 +158,7 @@ test("columns are chosen and kept, text is searched, and the keyboard walks the 
   await context.close();
 });
 
-test("threads are listed, and one opens as its turns in order", async () => {
+test("lists threads, and opens one as its turns in order", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(projectPage("?tab=threads"));
   await page.getByRole("row", { name: /talk-3/ }).click();
@@ -168,7 +168,7 @@ test("threads are listed, and one opens as its turns in order", async () => {
   await context.close();
 });
 
-test("new runs appear above without moving what one reads, and a run's end is seen", async () => {
+test("new runs appear at the top without moving the view, and a run's end is shown", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(projectPage());
   await rowsOf(page).first().waitFor();
@@ -200,7 +200,7 @@ test("new runs appear above without moving what one reads, and a run's end is se
   await context.close();
 });
 
-test("a trace tells of each run: messages, error with its stack, pictures, metadata, events", async () => {
+test("a trace shows each run's messages, error with stack, pictures, metadata and events", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/projects/${seeded.projectId}/r/${seeded.agentRunId}`));
   const tree = page.getByRole("tree", { name: "Runs of the trace" });
@@ -237,7 +237,7 @@ test("a trace tells of each run: messages, error with its stack, pictures, metad
   await context.close();
 });
 
-test("feedback is given, shown, and taken back", async () => {
+test("feedback is created, shown and deleted", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/projects/${seeded.projectId}/r/${seeded.agentRunId}?view=feedback`));
   await page.getByText("Found the right pair at once.").waitFor();
@@ -258,7 +258,7 @@ test("feedback is given, shown, and taken back", async () => {
   await context.close();
 });
 
-test("a run becomes an example of a new dataset", async () => {
+test("a run is added as an example to a new dataset", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/projects/${seeded.projectId}/r/${seeded.agentRunId}`));
   await page.getByRole("button", { name: "More actions" }).click();
@@ -272,7 +272,7 @@ test("a run becomes an example of a new dataset", async () => {
   await context.close();
 });
 
-test("two runs are compared: figures, and what differs", async () => {
+test("two runs are compared by figures and differences", async () => {
   const { page, context, errors } = await openPage(browser);
   const select: ("name" | "error")[] = ["name", "error"];
   const runs: { id: string; name: string; error?: string }[] = [];
@@ -294,7 +294,7 @@ test("two runs are compared: figures, and what differs", async () => {
   await context.close();
 });
 
-test("from an agent's run to its trace, and from the trace to the checkpoint", async () => {
+test("an agent's run links to its trace, and the trace to the checkpoint", async () => {
   const agents = new AgentClient({ apiUrl: platform.agentUrl, apiKey: null });
   const thread = await agents.threads.create();
   const input = { messages: [{ role: "user", content: "What is the weather in Berlin?" }] };
@@ -321,7 +321,7 @@ test("from an agent's run to its trace, and from the trace to the checkpoint", a
   await context.close();
 });
 
-test("a dataset's experiments are compared by the address that evaluate() prints", async () => {
+test("the address printed by evaluate() compares a dataset's experiments", async () => {
   const { page, context, errors } = await openPage(browser);
   const [a, b] = seeded.experimentIds;
   await page.goto(at(`/o/${crypto.randomUUID()}/datasets/${seeded.datasetId}/compare?selectedSessions=${a}%2C${b}`));
@@ -342,7 +342,7 @@ test("a dataset's experiments are compared by the address that evaluate() prints
   await context.close();
 });
 
-test("a dataset's versions: looked at, compared, tagged; its examples changed and found by their split", async () => {
+test("dataset versions are viewed, compared and tagged; examples are edited and filtered by split", async () => {
   // of its own, so that others' changes are no versions of it
   const { client } = seeded;
   const { id } = await client.createDataset(`Versions ${crypto.randomUUID()}`);
@@ -406,7 +406,7 @@ test("a dataset's versions: looked at, compared, tagged; its examples changed an
   await context.close();
 });
 
-test("a trace of 10,000 runs is opened and scrolled without long tasks", async () => {
+test("a trace of 10,000 runs opens and scrolls without long tasks", async () => {
   const rootId = await seedLargeTrace(seeded.client, "Batch", 10_000);
   const { id: projectId } = await seeded.client.readProject({ projectName: "Batch" });
   const { page, context, errors } = await openPage(browser);
@@ -466,7 +466,7 @@ async function longestTask(page: Page, work: () => Promise<void>): Promise<numbe
   return Math.max(...tasks.map(({ tdur }) => tdur!)) / 1000;
 }
 
-test("every page at three widths, light and dark", async () => {
+test("every trace page fits at three widths, light and dark", async () => {
   const { projectId, agentRunId, datasetId, experimentIds } = seeded;
   const compared = `?tab=compare&selectedSessions=${experimentIds.join(",")}`;
   // those without a mark differ little from one that has it, and are looked at when pictures are wanted

@@ -47,7 +47,7 @@ describe("law 4, cancels", () => {
     expect(said(checkCancels, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
-  test("allows for a machine whose servers take long to answer at all", () => {
+  test("allows for servers that are slow to respond", () => {
     const change = (w: World) => {
       cancel(w, "interrupt");
       Object.assign(row(w, "r2"), { ended: 25_000, status: "interrupted" });
@@ -56,7 +56,7 @@ describe("law 4, cancels", () => {
     expect(said(checkCancels, change)).toEqual([]);
   });
 
-  test("counts no time in which there were faults", () => {
+  test("ignores time with faults", () => {
     const change = (w: World) => {
       cancel(w, "interrupt");
       Object.assign(row(w, "r2"), { ended: 30_500, status: "interrupted" });
@@ -114,23 +114,23 @@ describe("law 6, resumes", () => {
     addOperation(world, { name: "run.create", run: "r5", answer: "a1-y", named, graph: "asks" });
   };
 
-  test("finds an answer that a later question got", () => {
+  test("finds an answer that reached a later question", () => {
     expect(said(checkResumes, (w) => asked(w, { named: false, created: 4900 }))).toEqual([
       "the answer a1-y to question 1 landed on question 2",
     ]);
   });
 
-  test("finds a named answer that a later question got, whenever it was sent", () => {
+  test("finds a named answer that reached a later question, whenever it was sent", () => {
     expect(said(checkResumes, (w) => asked(w, { named: true, created: 5050 }))).toHaveLength(1);
   });
 
-  test("takes an answer without a name to what is asked already for the client's mistake", () => {
+  test("attributes an unnamed answer to a newer question to the client", () => {
     const world = sampleWorld();
     asked(world, { named: false, created: 5050 });
     expect(checkResumes(world)).toMatchObject({ violations: [], checked: { mistakes: 1 } });
   });
 
-  test("finds an answer in the state that no node was given", () => {
+  test("finds an answer in the state that no node received", () => {
     expect(said(checkResumes, (w) => (w.threads[0]!.answers = ["a1-z"]))).toEqual([
       "question 1 holds a1-z, which no node was given",
     ]);
@@ -170,7 +170,7 @@ describe("law 7, truth", () => {
   });
 });
 
-test("the story of a violation tells its operations, rows and faults in the order of time", () => {
+test("the story of a violation lists its operations, rows and faults in order of time", () => {
   const world = sampleWorld();
   world.faults.push({ id: 1, kind: "clock-ahead", target: "api", begin: 1500, end: 1500 });
   const story = tellStory(world, { law: 4, text: "", run: "r1" }).map((entry) => entry.slice(14));

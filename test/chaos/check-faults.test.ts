@@ -34,7 +34,7 @@ describe("messages of Postgres", () => {
     expect(Buffer.concat(passed)).toEqual(Buffer.concat([all[0]!, all[2]!, all[3]!, all[4]!]));
   });
 
-  test("reads the name of a client out of its startup packet", () => {
+  test("reads the name of a client from its startup packet", () => {
     const fields = Buffer.from("user\0me\0application_name\0heddle queue\0\0");
     const head = Buffer.alloc(8);
     head.writeInt32BE(8 + fields.length, 0);
@@ -81,7 +81,7 @@ describe("the fault proxy", () => {
   /** `once` would reject at a reset. */
   const whenClosed = (socket: Socket) => new Promise((done) => socket.once("close", done));
 
-  test("passes what comes while there is no fault", async () => {
+  test("forwards data while there is no fault", async () => {
     const { client } = await echo();
     expect(await ask(client, "a")).toBe("A");
     expect(await ask(client, "b")).toBe("B");
@@ -96,7 +96,7 @@ describe("the fault proxy", () => {
     expect(proxy.hits).toEqual({ cut: 1 });
   });
 
-  test("forwards a request whose answer it loses", async () => {
+  test("forwards a request and drops its response", async () => {
     const { proxy, client, received } = await echo();
     proxy.loseAnswers(1);
     const closed = whenClosed(client);
@@ -108,7 +108,7 @@ describe("the fault proxy", () => {
     expect(got).toBe("");
   });
 
-  test("swallows a request and resets later", async () => {
+  test("drops a request and resets later", async () => {
     const { proxy, client, received } = await echo();
     proxy.swallow(1, 50);
     const closed = whenClosed(client);
@@ -117,7 +117,7 @@ describe("the fault proxy", () => {
     expect(received).toEqual([]);
   });
 
-  test("keeps a half-open connection open and passes nothing", async () => {
+  test("keeps a half-open connection open and forwards nothing", async () => {
     const { proxy, client, received } = await echo();
     await ask(client, "a");
     const heal = proxy.halfOpen();
@@ -130,7 +130,7 @@ describe("the fault proxy", () => {
     await closed;
   });
 
-  test("keeps the order of chunks that come before and after the end of a delay", async () => {
+  test("keeps the order of chunks before and after the end of a delay", async () => {
     const { proxy, client } = await echo();
     let got = "";
     client.on("data", (chunk) => (got += String(chunk)));
@@ -165,7 +165,7 @@ describe("the fault proxy", () => {
     expect(performance.now() - began).toBeGreaterThan(59);
   });
 
-  test("leaves connections alone that the fault does not match", async () => {
+  test("does not affect connections that the fault does not match", async () => {
     const { proxy, client } = await echo();
     proxy.halfOpen((name) => name === "another");
     proxy.loseAnswers(1, (name) => name === "another");
@@ -178,12 +178,12 @@ describe("the plan", () => {
     Array.from({ length: count }, () => rounds.next().value as Round);
   const rounds = (seed: number) => first(40, planRounds(seed, FAULT_KINDS));
 
-  test("is the same for the same seed, and another for another", () => {
+  test("is the same for the same seed, and different for another", () => {
     expect(rounds(1)).toEqual(rounds(1));
     expect(rounds(1)).not.toEqual(rounds(2));
   });
 
-  test("holds every kind, and a thousand faults in an hour of storms and calms", () => {
+  test("contains every kind, and a thousand faults per hour of storms and calms", () => {
     const planned = rounds(3);
     expect(new Set(planned.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(FAULT_KINDS.length);
     const faults = planned.reduce((sum, round) => sum + round.faults.length, 0);
@@ -191,24 +191,24 @@ describe("the plan", () => {
     expect(faults / (ms / 3_600_000)).toBeGreaterThan(1000);
   });
 
-  test("plays the kinds that were asked for alone", () => {
+  test("runs only the requested kinds", () => {
     const kinds = first(5, planRounds(4, ["client-cut"]));
     expect(new Set(kinds.flatMap(({ faults }) => faults.map(({ kind }) => kind)))).toEqual(new Set(["client-cut"]));
   });
 });
 
 describe("arguments", () => {
-  test("take beginnings of kinds", () => {
+  test("accept prefixes of kinds", () => {
     const kinds = readArguments(["--minutes", "2", "--seed", "7", "--faults", "clock-,client-cut"])!.kinds;
     expect(kinds).toEqual(["clock-ahead", "clock-behind", "clock-steps", "client-cut"]);
   });
 
-  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--what"]])("refuse %s", (given) => {
+  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--what"]])("reject %s", (given) => {
     expect(() => readArguments([given])).toThrow();
   });
 });
 
-test("frames of kept text are read with id, event and data", () => {
+test("parses stored frames with id, event and data", () => {
   const text = 'id: 0\nevent: a\ndata: {"x": 1}\n\n: heartbeat\n\nevent: b\ndata: null\nid: 1\n\n';
   expect(parseFrames(text)).toEqual([
     { id: "0", event: "a", data: '{"x":1}' },

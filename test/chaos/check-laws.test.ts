@@ -8,7 +8,7 @@ import { checkState } from "./check/state.ts";
 import { checkStreams } from "./check/streams.ts";
 import type { World } from "./check/world.ts";
 
-test("a lawful world breaks no law, and every law has looked at something", () => {
+test("a valid world breaks no law, and every law has checked something", () => {
   const verdicts = checkAll(sampleWorld());
   expect(Object.values(verdicts).flatMap(({ violations }) => violations)).toEqual([]);
   expect(verdicts["1 state"]!.checked).toMatchObject({ threads: 1, runs: 2, checkpoints: 4 });
@@ -102,7 +102,7 @@ describe("law 2, endings", () => {
     expect(said(checkEndings, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
-  test("excuses a step that a frozen process had begun", () => {
+  test("excuses a step that a frozen process had started", () => {
     const again = (w: World) => w.ledger.push({ ...line(w, "r1", 1), t: 1500, pid: 77 });
     const thawed = (w: World) => (w.faults[0]!.end = 1490);
     expect(said(checkEndings, (w) => (again(w), thawed(w)))).toEqual([]);
@@ -147,14 +147,14 @@ describe("law 3, streams", () => {
     expect(said(checkStreams, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
-  test("counts a reader of a stream that cannot be resumed who saw frames of a lost attempt", () => {
+  test("counts a reader of a non-resumable stream that saw frames of a lost attempt", () => {
     const world = sampleWorld();
     Object.assign(reader(world, "a"), { resumable: false, closed: "broken" }).frames!.splice(3);
     reader(world, "a").frames![2]!.data = "{}";
     expect(checkStreams(world)).toMatchObject({ violations: [], checked: { unkept: 1 } });
   });
 
-  test("counts such a reader whichever of the two comes first", () => {
+  test("counts such a reader in either order of readers", () => {
     const world = sampleWorld();
     world.streams = [];
     for (const name of ["a", "b"]) reader(world, name).resumable = false;
@@ -164,7 +164,7 @@ describe("law 3, streams", () => {
     expect(checkStreams(world)).toMatchObject({ violations: [], checked: { unkept: 1 } });
   });
 
-  test("counts such a reader that was told so by an event", () => {
+  test("counts such a reader that received an incomplete event", () => {
     const world = sampleWorld();
     row(world, "r1").streamIncomplete = true;
     const missing = { id: "3", event: "incomplete", data: "{}" };
@@ -175,12 +175,12 @@ describe("law 3, streams", () => {
     expect(checkStreams(world).violations).toHaveLength(1);
   });
 
-  test("takes a broken stream for a prefix", () => {
+  test("treats a broken stream as a prefix", () => {
     const change = (w: World) => (reader(w, "a").frames!.splice(3), (reader(w, "a").closed = "broken"));
     expect(said(checkStreams, change)).toEqual([]);
   });
 
-  test("excuses a stream that says it is not whole, as its run does", () => {
+  test("excuses a stream marked incomplete, as its run is", () => {
     const world = sampleWorld();
     row(world, "r1").streamIncomplete = true;
     for (const name of ["a", "b"]) reader(world, name).frames!.splice(3, 9, { event: "incomplete", data: "{}" });

@@ -46,7 +46,7 @@ async function verifyLog(): Promise<string> {
   return stdout;
 }
 
-test("a server that is killed between a change and its line, before the change, or after its line", async () => {
+test("a change of a server killed around it keeps its audit line or its announcement", async () => {
   const sent: string[] = [];
   const answered: string[] = [];
   let unknown = 0;

@@ -64,7 +64,7 @@ const slow = (name: string, seconds: number) =>
 const postmaster = (): number =>
   Number(readFileSync(join(directory, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
 
-test.skipIf(!isMounted)("a build that fills the disk fails, says so, and gives the room back", async () => {
+test.skipIf(!isMounted)("a build that fills the disk fails with the reason and frees the space", async () => {
   const before = builds();
   const filling = installing("filling", "head -c 2000000000 /dev/zero > big; ls -l big; exit 3");
   const revision = await deployArchive(call, id, ...filling);
@@ -76,7 +76,7 @@ test.skipIf(!isMounted)("a build that fills the disk fails, says so, and gives t
 });
 
 test.skipIf(!isMounted)(
-  "a disk that is full before takes no archive and no build, and takes both afterwards",
+  "a control plane on a full disk accepts no archive and no build, and both once space is free",
   async () => {
     const before = builds();
     const archive = archiveOf(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
@@ -112,7 +112,7 @@ test.skipIf(!isMounted)(
   120_000,
 );
 
-test("Postgres killed during a build: it goes on, and each line is in the log", async () => {
+test("Postgres killed during a build: it continues, and each line is in the log", async () => {
   const revision = await deployArchive(call, id, ...slow("killed", 5));
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(1000);
@@ -124,7 +124,7 @@ test("Postgres killed during a build: it goes on, and each line is in the log", 
   await untilWord("killed");
 }, 120_000);
 
-test("Postgres dead for 20 s: the build begins anew, and what served serves again", async () => {
+test("Postgres down for 20 s: the build restarts, and the serving revision serves again", async () => {
   const revision = await deployArchive(call, id, ...slow("dead", 6));
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(500);
@@ -141,7 +141,7 @@ test("Postgres dead for 20 s: the build begins anew, and what served serves agai
   expect(unfinished()).toEqual([]);
 }, 180_000);
 
-test("Postgres that says nothing for 12 s: the build begins anew, and what served serves again", async () => {
+test("Postgres frozen for 12 s: the build restarts, and the serving revision serves again", async () => {
   const revision = await deployArchive(call, id, ...slow("silent", 6));
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(500);

@@ -45,7 +45,7 @@ const POINTS = [
 ];
 
 test.each(POINTS)(
-  "killed at %s",
+  "recovers when killed at %s",
   async (point) => {
     await control.start({ HEDDLE_FAULT_POINTS: `${point}:1` });
     if (id === "") id = await createDeployment(call, "killed");
@@ -71,7 +71,7 @@ test.each(POINTS)(
   120_000,
 );
 
-test("killed while it is built: the build ends with it, and is done again", async () => {
+test("a build ends with the killed control plane and is repeated", async () => {
   await control.start();
   const script = "setTimeout(() => {}, process.env.HOME.length > 0 ? 3000 : 0, 'HEDDLE-BUILD')";
   const revision = await deployArchive(call, id, archiveOf(graphProject("rebuilt", { "script.js": script })), {
@@ -92,7 +92,7 @@ test("killed while it is built: the build ends with it, and is done again", asyn
   expect(await word()).toBe("rebuilt");
 }, 120_000);
 
-test("a signal to end takes everything with it, and the next start brings back what served", async () => {
+test("SIGTERM stops all processes, and the next start restores the serving revision", async () => {
   const follower = spawn(process.execPath, [HEDDLE, "logs", "killed", "-f", "--url", control.url], { stdio: "pipe" });
   let followed = "";
   follower.stdout.on("data", (chunk: Buffer) => (followed += chunk.toString()));

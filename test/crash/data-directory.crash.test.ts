@@ -76,7 +76,7 @@ const childrenOf = (pid: number): number[] =>
 
 for (const part of ["postgres", "chdb", "control"]) {
   test.runIf(hasNamespaces)(
-    `one container at a time opens ${part}, a frozen one keeps it, a killed one does not`,
+    `one container at a time opens ${part}; a frozen one keeps it, a killed one releases it`,
     async () => {
       const first = new Container(part);
       expect(await first.outcome()).toBe("open");
@@ -97,7 +97,7 @@ for (const part of ["postgres", "chdb", "control"]) {
 }
 
 test.runIf(hasNamespaces)(
-  "a container that ends in order hands the directory to the next one within seconds",
+  "a container that shuts down gracefully hands the directory to the next one within seconds",
   async () => {
     const first = new Container("postgres");
     expect(await first.outcome()).toBe("open");
@@ -111,7 +111,7 @@ test.runIf(hasNamespaces)(
 );
 
 test.runIf(hasNamespaces)(
-  "Postgres without a server in one container ends for another container that waits",
+  "Postgres without a server in one container stops for another container that waits",
   async () => {
     const first = new Container("postgres", { underInit: true });
     expect(await first.outcome()).toBe("open");
@@ -122,7 +122,7 @@ test.runIf(hasNamespaces)(
   },
 );
 
-test.runIf(hasNamespaces)("a Postgres of version 0.6, which holds no lock, is found by its socket", async () => {
+test.runIf(hasNamespaces)("detects a Postgres of version 0.6, which holds no lock, by its socket", async () => {
   const first = new Container("postgres", { underInit: true });
   expect(await first.outcome()).toBe("open");
   first.signal("SIGKILL");

@@ -101,7 +101,7 @@ test("two processes spawn each window of a schedule once, and export each once",
   await first.request("PATCH", `/bulk-exports/${id}`, { status: "CANCELLED" });
 });
 
-test("what a dead process has left another takes up after the lease, behind the last finished file", async () => {
+test("another process takes over a dead process's export after the lease, behind the last finished file", async () => {
   const first = await start();
   const { runs, ...where } = await project(first, "killed", DAY, 20, 1000);
   let writes = 0;
@@ -130,7 +130,7 @@ test("what a dead process has left another takes up after the lease, behind the 
 test.each([
   ["in the middle of a file", "runs-00002"],
   ["between the manifest and the end", "_SUCCESS"],
-])("a process that was frozen beyond its lease %s spoils nothing when it wakes", async (_, at) => {
+])("a process frozen beyond its lease %s changes nothing when it continues", async (_, at) => {
   const frozen = await start();
   const { runs, ...where } = await project(frozen, `frozen ${at}`, DAY, 20, 1000);
   let arrived = 0;

@@ -56,64 +56,72 @@ const ready = async (url: string) => {
   return `${status} ${(JSON.parse(text) as { detail?: string }).detail ?? ""}`;
 };
 
-test.skipIf(!canMount)("an agent server on a full disk answers 503 with the reason, lives, and recovers", async () => {
-  const installation = smallInstallation(200);
-  const server = await ServerProcess.create(installation, SETTINGS);
-  onTestFinished(() => server.stop());
-  await server.start();
-  await expect.poll(() => ready(server.url)).toBe("200 ");
-  const { pid } = server;
-  const create = (megabytes: number) =>
-    ask(`${server.url}/threads`, "POST", { metadata: { filler: randomUUID().repeat((megabytes * 1024 * 1024) / 36) } });
-  const kept = JSON.parse((await create(0.1)).text) as { thread_id: string };
+test.skipIf(!canMount)(
+  "an agent server on a full disk responds with 503 and the reason, stays alive, and recovers",
+  async () => {
+    const installation = smallInstallation(200);
+    const server = await ServerProcess.create(installation, SETTINGS);
+    onTestFinished(() => server.stop());
+    await server.start();
+    await expect.poll(() => ready(server.url)).toBe("200 ");
+    const { pid } = server;
+    const create = (megabytes: number) =>
+      ask(`${server.url}/threads`, "POST", {
+        metadata: { filler: randomUUID().repeat((megabytes * 1024 * 1024) / 36) },
+      });
+    const kept = JSON.parse((await create(0.1)).text) as { thread_id: string };
 
-  const makeRoom = fill(installation);
-  const answers = [];
-  for (let i = 0; i < 12; i++) answers.push(await create(0.5));
-  const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused.length).toBeGreaterThan(0);
-  for (const answer of refused) expect(answer.status).toBe(503);
-  expect(refused.map(({ text }) => text)).toContain("The database's disk is full.");
-  await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
-  expect((await ask(`${server.url}/ok`)).status).toBe(200);
+    const makeRoom = fill(installation);
+    const answers = [];
+    for (let i = 0; i < 12; i++) answers.push(await create(0.5));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) expect(answer.status).toBe(503);
+    expect(refused.map(({ text }) => text)).toContain("The database's disk is full.");
+    await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
+    expect((await ask(`${server.url}/ok`)).status).toBe(200);
 
-  makeRoom();
-  await expect.poll(() => ready(server.url)).toBe("200 ");
-  expect((await ask(`${server.url}/threads/${kept.thread_id}`)).status).toBe(200);
-  const run = await ask(`${server.url}/runs/wait`, "POST", { assistant_id: "echo", input: {} });
-  expect(run.status).toBe(200);
-  server.assertAlive();
-  expect(server.pid).toBe(pid);
-});
+    makeRoom();
+    await expect.poll(() => ready(server.url)).toBe("200 ");
+    expect((await ask(`${server.url}/threads/${kept.thread_id}`)).status).toBe(200);
+    const run = await ask(`${server.url}/runs/wait`, "POST", { assistant_id: "echo", input: {} });
+    expect(run.status).toBe(200);
+    server.assertAlive();
+    expect(server.pid).toBe(pid);
+  },
+);
 
-test.skipIf(!canMount)("a trace platform on a full disk answers 503 with the reason, lives, and recovers", async () => {
-  const installation = smallInstallation(300);
-  const server = await TraceProcess.create(installation);
-  onTestFinished(() => server.stop());
-  await server.start(SETTINGS);
-  const send = () => {
-    const id = randomUUID();
-    const start_time = "2026-11-21T10:00:00.000001Z";
-    const place = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
-    const inputs = { text: Array.from({ length: 6000 }, () => randomUUID()).join(" ") };
-    return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...place });
-  };
-  expect((await send()).status).toBe(202);
+test.skipIf(!canMount)(
+  "a trace platform on a full disk responds with 503 and the reason, stays alive, and recovers",
+  async () => {
+    const installation = smallInstallation(300);
+    const server = await TraceProcess.create(installation);
+    onTestFinished(() => server.stop());
+    await server.start(SETTINGS);
+    const send = () => {
+      const id = randomUUID();
+      const start_time = "2026-11-21T10:00:00.000001Z";
+      const place = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
+      const inputs = { text: Array.from({ length: 6000 }, () => randomUUID()).join(" ") };
+      return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...place });
+    };
+    expect((await send()).status).toBe(202);
 
-  const makeRoom = fill(installation);
-  const answers = [];
-  for (let i = 0; i < 8; i++) answers.push(await send());
-  for (const { status } of answers) expect([202, 503]).toContain(status);
-  expect(answers.at(-1)).toEqual({ status: 503, text: expect.stringMatching(/disk is full/) });
-  await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
-  expect((await ask(`${server.url}/ok`)).status).toBe(200);
+    const makeRoom = fill(installation);
+    const answers = [];
+    for (let i = 0; i < 8; i++) answers.push(await send());
+    for (const { status } of answers) expect([202, 503]).toContain(status);
+    expect(answers.at(-1)).toEqual({ status: 503, text: expect.stringMatching(/disk is full/) });
+    await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
+    expect((await ask(`${server.url}/ok`)).status).toBe(200);
 
-  makeRoom();
-  await expect.poll(() => ready(server.url)).toBe("200 ");
-  expect((await send()).status).toBe(202);
-});
+    makeRoom();
+    await expect.poll(() => ready(server.url)).toBe("200 ");
+    expect((await send()).status).toBe(202);
+  },
+);
 
-test.skipIf(!canMount)("what does not fit is refused as a whole and leaves nothing behind", async () => {
+test.skipIf(!canMount)("a write that does not fit fails completely and leaves nothing behind", async () => {
   const { directory } = smallInstallation(1);
   const keys = join(directory, "secrets.keys");
   const text = `${"0123456789abcdef:key\n".repeat(30_000)}`;

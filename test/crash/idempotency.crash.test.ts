@@ -20,7 +20,7 @@ async function post(path: string, body: object, key?: string) {
   return { status, replayed: headers.get("idempotent-replayed"), json: (await response.json()) as { run_id: string } };
 }
 
-test("whoever lost the answer with the server sends again, and gets the run that was accepted", async () => {
+test("a client that lost the response with the server retries and gets the accepted run", async () => {
   // the run is in the database, and its answer is not out
   await server.start({ HEDDLE_FAULT_POINTS: "after-claim:2" });
   const { json: thread } = await post("/threads", {});

@@ -194,7 +194,7 @@ const readLive = (runs: Run[]): Promise<Frame[]>[][] => runs.map((run) => server
 /** Just before the runs end. */
 const untilNearEnd = () => sleep(FRAMES * PAUSE_MS * 0.6);
 
-test("a server that is frozen while its hosts finish runs gives readers all frames, or says that some are missing", async () => {
+test("a server frozen while its hosts finish runs gives readers all frames, or marks streams incomplete", async () => {
   const kept = await startRuns();
   const passing = await startRuns(false, [first]);
   const live = readLive(kept);
@@ -217,7 +217,7 @@ test("runs whose frozen hosts were replaced by another server's keep all frames 
   expect(await violations(runs, live)).toBe("");
 });
 
-test("a database that is frozen as runs end costs their streams no frame that they do not tell of", async () => {
+test("a database frozen as runs end loses no frame without marking the stream incomplete", async () => {
   const runs = await startRuns();
   const live = readLive(runs);
   await untilNearEnd();

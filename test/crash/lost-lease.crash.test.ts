@@ -82,7 +82,7 @@ async function takenOver(threadId: string, runId: string): Promise<void> {
   console.log(`the second server had finished the run ${Date.now() - started} ms after the first one was frozen`);
 }
 
-test("a server and its hosts that were frozen beyond the lease write nothing when they wake", async () => {
+test("a server and its hosts that were frozen beyond the lease write nothing when they continue", async () => {
   const { threadId, runId } = await runOnFirst();
   const thaw = await freeze(true);
   try {
@@ -97,7 +97,7 @@ test("a server and its hosts that were frozen beyond the lease write nothing whe
   }
 });
 
-test("a frozen server's hosts stop by themselves before another server runs what they ran", async () => {
+test("a frozen server's hosts stop before another server takes over their runs", async () => {
   await first.untilOk();
   while (first.hosts().length < 1) await sleep(100);
   const { threadId, runId } = await runOnFirst();
@@ -115,7 +115,7 @@ test("a frozen server's hosts stop by themselves before another server runs what
   }
 });
 
-test("the server that was frozen serves again", async () => {
+test("a server that was frozen serves again", async () => {
   await first.untilOk();
   const { thread_id: threadId } = await client.patiently<{ thread_id: string }>("POST", "/threads", {});
   const body = { assistant_id: "echo", input: { n: 1 } };

@@ -23,7 +23,7 @@ afterEach(async () => {
 afterAll(() => installation.remove());
 
 test.each(["after-claim:1", "after-claim:5", "before-final-status:1", "before-final-status:4"])(
-  "a server that dies at %s loses nothing",
+  "a server killed at %s loses nothing",
   async (point) => {
     await server.start({ HEDDLE_FAULT_POINTS: point });
     load.start();
@@ -37,7 +37,7 @@ test.each(["after-claim:1", "after-claim:5", "before-final-status:1", "before-fi
 );
 
 test.each(["before-checkpoint:3", "after-checkpoint:3"])(
-  "graph hosts that each die at %s cost no step that was done",
+  "graph hosts that each die at %s lose no completed step",
   async (point) => {
     await server.start({ HEDDLE_FAULT_POINTS: point });
     load.start([stepRuns(6, 20), stepRuns(6, 20), stepRuns(6, 20)]);

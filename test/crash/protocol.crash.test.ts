@@ -16,7 +16,7 @@ const CHANNELS = ["values", "updates", "lifecycle", "tasks", "checkpoints"];
 const isEnd = ({ method, params }: { method: string; params: { namespace: string[]; data: { event: string } } }) =>
   method === "lifecycle" && params.namespace.length === 0 && !["running", "incomplete"].includes(params.data.event);
 
-test("events that a client has seen keep their numbers when the server is killed, and the run goes on to its end", async () => {
+test("events that a client received keep their numbers after a kill, and the run continues to its end", async () => {
   await server.start();
   const thread = randomUUID();
   const reader = await EventReader.open(server.url, thread, { channels: CHANNELS });

@@ -19,7 +19,7 @@ afterAll(async () => {
   installation.remove();
 });
 
-test("fifty kills at random moments under a mixed load cost nothing that was acknowledged", async () => {
+test("fifty kills at random moments under a mixed load lose nothing that was acknowledged", async () => {
   const seed = Number(process.env["HEDDLE_CRASH_SEED"] ?? Date.now() % 1_000_000);
   console.log(`seed ${seed} (HEDDLE_CRASH_SEED repeats the order of the kills)`);
   const random = randomFrom(seed);

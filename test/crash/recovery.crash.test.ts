@@ -84,7 +84,7 @@ async function untilLogged(wanted: (line: LogLine) => boolean, limitMs = 20_000)
   }
 }
 
-test("runs of a graph host that was killed go on within 2 s", async () => {
+test("runs of a killed graph host continue within 2 s", async () => {
   const times: number[] = [];
   for (let n = 0; n < 4; n++) {
     await allHostsReady();
@@ -98,7 +98,7 @@ test("runs of a graph host that was killed go on within 2 s", async () => {
   expect(Math.max(...times)).toBeLessThanOrEqual(HOST_LIMIT_MS * factor);
 });
 
-test("all runs of a graph host that had several go on within 2 s", async () => {
+test("all runs of a graph host with several continue within 2 s", async () => {
   const times: number[] = [];
   for (let n = 0; n < 2; n++) {
     await allHostsReady();
@@ -115,7 +115,7 @@ test("all runs of a graph host that had several go on within 2 s", async () => {
   expect(Math.max(...times)).toBeLessThanOrEqual(HOST_LIMIT_MS * factor);
 });
 
-test("runs of a server that was killed go on within 5 s of its restart", async () => {
+test("runs of a killed server continue within 5 s of its restart", async () => {
   const times: number[] = [];
   for (let n = 0; n < 3; n++) {
     const { run, pid } = await runningAtStepThree();
@@ -133,7 +133,7 @@ test("runs of a server that was killed go on within 5 s of its restart", async (
   expect(times.toSorted((a, b) => a - b)[1]).toBeLessThanOrEqual(1.5 * SERVER_LIMIT_MS * factor);
 });
 
-test("runs go on within 5 s after Postgres was killed", async () => {
+test("runs continue within 5 s after Postgres was killed", async () => {
   const times: number[] = [];
   for (let n = 0; n < 3; n++) {
     const { run } = await runningAtStepThree();
@@ -147,7 +147,7 @@ test("runs go on within 5 s after Postgres was killed", async () => {
   expect(Math.max(...times)).toBeLessThanOrEqual(SERVER_LIMIT_MS * factor);
 });
 
-test("all of these runs ended as if nothing had happened", async () => {
+test("all of these runs ended without loss or repetition", async () => {
   expect(load.ledger.runs.size).toBe(22);
   expect(await verify(server.url, server.databaseUri(), installation.stepLog, load.ledger)).toEqual([]);
 });

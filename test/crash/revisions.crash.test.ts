@@ -24,7 +24,7 @@ afterAll(async () => {
 }, 60_000);
 
 test(
-  "revision after revision, and nobody who calls the deployment notices",
+  "successive revisions cause callers of the deployment no errors",
   async () => {
     await control.start({ HEDDLE_DRAIN_SECONDS: "60", HEDDLE_MIN_HEALTHY_MS: "500", HEDDLE_LOG_LEVEL: "warn" });
     const outcome = await revisionStorm({

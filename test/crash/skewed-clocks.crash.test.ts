@@ -60,7 +60,7 @@ describe("servers whose clocks differ", () => {
     installation.remove();
   });
 
-  test("no run of a thread loses what another server's run has written", async () => {
+  test("no run of a thread loses another server's writes", async () => {
     const thread = async (first: number) => {
       const threadId = await newThread(clients[0]!);
       for (const label of upTo(RUNS)) {
@@ -94,7 +94,7 @@ describe("a machine whose clock steps", () => {
     installation.remove();
   });
 
-  test("runs after a restart with the right clock build on those from the future", async () => {
+  test("runs after a restart with the right clock continue from checkpoints in the future", async () => {
     const threadId = await newThread(client);
     expect(await count(client, threadId, 1)).toEqual([1]);
     await server.stop();
@@ -104,7 +104,7 @@ describe("a machine whose clock steps", () => {
     await expectLabels(client, threadId, 3);
   });
 
-  test("runs go on, in order, when the clock steps back and ahead under a running server", async () => {
+  test("runs continue in order when the clock steps back and ahead under a running server", async () => {
     const threadId = await newThread(client);
     for (const [n, offset] of ["+0", "+5m", "-5m", "+1s", "+0", "-1h", "+0"].entries()) {
       set(offset);
@@ -114,7 +114,7 @@ describe("a machine whose clock steps", () => {
     await expectLabels(client, threadId, 7);
   });
 
-  test("a host whose answer is under way when the clock steps back is not taken for silent", async () => {
+  test("a host whose response is pending when the clock steps back is not considered unresponsive", async () => {
     set("+0");
     const hosts = server.hosts();
     for (const pid of hosts) process.kill(pid, "SIGSTOP");

@@ -41,7 +41,7 @@ async function read(id: string): Promise<Read | undefined> {
   return response.status === 200 ? ((await response.json()) as Read) : undefined;
 }
 
-test("what was acknowledged right before a kill is there after the restart, and can be read at once", async () => {
+test("runs acknowledged right before a kill are readable right after the restart", async () => {
   await server.start();
   for (let life = 0; life < 3; life++) {
     const acknowledged: string[] = [];
@@ -82,7 +82,7 @@ test("what was acknowledged right before a kill is there after the restart, and 
   }
 });
 
-test("an update that waits for its run survives a kill, and joins it when it comes", async () => {
+test("an update that waits for its run survives a kill, and is merged when the run arrives", async () => {
   const id = randomUUID();
   expect((await post(`/runs/${id}`, { outputs: { done: true }, end_time: Date.now() }, "PATCH")).status).toBe(202);
   await server.kill();

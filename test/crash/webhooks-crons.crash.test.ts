@@ -27,7 +27,7 @@ const run = (webhook: string) => ({ assistant_id: "echo", input: { text: "hello"
 const dies = async () => expect(await Promise.race([server.exited, sleep(30_000, "alive")])).toBe("SIGKILL");
 
 test.each(["before-final-status:1", "before-webhook:2", "after-webhook:1"])(
-  "a server that dies at %s still tells of every run, and of each with one id",
+  "a server killed at %s still delivers the webhook of every run, each with one id",
   async (point) => {
     const hook = await receiver();
     await server.start({ HEDDLE_FAULT_POINTS: point });
@@ -59,7 +59,7 @@ test.each(["before-final-status:1", "before-webhook:2", "after-webhook:1"])(
   },
 );
 
-test("a server that dies before, while and after it starts the runs of crons starts each once", async () => {
+test("a server killed before, during and after it starts runs of crons starts each once", async () => {
   await server.start();
   const crons: string[] = [];
   const body = { assistant_id: "echo", input: { text: "hello" }, schedule: "0 0 1 1 *", on_run_completed: "keep" };

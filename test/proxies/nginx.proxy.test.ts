@@ -102,7 +102,7 @@ function call(role: Role, method: string, path: string, body?: string | Buffer, 
 
 const withKey = () => ({ "x-api-key": key });
 
-test("the page's example is the only one of a proxy in the documents, and the one that is played", () => {
+test("the tested proxy example is the only one in the documentation", () => {
   const folder = join(repository, "docs");
   const pages = [...readdirSync(folder).map((name) => join(folder, name)), join(repository, "README.md")];
   const texts = pages.filter((file) => file.endsWith(".md")).map((file) => readFileSync(file, "utf8"));
@@ -113,7 +113,7 @@ test("the page's example is the only one of a proxy in the documents, and the on
   expect(documentedEnvironment()).toHaveProperty("HEDDLE_TRUSTED_PROXIES", "127.0.0.1");
 });
 
-test("requests through the proxy need a key, on every server, and the start says so", async () => {
+test("requests through the proxy need a key, on every server, and the start logs it", async () => {
   for (const [role, path] of [
     ["agent", "/threads/search"],
     ["trace", "/api/v1/runs/query"],
@@ -131,7 +131,7 @@ test("requests through the proxy need a key, on every server, and the start says
   expect(direct.status).toBe(401);
 });
 
-test("events of a stream come when they happen", async () => {
+test("events of a stream arrive as they happen", async () => {
   const thread = JSON.parse((await call("agent", "POST", "/threads", "{}", withKey())).text) as { thread_id: string };
   const input = { assistant_id: "slow", input: { steps: 3, seconds: 0.5 }, stream_mode: ["custom"] };
   const path = `/threads/${thread.thread_id}/runs/stream`;
@@ -143,7 +143,7 @@ test("events of a stream come when they happen", async () => {
   expect(events.at(-1)!.at - events[0]!.at).toBeGreaterThan(800);
 });
 
-test("a WebSocket is upgraded, with a key alone", async () => {
+test("a WebSocket is upgraded only with a key", async () => {
   const thread = JSON.parse((await call("agent", "POST", "/threads", "{}", withKey())).text) as { thread_id: string };
   const url = `wss://127.0.0.1:${outside.agent}/threads/${thread.thread_id}/stream/events`;
   const open = (headers: Record<string, string>) =>
@@ -162,7 +162,7 @@ test("a WebSocket is upgraded, with a key alone", async () => {
   expect(await open({})).toContain("401");
 });
 
-test("a trace of 8 MB passes, and is found", async () => {
+test("a trace of 8 MB is accepted and found", async () => {
   const id = uuid7();
   const order = `20261121T100000123456Z${id}`;
   const times = { start_time: "2026-11-21T10:00:00.123456", end_time: "2026-11-21T10:00:01" };
@@ -175,7 +175,7 @@ test("a trace of 8 MB passes, and is found", async () => {
   expect([read.status, read.text.length > 8 * 1024 * 1024]).toEqual([200, true]);
 });
 
-test("addresses are the proxy's, and the client's own is recorded, whatever the client claims", async () => {
+test("addresses are the proxy's, and the client's is recorded, whatever the client claims", async () => {
   const forged = { ...withKey(), "x-forwarded-for": "6.6.6.6" };
   const integration = JSON.stringify({ name: "through the proxy" });
   const made = await call("control", "POST", "/v2/integrations/git", integration, forged);

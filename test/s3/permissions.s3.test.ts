@@ -67,13 +67,13 @@ test("with all permissions nothing is left behind, and files can be read back", 
   expect(await filesUnder("all/")).toEqual(["all/file"]);
 });
 
-test("without s3:PutObject no destination is made", async () => {
+test("without s3:PutObject no destination is created", async () => {
   const { status, json } = await create(await userWithout("s3:PutObject"), configOf("no-put"));
   expect(status).toBe(400);
   expect(json.detail).toContain("Failed to validate S3 destination: Access denied: s3:PutObject no-put/tmp/");
 });
 
-test("without s3:DeleteObject the files of the test stay under tmp, and all else works", async () => {
+test("without s3:DeleteObject the test files stay under tmp, and all else works", async () => {
   const user = await userWithout("s3:DeleteObject");
   expect(await create(user, configOf("no-delete"))).toMatchObject({ status: 200 });
   const left = await filesUnder("no-delete/");
@@ -105,7 +105,7 @@ test("without s3:AbortMultipartUpload the parts of a broken upload stay, and no 
   expect(await filesUnder("no-abort/")).toEqual(["no-abort/file"]);
 });
 
-test("without s3:ListBucket a verification says that it cannot see what lies beside the files", async () => {
+test("without s3:ListBucket a verification reports that it cannot list other files", async () => {
   const user = await userWithout();
   const id = "01900000-0000-7000-8000-000000000001";
   const bucket = await open(user, "no-list");
@@ -125,7 +125,7 @@ test("without s3:ListBucket a verification says that it cannot see what lies bes
   expect(seen).toMatchObject({ listed: true, problems: [`no-list/export_id=${id}/stray is not in the manifest`] });
 });
 
-test("the causes of a failure are told apart by this server's answers too", async () => {
+test("distinguishes the causes of a failure with this server's responses too", async () => {
   const user = await userWithout();
   const detailOf = async (credentials: User, config = configOf("causes")) =>
     (await create(credentials, config)).json.detail as string;
@@ -136,7 +136,7 @@ test("the causes of a failure are told apart by this server's answers too", asyn
   expect(await detailOf(user)).toContain("Key ID you provided does not exist");
 });
 
-test("credentials are rotated: the old key may go, a key without rights is refused", async () => {
+test("credentials are rotated: the old key may be deleted, and a key without permissions is rejected", async () => {
   const [first, second, powerless] = [await userWithout(), await userWithout(), await userWithout("s3:PutObject")];
   const { json } = await create(first, configOf("rotation"));
   const path = `/api/v1/bulk-exports/destinations/${json.id}`;

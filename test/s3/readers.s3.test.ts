@@ -153,7 +153,7 @@ describe.each([
     expect(comparable(rows)).toEqual(EXPECTED);
   });
 
-  test.skipIf(!python)("is read by pyarrow and Polars, in types that say what they are", () => {
+  test.skipIf(!python)("is read by pyarrow and Polars, with matching types", () => {
     const printed = execFileSync(join(python!, "bin", "python"), [SCRIPT, directory], { encoding: "utf8" });
     const read = JSON.parse(printed) as Record<
       "pyarrow" | "polars",

@@ -133,7 +133,7 @@ const act = (page: Page) =>
 const deployments = () => db.sql<{ name: string }[]>`select name from deployments order by name`;
 
 test.each(["/d/evil/", "/d/evil"])(
-  "a page of a deployment at %s reads and changes nothing as the person who is signed in",
+  "a deployment's page at %s can neither read nor change anything as the signed-in user",
   async (path) => {
     // the person is signed in: the same calls work for the person's own requests
     const headers = { "x-heddle-csrf": csrfToken! };
@@ -150,7 +150,7 @@ test.each(["/d/evil/", "/d/evil"])(
 );
 
 test(
-  "a picture of a deployment that is opened as a document has no origin",
+  "an image of a deployment opened as a document has no origin",
   async () => {
     const page = await open("/d/evil/page.svg");
     expect(await page.evaluate(() => self.origin)).toBe("null");
@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  "a deployment neither sees nor replaces the session of the person who opens its page",
+  "a deployment neither sees nor replaces the session of a user who opens its page",
   async () => {
     seen.length = 0;
     await (await open("/d/evil/")).close();
@@ -175,7 +175,7 @@ test(
 );
 
 test(
-  "a deployment that gets the session's cookie at a port of its own, as browsers send it, opens nothing with it",
+  "a session cookie sent to a deployment's own port grants it no access",
   async () => {
     seen.length = 0;
     const page = await context.newPage();
@@ -197,7 +197,7 @@ test(
   SLOW,
 );
 
-test("programs get a deployment's data as before", async () => {
+test("programs can still read a deployment's data", async () => {
   const answer = await fetch(`${control.url}/d/evil/data`, { headers: { "x-api-key": b.admin } });
   expect([answer.status, await answer.json()]).toEqual([200, { data: true }]);
   expect(answer.headers.get("content-security-policy")).toBeNull();

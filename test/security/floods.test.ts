@@ -194,7 +194,7 @@ const ATTACKS: Record<string, Attack> = {
 const READ = new Set(["large bodies", "half-sent bodies", "attempts to sign in", "wrong keys", "upgrades"]);
 
 for (const [name, attack] of Object.entries(ATTACKS)) {
-  test(`${name} take less than ${MOST_MIB} MiB of any server, which goes on to answer`, { timeout: SLOW }, async () => {
+  test(`${name} take less than ${MOST_MIB} MiB of any server, which stays responsive`, { timeout: SLOW }, async () => {
     // in turn, so that the attacker has the processor that it needs
     for (const [space, port] of Object.entries(ports)) {
       const flood = new Flood(port);

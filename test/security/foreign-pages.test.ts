@@ -165,7 +165,7 @@ const count = async (url: string, path: string, body?: object): Promise<number> 
 };
 
 test(
-  "a foreign page changes and reads nothing on any port",
+  "a foreign page can neither change nor read anything on any port",
   async () => {
     const page = await visit("evil.example");
     const targets = [
@@ -190,7 +190,7 @@ test(
 );
 
 test(
-  "another port of this machine reaches the agent server, and neither traces nor deployments",
+  "a page of another local port can use the agent server, but neither traces nor deployments",
   async () => {
     const page = await visit("localhost");
     const read = await attack(page, at.agent, "/threads", "{}");
@@ -204,7 +204,7 @@ test(
 );
 
 test(
-  "a name that DNS leads here is no way in",
+  "rejects DNS rebinding",
   async () => {
     const page = await browser.newPage();
     for (const [name, url] of Object.entries(at)) {
@@ -220,7 +220,7 @@ test(
   SLOW,
 );
 
-test("a refusal says what to set", async () => {
+test("a refusal names the setting to change", async () => {
   const headers = { origin: "https://front-end.example", "content-type": "application/json" };
   const refused = await fetch(`${at.agent}/threads`, { method: "POST", headers, body: "{}" });
   expect([refused.status, await refused.json()]).toEqual([

@@ -126,7 +126,7 @@ const cacheOf = (id: string): string => {
 const NEVER = ["call the control plane without a key", "read the platform's tables as its own database user"];
 
 test(
-  "without isolation a hostile deployment reaches everything but what keys and Postgres guard",
+  "without isolation a hostile deployment reaches everything except what keys and Postgres protect",
   { timeout: SLOW },
   async () => {
     await start("none");
@@ -150,7 +150,7 @@ for (const mode of ["bubblewrap", "user"] as const) {
   const settings = { processIsolation: mode, processReadable: "" };
   const tried = await tryIsolation(mode, { directory: inData("control"), launcher: LAUNCHER, settings });
   test.skipIf("problem" in tried)(
-    `${mode}: every attempt of a hostile deployment fails, and it works`,
+    `${mode}: every attack of a hostile deployment fails, and the deployment works`,
     { timeout: SLOW },
     async () => {
       await start(mode);

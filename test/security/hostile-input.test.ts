@@ -98,7 +98,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
 }
 
 for (const space of all) {
-  test(`nothing that is sent to the ${space.name} space is its error`, { timeout: 60_000 }, async () => {
+  test(`no request to the ${space.name} space causes a server error`, { timeout: 60_000 }, async () => {
     const app = space.mount(guard);
     const wrong: string[] = [];
     let [count, accepted, known] = [0, 0, 0];
@@ -126,7 +126,7 @@ for (const space of all) {
   });
 }
 
-test("credentials that are no text, too long or made of something else are refused, never an error", async () => {
+test("rejects malformed credentials without a server error", async () => {
   const hostile = [
     "\u00ff\u00fe",
     "x".repeat(100_000),

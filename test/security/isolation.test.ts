@@ -90,7 +90,7 @@ const send = (app: Hono, route: Route, path: string, headers: Record<string, str
     ...(route.method !== "GET" && { body: "{}" }),
   });
 
-test("whoever must not get through does not, on any route, and nothing changes", { timeout: 90_000 }, async () => {
+test("rejects unauthorized callers on every route, without changes", { timeout: 90_000 }, async () => {
   const before = await tableStates(db.sql);
   const wrong: string[] = [];
   let asked = 0;
@@ -118,7 +118,7 @@ test("whoever must not get through does not, on any route, and nothing changes",
   console.log(`${asked} requests refused on ${spaces.flatMap((space) => space.routes).length} routes`);
 });
 
-test("who may get through is not refused, or the test above would pass for the wrong reason", async () => {
+test("accepts authorized callers, as a control for the test above", async () => {
   const wrong: string[] = [];
   for (const space of spaces) {
     for (const route of space.routes.filter((one) => one.permission !== "public" && one.method === "GET")) {
@@ -130,7 +130,7 @@ test("who may get through is not refused, or the test above would pass for the w
   expect(wrong).toEqual([]);
 });
 
-test("a refusal says nothing about what there is", async () => {
+test("a refusal does not reveal whether an object exists", async () => {
   const agent = spaces.find((space) => space.name === "agent")!;
   const made = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
   const { thread_id: id } = (await made.json()) as { thread_id: string };

@@ -219,7 +219,7 @@ for (const mode of ["bubblewrap", "user"] as const) {
   const settings = { processIsolation: mode, processReadable: "" };
   const tried = await tryIsolation(mode, { directory: join(directory, "control"), launcher: LAUNCHER, settings });
   test.skipIf("problem" in tried || !tried.isolation.hasUsers)(
-    `${mode}: a keyless platform asks deployments for a key, and no other program`,
+    `${mode}: a keyless platform requires a key from deployments only`,
     { timeout: SLOW },
     async () => {
       await start(mode);

@@ -68,11 +68,11 @@ const PUBLIC = [
   "trace POST /api/v1/runs/query/validate",
 ];
 
-test("every space that app.ts can mount is under these tests", () => {
+test("every space that app.ts can mount is covered by these tests", () => {
   expect(all.map((space) => space.creator).toSorted()).toEqual(Object.keys(app).toSorted());
 });
 
-test("an application answers what was declared and nothing else", () => {
+test("an application mounts only declared routes", () => {
   for (const space of all) {
     const declared = new Set(space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${path}`)));
     const mounted = space.mount(closed).routes.map(({ method, path }) => `${method} ${path}`);
@@ -89,7 +89,7 @@ test("no two routes claim the same path", () => {
   }
 });
 
-test("the routes that ask nobody are these, besides those where a share token is the credential", () => {
+test("the public routes are the listed ones, besides those with a share token", () => {
   const open = all.flatMap((space) =>
     space.routes
       .filter((route) => route.permission === "public" && !/^\/api\/v\d\/public\/:share_token\//.test(route.path))
@@ -98,7 +98,7 @@ test("the routes that ask nobody are these, besides those where a share token is
   expect(open.toSorted()).toEqual(PUBLIC);
 });
 
-test("every other route and alias asks the guard before it looks at anything, and does what the guard says", async () => {
+test("every other route and alias consults the guard first and obeys it", async () => {
   let asked = 0;
   for (const space of all) {
     const [shut, barred] = [space.mount(closed), space.mount(powerless)];
@@ -116,7 +116,7 @@ test("every other route and alias asks the guard before it looks at anything, an
   expect(asked).toBeGreaterThan(50);
 });
 
-test("ports are opened in one place, the one that bounds connections and sets the security headers", () => {
+test("only the module that limits connections and sets security headers opens ports", () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),
   );

@@ -97,7 +97,7 @@ async function ask(
   return { status: answer.status, text };
 }
 
-test("no secret is in the logs or in an answer to what went wrong", { timeout: 60_000 }, async () => {
+test("no secret is in the logs or in an error response", { timeout: 60_000 }, async () => {
   const first = secrets["the first key"]!;
   const key = { "x-api-key": first };
   const post = (json: unknown, headers: Record<string, string> = key) => ({ method: "POST", json, headers });
@@ -194,7 +194,7 @@ test("no secret is in the logs or in an answer to what went wrong", { timeout: 6
   }
 });
 
-test("the data directory holds no key, session or password that could be used", () => {
+test("the data directory holds no usable key, session or password", () => {
   const own = ["the first key", "another key", "a session", "a password"].map((name) => secrets[name]!);
   const patterns = own.flatMap((secret) => ["-e", secret]);
   const grep = () => execFileSync("grep", ["-rlaF", ...patterns, join(directory, "data")], { encoding: "utf8" });

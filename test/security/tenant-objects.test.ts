@@ -46,7 +46,7 @@ const HARMLESS: Record<string, string> = {
   version: "of a dataset, which is named too",
 };
 
-test("every parameter that leads to a thing has one of A's to be tried with", () => {
+test("every parameter that names an object has one of A's for the tests", () => {
   const names = new Set(routes.flatMap(parametersOf));
   expect([...names].filter((name) => !(name in HARMLESS) && (things[name] ?? []).length === 0)).toEqual([]);
 });
@@ -84,7 +84,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
   }
 }
 
-test("B sees and changes nothing of A's, whatever ids B has", { timeout: 60_000 }, async () => {
+test("B can neither see nor change A's objects, whatever ids B has", { timeout: 60_000 }, async () => {
   const before = await tableStates(db.sql, ids, b.workspaceId);
   const wrong: string[] = [];
   let asked = 0;
@@ -110,7 +110,7 @@ test("B sees and changes nothing of A's, whatever ids B has", { timeout: 60_000 
   console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
 });
 
-test("A sees them all, or the test above would pass for the wrong reason", async () => {
+test("A can see them all, as a control for the test above", async () => {
   const asA = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
   let seen = 0;
   for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {

@@ -249,12 +249,12 @@ function* messagesTo({ path, method }: Route): Generator<{ path: string; body: s
   }
 }
 
-test("every route says what the project's own rules are asked of it", () => {
+test("every route declares its rule for the project's authorization", () => {
   const closed = routes.filter((route) => !ruleOf(route)).map(({ method, path }) => `${method} ${path}`);
   expect(closed).toEqual([]);
 });
 
-test("B counts nothing of A's", async () => {
+test("B's counts exclude A's objects", async () => {
   for (const [path, body] of [
     ["/threads/count", {}],
     ["/assistants/count", {}],
@@ -265,7 +265,7 @@ test("B counts nothing of A's", async () => {
   expect((await ask(B, "POST", "/store/namespaces", "{}")).text).toBe(`{"namespaces":[]}`);
 });
 
-test("B sees and changes nothing of A's, whatever ids B has", { timeout: 120_000 }, async () => {
+test("B can neither see nor change A's objects, whatever ids B has", { timeout: 120_000 }, async () => {
   const before = await tableStates(sql, ids, B);
   const wrong: string[] = [];
   let asked = 0;
@@ -289,7 +289,7 @@ test("B sees and changes nothing of A's, whatever ids B has", { timeout: 120_000
   console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
 });
 
-test("A sees them all, or the test above would pass for the wrong reason", { timeout: 60_000 }, async () => {
+test("A can see them all, as a control for the test above", { timeout: 60_000 }, async () => {
   const unseen: string[] = [];
   for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
     const seen = [];

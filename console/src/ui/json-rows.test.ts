@@ -4,7 +4,7 @@ import { allOpen, firstOpen, PAGE, rowsOf } from "./json-rows.ts";
 
 const shown = new Map<string, number>();
 
-test("only open branches are walked", () => {
+test("walks only expanded branches", () => {
   const value = { a: { b: [1, "two", null] }, c: true };
   expect(rowsOf(value, { open: new Set([""]), shown }).map(({ key, kind, size }) => [key, kind, size])).toEqual([
     [null, "object", 2],
@@ -22,7 +22,7 @@ test("only open branches are walked", () => {
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
 });
 
-test("a long list is shown in pages", () => {
+test("shows a long list in pages", () => {
   const value = Array.from({ length: PAGE + 5 }, (_, at) => at);
   const rows = rowsOf(value, { open: new Set([""]), shown });
   expect(rows.length).toBe(PAGE + 2);
@@ -30,7 +30,7 @@ test("a long list is shown in pages", () => {
   expect(rowsOf(value, { open: new Set([""]), shown: new Map([["", PAGE * 2]]) }).length).toBe(PAGE + 6);
 });
 
-test("at first the outer levels are open, within a budget", () => {
+test("initially expands the outer levels, within a budget", () => {
   const wide = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, { deep: [at] }]));
   expect(firstOpen(wide).size).toBeLessThan(20);
   expect(firstOpen(wide).has("")).toBe(true);

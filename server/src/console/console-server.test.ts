@@ -57,7 +57,7 @@ function askAs(host: string, at = url, path = "/console.json"): Promise<number> 
   });
 }
 
-test("every path is the application, but for files, and what is there is told", async () => {
+test("serves the application for every path, files under their names, and the configured spaces", async () => {
   for (const path of ["/", "/a/local/threads/x", "/public/t/r", "/a/local/threads/dotted.id"]) {
     const page = await fetch(url + path);
     expect([page.status, await page.text()]).toEqual([200, "<title>Heddle</title>"]);
@@ -75,7 +75,7 @@ test("every path is the application, but for files, and what is there is told", 
   });
 });
 
-test("a space gets the request as it was sent, without the prefix, and the answer comes back as it is", async () => {
+test("forwards a request to a space unchanged without the prefix, and its response unchanged", async () => {
   answer = (asked, response) => {
     const { method, url: path, headers } = asked;
     let body = "";
@@ -99,7 +99,7 @@ test("a space gets the request as it was sent, without the prefix, and the answe
   expect(bare.path).toBe("/");
 });
 
-test("a stream comes piece by piece and ends behind when the browser leaves; other protocols pass", async () => {
+test("forwards a stream chunk by chunk, closes it when the browser disconnects, and forwards upgrades", async () => {
   const closed = vi.fn<() => void>();
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -130,7 +130,7 @@ test("a stream comes piece by piece and ends behind when the browser leaves; oth
   expect(text).toMatch(/ping$/);
 });
 
-test("what is not there says so", async () => {
+test("an absent or unreachable space, or an unfinished build of the console, responds with 502 or 503", async () => {
   const none = await fetch(`${url}/api/trace/api/v1/sessions`);
   expect([none.status, await none.json()]).toEqual([503, { detail: expect.stringContaining("trace platform") }]);
   agent = "http://127.0.0.1:1";
@@ -143,7 +143,7 @@ test("what is not there says so", async () => {
   files = directory;
 });
 
-test("a name that somebody else's DNS leads here is refused while nobody needs a key", async () => {
+test("rejects unknown host names while no key is required", async () => {
   for (const host of ["evil.example", "evil.example:3000", "localhost.evil.example", "10.0.0.7"]) {
     expect([host, await askAs(host)]).toEqual([host, 403]);
     expect([host, await askAs(host, url, "/api/agent/info")]).toEqual([host, 403]);

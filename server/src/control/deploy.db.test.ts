@@ -17,7 +17,7 @@ const ask = async (path: string, body: unknown) => {
 };
 const run = (name: string, input: object) => ask(`/d/${name}/runs/wait`, { assistant_id: "echo", input });
 
-test("a project is built, runs behind its address, is replaced, brought back and deleted without a trace", async () => {
+test("a project is built, serves at its address, is replaced, rolled back and deleted completely", async () => {
   const id = await createDeployment(call, "story", [{ name: "GREETING", value: "hello" }]);
   expect((await ask("/d/story/runs/wait", {})).status).toBe(503);
 

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { ConfigError } from "../base/config/options.ts";
 import { holdDirectory } from "./hold-directory.ts";
 
-test("a directory is one control plane's at a time", async () => {
+test("only one control plane at a time holds a directory", async () => {
   const directory = mkdtempSync(join(tmpdir(), "heddle-hold-"));
   const letGo = await holdDirectory(directory);
   const second = holdDirectory(directory);

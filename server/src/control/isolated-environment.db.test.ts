@@ -9,7 +9,7 @@ import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus }
 
 const { call, url, dataDir } = await testControlPlane({ HEDDLE_PROCESS_ISOLATION: "auto" });
 
-test("programs that a deployment's PATH names are not run by the platform, and its values arrive as they are", async () => {
+test("the platform runs no program of a deployment's PATH, and passes its values unchanged", async () => {
   const marker = join(dataDir, "control", "planted-program-ran");
   const program = `#!/bin/sh\n: > ${marker}\nexec /bin/mv "$@"\n`;
   const greeting = 'it\'s "a"\n$(value) \\ of `two` lines\n';

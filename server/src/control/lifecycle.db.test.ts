@@ -28,7 +28,7 @@ const pidOf = async (revision: string): Promise<number> => {
   return row?.pid ?? 0;
 };
 
-test("a stream that began on a revision ends on it, while its successor takes over", async () => {
+test("a stream that started on a revision ends on it, while its successor takes over", async () => {
   const streaming = await post("/runs/stream", {
     assistant_id: "echo",
     input: { wait: 4000 },
@@ -58,7 +58,7 @@ test("a stream that began on a revision ends on it, while its successor takes ov
   await vi.waitUntil(async () => (await draining()).length === 0, { timeout: 20_000 });
 }, 150_000);
 
-test("a revision whose graph does not load is not deployed, and the one before goes on", async () => {
+test("a revision whose graph fails to load is not deployed, and the previous one keeps serving", async () => {
   const pid = await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id);
   const project = { ...graphProject("third"), "graph.mjs": "export const graph = nothing(;" };
   const third = await deployArchive(call, id, archiveOf(project));
@@ -72,7 +72,7 @@ test("a revision whose graph does not load is not deployed, and the one before g
   await vi.waitUntil(async () => (await left()).length === 0, { timeout: 30_000 });
 }, 100_000);
 
-test("an instance that is killed comes back, and a request that comes meanwhile waits for it", async () => {
+test("a killed instance is restarted, and requests wait for it meanwhile", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const pid = await pidOf(active);
   process.kill(-pid, "SIGKILL");
@@ -84,7 +84,7 @@ test("an instance that is killed comes back, and a request that comes meanwhile 
   expect(json.resources.some((one: { end_reason: string }) => one.end_reason === "It ended by itself.")).toBe(true);
 }, 40_000);
 
-test("logs can be searched, followed and paged, and each line is there once", async () => {
+test("logs can be searched, followed and paged, with each line once", async () => {
   await run();
   const path = `/v1/projects/${id}/deploy_logs`;
   const body = { query: "STEP ONE", limit: 1000 };

@@ -37,7 +37,7 @@ const ask = async () => {
 const alive = (revision: string) => sql<{ id: string; pid: number; state: string; replica: number }[]>`
   select id, pid, state, replica from instances where revision_id = ${revision} and state <> 'ended' order by replica`;
 
-test("requests are answered by each of the replicas, whose use of memory and processor is told", async () => {
+test("requests are balanced over the replicas, and their memory and CPU use is reported", async () => {
   const first = await deploy("first");
   await untilStatus(call, id, first, "DEPLOYED", 60_000);
   expect((await alive(first)).map(({ state, replica }) => [state, replica])).toEqual([
@@ -57,7 +57,7 @@ test("requests are answered by each of the replicas, whose use of memory and pro
   expect(later.some((one) => one.cpu_percent! > 0)).toBe(true);
 }, 90_000);
 
-test("one that dies is replaced, and the other answers meanwhile", async () => {
+test("a replica that dies is replaced, while the other serves", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const [one, other] = await alive(active);
   process.kill(-one!.pid, "SIGKILL");
@@ -75,7 +75,7 @@ test("one that dies is replaced, and the other answers meanwhile", async () => {
   expect((await alive(active))[1]!.pid).toBe(other!.pid);
 }, 60_000);
 
-test("replicas are replaced together under requests, none of which fails", async () => {
+test("replicas are replaced together without failing a request", async () => {
   const before = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const answers: Awaited<ReturnType<typeof ask>>[] = [];
   let isOver = false;
@@ -109,7 +109,7 @@ test("replicas are replaced together under requests, none of which fails", async
   expect((await alive(second)).map(({ state }) => state)).toEqual(["ready", "ready"]);
 }, 90_000);
 
-test("a revision that ends each time while it starts is given up after three times, with pauses between", async () => {
+test("a revision that always exits during its start is given up after three attempts, with pauses between", async () => {
   const crashing = { "graph.mjs": 'process.kill(process.ppid, "SIGKILL"); export const graph = null;' };
   const third = await deploy("third", crashing, 1);
   await untilStatus(call, id, third, "DEPLOY_FAILED", 60_000);

@@ -38,8 +38,8 @@ async function ask(
 
 const statusOf = (answer: Principal | AppError): number => (answer instanceof AppError ? answer.status : 200);
 
-describe("where keys are needed", () => {
-  test("a key comes as x-api-key in any case or as a bearer token, and says whose it is", async () => {
+describe("with required keys", () => {
+  test("accepts a key as x-api-key in any case or as a bearer token, and resolves its owner", async () => {
     const { admin, workspaceId, organizationId } = tenants.a;
     for (const headers of [
       { "x-api-key": admin },
@@ -58,7 +58,7 @@ describe("where keys are needed", () => {
     }
   });
 
-  test("nothing, what is no key, and a key that nobody has are 401, with a challenge", async () => {
+  test("no key, a malformed key and an unknown key are 401, with a challenge", async () => {
     const { admin, workspaceId, revoked } = tenants.a;
     const swapped = admin.slice(0, -1) + (admin.endsWith("0") ? "1" : "0");
     for (const headers of [
@@ -83,7 +83,7 @@ describe("where keys are needed", () => {
     }
   });
 
-  test("an expired key is 403, also when it expires while it is in memory", async () => {
+  test("an expired key is 403, also when it expires while cached", async () => {
     expect(statusOf(await ask(required, { "x-api-key": tenants.a.expired }))).toBe(403);
     const { admin } = tenants.b;
     await db.sql`update api_keys set expires_at = now() + interval '2 s' where description = 'editor' and organization_id = ${tenants.b.organizationId}`;
@@ -94,7 +94,7 @@ describe("where keys are needed", () => {
     expect(statusOf(await ask(required, { "x-api-key": admin }))).toBe(200);
   });
 
-  test("a workspace that the key may not enter is 403, told like one that does not exist", async () => {
+  test("a forbidden workspace is 403, with the same message as an unknown one", async () => {
     const { a, b } = tenants;
     const answers = [];
     for (const key of [a.admin, a.org]) {
@@ -109,7 +109,7 @@ describe("where keys are needed", () => {
     expect(statusOf(await ask(required, { "x-api-key": a.admin, "x-organization-id": b.organizationId }))).toBe(403);
   });
 
-  test("a key of the organisation has to name the workspace, but not for what is about the organisation", async () => {
+  test("an organization key must name the workspace, except for requests on the organization", async () => {
     const { org, workspaceId } = tenants.a;
     const unnamed = await ask(required, { "x-api-key": org });
     expect(unnamed).toMatchObject({ status: 403, code: "org_scoped_key_requires_workspace" });
@@ -121,7 +121,7 @@ describe("where keys are needed", () => {
     expect(outside.permissions.size).toBe(ALL_PERMISSIONS.length);
   });
 
-  test("a role says what may be done, and read-only leaves of it what reads", async () => {
+  test("a role grants its permissions, and read-only keeps only those that read", async () => {
     const permissions = async (key: string) => (await ask(required, { "x-api-key": key })) as Principal;
     const [admin, viewer, readOnly] = await Promise.all(
       [tenants.a.admin, tenants.a.viewer, tenants.a.readOnly].map(permissions),
@@ -134,7 +134,7 @@ describe("where keys are needed", () => {
     expect(readOnly!.permissions.has("audit:read")).toBe(true);
   });
 
-  test("a server of one workspace lets no other in, and keys of its organisation need not name it", async () => {
+  test("a server of one workspace rejects keys of others, and organization keys need not name it", async () => {
     const { a, b } = tenants;
     const env = { HEDDLE_WORKSPACE_ID: a.workspaceId };
     const { authenticator } = await testGuard(db, env, { ofOneWorkspace: true });
@@ -154,8 +154,8 @@ describe("where keys are needed", () => {
   });
 });
 
-describe("on loopback without keys", () => {
-  test("whoever sends nothing, or something that is not ours, may do everything in the default workspace", async () => {
+describe("on loopback with optional keys", () => {
+  test("a request without a valid key has full access to the default workspace", async () => {
     const { identity, authenticator } = await testGuard(db, { HEDDLE_AUTH: "auto" });
     for (const headers of [
       {},
@@ -170,7 +170,7 @@ describe("on loopback without keys", () => {
     }
   });
 
-  test("a workspace is selected by its id, and a key of ours is taken at its word", async () => {
+  test("a workspace is selected by its id, and a valid key keeps its own permissions", async () => {
     const { a } = tenants;
     const { authenticator } = await testGuard(db, { HEDDLE_AUTH: "off" });
     expect(await ask(authenticator, { "x-tenant-id": a.workspaceId })).toMatchObject({
@@ -185,7 +185,7 @@ describe("on loopback without keys", () => {
     expect(statusOf(await ask(authenticator, { "x-api-key": a.expired }))).toBe(403);
   });
 
-  test("elsewhere than on loopback keys are needed, and turning them off is refused", async () => {
+  test("keys are required beyond loopback, and turning them off is rejected", async () => {
     const { identity, authenticator } = await testGuard(db, { HEDDLE_AUTH: "auto" }, { host: "0.0.0.0" });
     expect(identity.keysNeeded).toBe(true);
     expect(statusOf(await ask(authenticator, {}))).toBe(401);

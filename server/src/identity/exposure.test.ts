@@ -7,7 +7,7 @@ import { identityOptions } from "./settings.ts";
 const judge = (env: Record<string, string>, host = "127.0.0.1") =>
   judgeExposure(readOptions(identityOptions, env), host);
 
-test("programs on the same machine need no key while nothing shows that others can come", () => {
+test("requires no key on loopback without signs of public exposure", () => {
   for (const [host, env] of [
     ["127.0.0.1", {}],
     ["localhost", { HEDDLE_PUBLIC_URL: "http://localhost:3000" }],
@@ -26,7 +26,7 @@ test.each([
   ["127.0.0.1", { HEDDLE_CONTROL_PUBLIC_URL: "https://agents.example" }, "https://agents.example"],
   ["127.0.0.1", { HEDDLE_GATEWAY_DOMAIN: "agents.example" }, "agents.example"],
 ] as [string, Record<string, string>, string][])(
-  "keys are needed on %j with %j, and the start says why",
+  "requires keys on %j with %j, and the start logs the reason",
   (host, env, reason) => {
     expect(judge(env, host)).toEqual({ keysNeeded: true, explanation: expect.stringContaining(reason) });
     expect(() => judge({ ...env, HEDDLE_AUTH: "off" }, host)).toThrow(ConfigError);

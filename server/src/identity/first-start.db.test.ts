@@ -7,7 +7,7 @@ import { testGuard } from "../../test/identity.ts";
 import { hashKey } from "./api-keys/key-text.ts";
 import { ensureWorkspace } from "./first-start.ts";
 
-test("of servers that start together one makes the workspace and its key, which may do everything", async () => {
+test("of servers that start together one creates the workspace and its key, which has full access", async () => {
   const db = await testDatabase();
   const starts = await Promise.all([1, 2, 3, 4].map(() => ensureWorkspace(db.sql)));
   const keys = starts.flatMap(({ key }) => (key === null ? [] : [key]));
@@ -25,7 +25,7 @@ test("of servers that start together one makes the workspace and its key, which 
   expect(principal.permissions.has("workspaces:manage")).toBe(true);
 });
 
-test("a first workspace gets the id that the operator chose; later one that there is not is refused", async () => {
+test("the first workspace gets the configured id, and a later unknown id is rejected", async () => {
   const db = await testDatabase();
   const id = randomUUID();
   const { identity } = await testGuard(db, { HEDDLE_WORKSPACE_ID: id.toUpperCase() });
@@ -41,7 +41,7 @@ test("a first workspace gets the id that the operator chose; later one that ther
   await expect(testGuard(db, { HEDDLE_WORKSPACE_ID: "mine" })).rejects.toThrow("must be a UUID");
 });
 
-test("the plan of the default workspace is followed also where nobody needs a key", async () => {
+test("the plan of the default workspace applies also without keys", async () => {
   const db = await testDatabase();
   const { authenticator, identity } = await testGuard(db, { HEDDLE_AUTH: "off" });
   const plan = async () => {

@@ -85,7 +85,7 @@ async function lastOther(server: Authenticator, key: string, status: number): Pr
   throw new Error(`not ${status} after five seconds`);
 }
 
-test("a key that is revoked anywhere stops within a second on every server", async () => {
+test("a key revoked on one server is rejected within a second on every server", async () => {
   const servers = [(await testGuard(db)).authenticator, (await testGuard(db)).authenticator];
   const { id, key } = await keyOf("shared");
   for (const server of servers) expect(await statusFor(server, key)).toBe(200);
@@ -95,7 +95,7 @@ test("a key that is revoked anywhere stops within a second on every server", asy
   for (const server of servers) expect(await statusFor(server, key)).toBe(401);
 });
 
-test("also on a server that hears nothing, while it is busy and after it was idle", async () => {
+test("a revocation also reaches a server without notifications, when busy and after idling", async () => {
   const { server, sql } = deafServer();
   const busy = await keyOf("busy");
   const idle = await keyOf("idle");
@@ -112,7 +112,7 @@ test("also on a server that hears nothing, while it is busy and after it was idl
   await sql.end();
 });
 
-test("changes of expiry, of roles and of workspaces reach a server that hears nothing", async () => {
+test("changes of expiry and workspaces reach a server without notifications", async () => {
   const { server, sql } = deafServer();
   const { id, key } = await keyOf("changing");
   const until = (status: number) => lastOther(server, key, status);
@@ -126,7 +126,7 @@ test("changes of expiry, of roles and of workspaces reach a server that hears no
   await sql.end();
 });
 
-test("a key that is known costs no statement, and unknown ones are gathered and remembered", async () => {
+test("a cached key needs no statement, and unknown keys are batched and cached", async () => {
   const { server, statements, sql } = deafServer();
   const { key } = await keyOf("often");
   await statusFor(server, key);
@@ -161,7 +161,7 @@ test("a key that is known costs no statement, and unknown ones are gathered and 
   await sql.end();
 });
 
-test("without a database nothing is trusted for longer than a second", async () => {
+test("without a database a cached key is trusted for at most a second", async () => {
   const { server, sql } = deafServer();
   const { key } = await keyOf("cut off");
   expect(await statusFor(server, key)).toBe(200);

@@ -19,14 +19,14 @@ const ask = (headers: Record<string, string>) =>
     ip: "127.0.0.1",
   }) as Principal;
 
-test("the key lets in Heddle itself, for sending traces and issuing feedback links and for nothing else", () => {
+test("the key authenticates Heddle itself, only for sending traces and issuing feedback links", () => {
   const principal = ask({ "x-api-key": KEY, "x-tenant-id": "another" });
   expect(principal).toMatchObject({ ...place, actor: { kind: "system" } });
   const may = ALL_PERMISSIONS.filter((one) => principal.permissions.has(one));
   expect(may).toEqual(["runs:create", "feedback:create"]);
 });
 
-test("about everybody else the others decide", () => {
+test("passes other credentials to the next authenticator", () => {
   for (const headers of [
     {},
     { "x-api-key": "a-key-of-some-lengtH" },
@@ -49,7 +49,7 @@ const askWith = async (key: string) =>
     ip: "127.0.0.1",
   });
 
-test("a key of a workspace is for that workspace and one purpose, and no other can be made of it", async () => {
+test("a key of a workspace is valid for that workspace and one purpose, and no other can be derived from it", async () => {
   const sending = await askWith(workspaceTracingKey(KEY, OTHER, "send"));
   expect([sending.workspaceId, [...sending.permissions]]).toEqual([OTHER, ["runs:create", "feedback:create"]]);
   const deleting = await askWith(workspaceTracingKey(KEY, OTHER, "delete-project"));

@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 
 import { inZone, occurrences } from "./occurrences.ts";
 
-test("the next occurrences follow the zone's clock", () => {
+test("the next occurrences follow the schedule's time zone", () => {
   const [first, second] = occurrences("0 9 * * *", "Asia/Tokyo", 2);
   expect([first!.getUTCHours(), second!.getTime() - first!.getTime()]).toEqual([0, 86_400_000]);
   expect(inZone(first!, "Asia/Tokyo")).toContain("09:00");
 });
 
-test("none is after the end", () => {
+test("lists no occurrence after the end", () => {
   const end = new Date(Date.now() + 150_000);
   expect(occurrences("* * * * *", null, 5, end).every((at) => at <= end)).toBe(true);
   expect(occurrences("* * * * *", null, 5, end).length).toBeLessThan(4);
 });
 
-test("what is no expression is told", () => {
+test("rejects invalid cron expressions with a message", () => {
   expect(() => occurrences("* * *", null)).toThrow("Five fields");
   expect(() => occurrences("61 * * * *", null)).toThrow(/minute/);
   expect(() => occurrences("0 0 31 2 *", null)).toThrow("No day is like that");

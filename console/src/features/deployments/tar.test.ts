@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { isLeftOut, packProject } from "./tar.ts";
 
-test("an archive of a project is read back by tar, long paths and odd sizes too", async () => {
+test("tar reads the archive of a project, including long paths and odd sizes", async () => {
   const long = `${"a-folder/".repeat(20)}über.txt`;
   const files = { "langgraph.json": "{}", "empty.txt": "", "full.bin": "x".repeat(512), [long]: "long ü" };
   const blob = await packProject(Object.entries(files).map(([path, text]) => ({ path, content: new Blob([text]) })));
@@ -26,7 +26,7 @@ test("an archive of a project is read back by tar, long paths and odd sizes too"
   expect(found).toEqual(files);
 });
 
-test("packages and Git's own files stay out", () => {
+test("leaves out node_modules, .git and .heddle", () => {
   expect(["node_modules/x.js", "a/node_modules/b", ".git/config", ".heddle/data"].every(isLeftOut)).toBe(true);
   expect(["src/graph.ts", ".env", ".gitignore", "my.git.txt"].some(isLeftOut)).toBe(false);
 });

@@ -4,7 +4,7 @@ import { readReview, writeAnswer } from "./review.ts";
 
 const request = { name: "send_email", args: { to: "a" }, description: "Sends it" };
 
-test("a request of the middleware is read in both of its spellings", () => {
+test("reads a review request of the middleware in both spellings", () => {
   const snake = {
     action_requests: [request],
     review_configs: [{ action_name: "send_email", allowed_decisions: ["approve", "reject"] }],
@@ -21,7 +21,7 @@ test("a request of the middleware is read in both of its spellings", () => {
   }
 });
 
-test("decisions answer each action in turn, and an edit is readable to both languages", () => {
+test("writes one decision per action, and an edit in the form of either language", () => {
   const review = readReview({ action_requests: [request, request, request] })!;
   const edited = { name: "send_email", args: { to: "b" } };
   expect(
@@ -39,7 +39,7 @@ test("decisions answer each action in turn, and an edit is readable to both lang
   });
 });
 
-test("the older form of agent inboxes", () => {
+test("reads and answers the older form of agent inboxes", () => {
   const value = [{ action_request: { action: "f", args: { a: 1 } }, config: { allow_edit: false }, description: "d" }];
   const review = readReview(value)!;
   expect(review.actions).toEqual([
@@ -48,6 +48,6 @@ test("the older form of agent inboxes", () => {
   expect(writeAnswer(review, [{ choice: "respond", message: "x" }])).toEqual([{ type: "response", args: "x" }]);
 });
 
-test("a question of the graph's own is no review", () => {
+test("a plain interrupt value is no review", () => {
   for (const value of ["ok?", { question: "ok?" }, [], null, 3]) expect(readReview(value)).toBeNull();
 });

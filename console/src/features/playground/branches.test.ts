@@ -9,7 +9,7 @@ const state = (id: string, parent?: string) =>
     parent_checkpoint: parent ? { checkpoint_id: parent } : null,
   }) as unknown as State;
 
-test("the newest state's branch is found, though a younger child stands at the fork", () => {
+test("finds the newest state's branch although the fork has a younger child", () => {
   // a ─┬ b ── d (newest)
   //    └ c
   const states = [state("d", "b"), state("c", "a"), state("b", "a"), state("a")];
@@ -18,7 +18,7 @@ test("the newest state's branch is found, though a younger child stands at the f
   expect(branchOf(states, "a")).toBe("");
 });
 
-test("a thread without forks has one branch, and what is not known has none", () => {
+test("a thread without forks has one branch, and an unknown state none", () => {
   expect(branchOf([state("b", "a"), state("a")], "b")).toBe("");
   expect(branchOf([], "x")).toBe("");
 });

@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 
 import { hasFields, humanMessage, messagesKeyOf, newId } from "./compose-input.ts";
 
-test("the conversation's key is the marked one, else the usual name", () => {
+test("the conversation's key is the marked one, otherwise the usual name", () => {
   expect(messagesKeyOf({ properties: { chat: { langgraph_type: "messages" }, x: {} } })).toBe("chat");
   expect(messagesKeyOf({ properties: { messages: {} } })).toBe("messages");
   expect(messagesKeyOf({ properties: { steps: {} } })).toBeNull();
   expect(messagesKeyOf(null)).toBeNull();
 });
 
-test("a graph that only talks needs no form", () => {
+test("a graph with only messages needs no form", () => {
   expect(hasFields({ properties: { messages: {} } }, "messages")).toBe(false);
   expect(hasFields({ properties: { messages: {}, topic: {} } }, "messages")).toBe(true);
 });
 
-test("pictures go beside the text", () => {
+test("places pictures beside the text", () => {
   expect(humanMessage("hi", [], "1")).toEqual({ id: "1", type: "human", content: "hi" });
   expect(humanMessage("hi", ["data:x"], "1").content).toEqual([
     { type: "text", text: "hi" },

@@ -21,7 +21,7 @@ test("a node with two tasks is active until both have ended", () => {
   expect(applyFrame(one, task("b", { result: 1 })).nodes.get("work")).toBe("done");
 });
 
-test("nodes of subgraphs are called as the drawing calls them; interrupted and failed ones are told apart", () => {
+test("subgraph nodes have the drawing's names; waiting and failed nodes have different states", () => {
   const event = "tasks|child:1|grandchild:2";
   const deep = after(begin, { event, data: { id: "x", name: "deep", result: {}, interrupts: [{ value: 1 }] } });
   expect(deep.nodes.get("child:grandchild:deep")).toBe("waiting");
@@ -29,7 +29,7 @@ test("nodes of subgraphs are called as the drawing calls them; interrupted and f
   expect(failed.nodes.get("n")).toBe("failed");
 });
 
-test("another run begins anew, the same one after a cut goes on", () => {
+test("another run resets the nodes, and a new attempt of the same run keeps them", () => {
   const watch = after(begin, { event: "updates", data: { model: {} } });
   expect(applyFrame(watch, { ...begin, data: { run_id: "r", attempt: 2 } })).toMatchObject({
     attempt: 2,
@@ -38,7 +38,7 @@ test("another run begins anew, the same one after a cut goes on", () => {
   expect(applyFrame(watch, { event: "metadata", data: { run_id: "s" } }).nodes.size).toBe(0);
 });
 
-test("nothing is at work when the stream is over, and what was at work when it failed has failed", () => {
+test("no node is active after the stream ends, and active nodes of a failed run are failed", () => {
   const watch = after(begin, { event: "tasks", data: { id: "t", name: "model", input: {} } });
   expect(atRest(watch, false).nodes.size).toBe(0);
   expect(atRest(watch, true).nodes.get("model")).toBe("failed");

@@ -9,18 +9,18 @@ const facts = [
 ];
 const labels = (text: string) => wordsAt(placeIn(text, text.length), facts).map(({ label }) => label);
 
-test("at the beginning and inside of logic come functions", () => {
+test("suggests functions at the start and inside logical operators", () => {
   expect(labels("")).toContain("and");
   expect(labels("and(e")).toEqual(expect.arrayContaining(["eq", "exists"]));
   expect(labels('and(eq(name, "x"), ')).toContain("or");
 });
 
-test("a comparison takes fields first, has only tags and metadata", () => {
+test("suggests fields as the first argument of a comparison, only tags and metadata for has", () => {
   expect(labels("eq(")).toEqual(expect.arrayContaining(["name", "latency", "feedback_score"]));
   expect(labels("has(")).toEqual(["tags", "metadata"]);
 });
 
-test("values come from the field's own and from what the runs have in common", () => {
+test("suggests values known for the field and values common among the runs", () => {
   expect(labels("eq(run_type, ")).toContain("llm");
   expect(labels("eq(error, ")).toEqual(["null"]);
   expect(wordsAt(placeIn("eq(name, ", 9), facts)).toMatchObject([{ insert: '"the \\"agent\\""' }]);
@@ -30,7 +30,7 @@ test("values come from the field's own and from what the runs have in common", (
   expect(labels('and(eq(metadata_key, "plan"), eq(metadata_value, ')).toEqual(["gold"]);
 });
 
-test("where the word begins that is being written", () => {
+test("finds where the word at the cursor begins", () => {
   expect(placeIn("and(eq(na", 9)).toMatchObject({ from: 7, call: "eq", argument: 0, quote: null });
   expect(placeIn('eq(name, "a(b, c', 16)).toMatchObject({
     from: 10,
@@ -41,7 +41,7 @@ test("where the word begins that is being written", () => {
   });
 });
 
-test("filters are joined without nesting deeper", () => {
+test("joins filters without deeper nesting", () => {
   expect(conjoin("", "eq(a, 1)")).toBe("eq(a, 1)");
   expect(conjoin("eq(a, 1)", "eq(b, 2)")).toBe("and(eq(a, 1), eq(b, 2))");
   expect(conjoin("and(eq(a, 1), eq(b, 2))", "eq(c, 3)")).toBe("and(eq(a, 1), eq(b, 2), eq(c, 3))");
@@ -49,7 +49,7 @@ test("filters are joined without nesting deeper", () => {
   expect(conjoin('and(eq(a, ")"), eq(b, 2))', "eq(c, 3)")).toBe('and(eq(a, ")"), eq(b, 2), eq(c, 3))');
 });
 
-test("the server's complaint is taken apart", () => {
+test("parses the server's filter error into position and reason", () => {
   expect(readComplaint('Invalid filter at character 3: there is no field "nme"; there are name')).toEqual({
     at: 3,
     reason: 'there is no field "nme"; there are name',

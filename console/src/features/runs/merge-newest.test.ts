@@ -18,16 +18,16 @@ const known = { pages: [page([run(5), run(4, "pending")], "c"), page([run(3)])],
 const ids = (merged: ReturnType<typeof mergeNewest>) =>
   merged?.pages.map(({ runs }) => runs.map(({ id, status }) => `${id} ${status}`));
 
-test("new runs come above, changed ones stay in their places", () => {
+test("adds new runs at the top and updates changed ones in place", () => {
   const merged = mergeNewest(known, page([run(7), run(6), run(5), run(4)], "n"));
   expect(ids(merged)).toEqual([["r7 success", "r6 success", "r5 success", "r4 success"], ["r3 success"]]);
 });
 
-test("what is the same stays the same object, so that nothing is drawn again", () => {
+test("keeps unchanged objects identical, so that nothing renders again", () => {
   expect(mergeNewest(known, page([run(5), run(4, "pending")]))).toBe(known);
 });
 
-test("a gap is told", () => {
+test("returns null when the new page leaves a gap", () => {
   expect(mergeNewest(known, page([run(9), run(8)], "n"))).toBeNull();
   expect(mergeNewest({ pages: [page([])], pageParams: [null] }, page([run(9)], "n"))).not.toBeNull();
 });

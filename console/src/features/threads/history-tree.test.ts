@@ -18,7 +18,7 @@ test("a thread without forks is a list, newest first", () => {
   expect(drawn(state("3", "2"), state("2", "1"), state("1"))).toEqual(["3", "2", "1"]);
 });
 
-test("the newest state's branch is the trunk, though it left the other", () => {
+test("the trunk is the newest state's branch, although it forked from the other", () => {
   // 1 ─┬ 2 ── 3
   //    └ 4 ── 5
   expect(drawn(state("5", "4"), state("4", "1"), state("3", "2"), state("2", "1"), state("1"))).toEqual([
@@ -33,11 +33,11 @@ test("the newest state's branch is the trunk, though it left the other", () => {
   expect(drawn(state("5", "2"), state("4", "1"), state("2", "1"), state("1"))).toEqual(["5", "2", " 4*", "1"]);
 });
 
-test("what was fetched may begin in the middle", () => {
+test("a history may start at a state whose parent is not loaded", () => {
   expect(drawn(state("3", "2"), state("2", "1"))).toEqual(["3", "2"]);
 });
 
-test("a thousand states in a row", () => {
+test("lays out a thousand states in a row", () => {
   const many = Array.from({ length: 1000 }, (_, n) =>
     state(String(n).padStart(5, "0"), n ? String(n - 1).padStart(5, "0") : undefined),
   );

@@ -2,23 +2,23 @@ import { expect, test } from "vitest";
 
 import { isUuid, readMetadata, readThreadListSearch, readThreadSearch } from "./read-thread-search.ts";
 
-test("what an address says wrongly is dropped", () => {
+test("drops invalid search parameters", () => {
   expect(readThreadListSearch({ status: "idle", sort: "x", page: "2", other: 1 })).toEqual({ status: "idle", page: 2 });
   expect(readThreadListSearch({ status: "nonsense", page: -1 })).toEqual({});
 });
 
-test("an address that names a checkpoint leads to the history", () => {
+test("an address with a checkpoint opens the history tab", () => {
   expect(readThreadSearch({ checkpoint: "c" })).toEqual({ tab: "history", checkpoint: "c" });
   expect(readThreadSearch({ tab: "runs" })).toEqual({ tab: "runs" });
 });
 
-test("metadata is asked for by key=value; JSON is taken as JSON", () => {
+test("reads metadata as key=value, with JSON values parsed", () => {
   expect(readMetadata("user=ada")).toEqual({ user: "ada" });
   expect(readMetadata("n=3")).toEqual({ n: 3 });
   expect(readMetadata("a=b=c")).toEqual({ a: "b=c" });
   expect([readMetadata("nothing"), readMetadata("=x"), readMetadata(undefined)]).toEqual([null, null, null]);
 });
 
-test("ids", () => {
+test("recognizes UUIDs", () => {
   expect([isUuid("01a1ffe6-caa9-7000-844b-3b9179f0d6ac"), isUuid("01a1")]).toEqual([true, false]);
 });

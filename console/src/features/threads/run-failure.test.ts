@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readFailure } from "./run-failure.ts";
 
-test("what failed is read from an object, its JSON and bare text", () => {
+test("reads a failure from an object, its JSON and bare text", () => {
   const told = { error: "GraphRecursionError", message: "Recursion limit reached\n", stack: "at loop" };
   const read = { name: "GraphRecursionError", message: "Recursion limit reached", stack: "at loop" };
   expect(readFailure(told)).toEqual(read);

@@ -5,7 +5,7 @@ import { previewOf } from "./thread-preview.ts";
 
 const line = (fields: object) => previewOf({ interrupts: {}, error: null, ...fields } as unknown as ThreadLine);
 
-test("a thread's line: why it failed, what it asks, what was said last", () => {
+test("previews a thread by its error, its interrupt or its last message", () => {
   const error = { error: "CustomError", message: "no bread", stack: "at oven" };
   expect(line({ error, extracted: { last: "hello" } })).toBe("no bread");
   expect(line({ interrupts: { task: [{ value: { question: "Publish bread?" } }] } })).toBe("Publish bread?");

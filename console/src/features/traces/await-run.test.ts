@@ -15,14 +15,14 @@ const asked = async (answers: (ApiError | string)[]) => {
   return { found: await found.catch((error: ApiError) => error.status), asks };
 };
 
-test("an unknown run is asked for until it is there; what is refused otherwise is not", async () => {
+test("polls an unknown run until it exists, and stops at any other error", async () => {
   const unknown = new ApiError(404, "no such run");
   expect(await asked([unknown, unknown, "there"])).toEqual({ found: "there", asks: 3 });
   expect(await asked([unknown, new ApiError(403, "not yours"), "there"])).toEqual({ found: 403, asks: 2 });
   expect(await asked([unknown])).toEqual({ found: 404, asks: 121 });
 });
 
-test("the address says whether a run is waited for", () => {
+test("the address decides whether to wait for a run", () => {
   expect(readTraceSearch({ poll: true })).toEqual({ view: "run", poll: true });
   expect(readTraceSearch({ poll: "no", view: "raw" })).toEqual({ view: "raw" });
 });

@@ -5,7 +5,7 @@ import { findMessages, onlyText } from "./find-messages.ts";
 const contents = (value: unknown) => findMessages(value)?.map(({ role, content }) => [role, content]);
 const user = { role: "user", content: "hi" };
 
-test("conversations are found where frameworks put them", () => {
+test("finds conversations where frameworks put them", () => {
   for (const value of [
     { messages: [user] },
     { messages: [[user]] },
@@ -19,7 +19,7 @@ test("conversations are found where frameworks put them", () => {
   }
 });
 
-test("what a model generated is its answer", () => {
+test("reads a model's generations as its answer", () => {
   expect(contents({ generations: [[{ text: "a", message: { type: "ai", content: "a" } }]] })).toEqual([
     ["assistant", "a"],
   ]);
@@ -27,13 +27,13 @@ test("what a model generated is its answer", () => {
   expect(contents({ output: { type: "ai", content: "c" } })).toEqual([["assistant", "c"]]);
 });
 
-test("other values are none", () => {
+test("finds no messages in other values", () => {
   for (const value of [null, "hi", 3, {}, { n: 1 }, { messages: "hi" }, { generations: [] }, [1, 2]]) {
     expect(findMessages(value)).toBeNull();
   }
 });
 
-test("a single text is shown as text", () => {
+test("shows a single text as text", () => {
   expect(onlyText({ input: "a" })).toBe("a");
   expect(onlyText({ a: "x", b: "y" })).toBeNull();
   expect(onlyText({ a: 1 })).toBeNull();

@@ -33,7 +33,7 @@ const tree = treeOf([
   run("orphan", 50, 51, "nobody"),
 ]);
 
-test("runs stand below their parents in the order of their beginnings; orphans at the top", () => {
+test("places runs below their parents in the order of their starts, and orphans at the top", () => {
   expect(visibleNodes(tree, new Set()).map(({ id, depth }) => [id, depth])).toEqual([
     ["root", 0],
     ["a", 1],
@@ -46,24 +46,24 @@ test("runs stand below their parents in the order of their beginnings; orphans a
   expect([tree.start, tree.end, tree.isRunning]).toEqual([0, 100, true]);
 });
 
-test("closed branches hide what is below", () => {
+test("collapsed branches hide their descendants", () => {
   expect(visibleNodes(tree, new Set(["b"])).map(({ id }) => id)).toEqual(["root", "a", "b", "orphan"]);
 });
 
-test("search finds by name, type, status and error, and its branches are opened", () => {
+test("search matches name, type, status and error, and expands the branches of its hits", () => {
   expect(matchesIn(tree, "boom error")).toEqual(new Set(["b2"]));
   expect(matchesIn(tree, " ")).toEqual(new Set());
   expect(ancestorsOf(tree, ["b2"])).toEqual(new Set(["b", "root"]));
 });
 
-test("bars are shares of the whole; what runs reaches to now", () => {
+test("bars are shares of the whole duration, and unfinished runs extend to now", () => {
   const bars = { start: 0, end: 100 };
   expect(barOf(tree.byId.get("b")!, bars, 100)).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
   expect(barOf(tree.byId.get("b1")!, bars, 75)).toEqual({ left: 0.25, width: 0.5 });
   expect(barOf({ ...tree.byId.get("a")!, start: 0, end: 0 }, { start: 0, end: 0 }, 0)).toEqual({ left: 0, width: 0 });
 });
 
-test("in pieces the same tree comes about, and others get their turn", async () => {
+test("building in slices produces the same tree and can be aborted in between", async () => {
   const many = Array.from({ length: 5000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 2}`));
   expect(visibleNodes(await treeInSlices(many), new Set())).toEqual(visibleNodes(treeOf(many), new Set()));
   const stop = new AbortController();
@@ -75,7 +75,7 @@ test("in pieces the same tree comes about, and others get their turn", async () 
   await expect(laid).rejects.toThrow("abort");
 });
 
-test("20,000 runs and a chain as deep as it is long are laid out at once", () => {
+test("lays out 20,000 runs and an equally deep chain at once", () => {
   const many = Array.from({ length: 20_000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 3}`));
   const began = performance.now();
   const large = treeOf(many);

@@ -11,7 +11,7 @@ const edges = [
 ];
 const nodes = ["__start__", "model", "tools", "__end__"].map((id) => ({ id }));
 
-test("nodes stand below what leads to them and do not cover each other", () => {
+test("nodes are placed below their predecessors without overlap", () => {
   const at = Object.fromEntries(placeNodes({ nodes, edges }).map((place) => [place.id, place]));
   expect(at["__start__"]!.y).toBeLessThan(at["model"]!.y);
   expect(at["model"]!.y).toBeLessThan(at["__end__"]!.y);
@@ -24,7 +24,7 @@ test("nodes stand below what leads to them and do not cover each other", () => {
   }
 });
 
-test("a graph of two hundred nodes is laid out in under two seconds", () => {
+test("lays out a graph of two hundred nodes in under two seconds", () => {
   const many = Array.from({ length: 200 }, (_, n) => ({ id: `n${n}` }));
   const chain = many.slice(1).map(({ id }, n) => ({ source: `n${Math.floor(n / 2)}`, target: id }));
   const start = performance.now();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { mediaOf } from "./media.ts";
 
-test("pictures of OpenAI, Anthropic and LangChain's standard blocks have an address", () => {
+test("finds the address of pictures of OpenAI, Anthropic and LangChain's standard blocks", () => {
   const url = "data:image/png;base64,AA==";
   expect(mediaOf({ type: "image_url", image_url: { url } })?.url).toBe(url);
   const source = { type: "base64", media_type: "image/jpeg", data: "AA==" };
@@ -13,6 +13,6 @@ test("pictures of OpenAI, Anthropic and LangChain's standard blocks have an addr
   );
 });
 
-test("what has no bytes and no address is no picture", () => {
+test("a block without bytes or address is no picture", () => {
   expect(mediaOf({ type: "citation" })).toBeNull();
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { asMessage, asMessages, messageText } from "./message.ts";
 
-test("LangChain's flat form, its constructor form, OpenAI's and pairs are the same message", () => {
+test("reads LangChain's flat and constructor forms, OpenAI's form and pairs as the same message", () => {
   const forms = [
     { type: "human", content: "hi" },
     { lc: 1, type: "constructor", id: ["langchain_core", "messages", "HumanMessage"], kwargs: { content: "hi" } },
@@ -13,7 +13,7 @@ test("LangChain's flat form, its constructor form, OpenAI's and pairs are the sa
   for (const form of forms) expect(asMessage(form)).toMatchObject({ role: "user", content: "hi" });
 });
 
-test("tool calls are read from where each maker puts them", () => {
+test("reads tool calls from each vendor's place", () => {
   const calls = (value: object) => asMessage({ type: "ai", content: "", ...value })!.toolCalls;
   expect(calls({ tool_calls: [{ id: "1", name: "f", args: { a: 1 } }] })).toMatchObject([
     { name: "f", args: { a: 1 } },
@@ -25,7 +25,7 @@ test("tool calls are read from where each maker puts them", () => {
   ]);
 });
 
-test("what is no message stays what it is", () => {
+test("other values are not messages", () => {
   expect(asMessage({ type: "text", text: "x" })).toBeNull();
   expect(asMessage(["a", "b", "c"])).toBeNull();
   expect(asMessages([])).toBeNull();
@@ -33,7 +33,7 @@ test("what is no message stays what it is", () => {
   expect(asMessages("x")).toBeNull();
 });
 
-test("the text of parts", () => {
+test("joins the text parts of a message", () => {
   expect(messageText({ content: [{ type: "text", text: "a" }, { type: "image_url" }, "b"] })).toBe("ab");
   expect(messageText({ content: null })).toBe("");
 });

@@ -4,7 +4,7 @@ import { emptyOf, type JsonSchema, looksBroken, readAny, readField } from "./sch
 
 const kind = (schema: JsonSchema, root: JsonSchema = schema) => readField(schema, root).kind;
 
-test("each type has its field, and what is not known is any JSON", () => {
+test("each type has its field, and an unknown one accepts any JSON", () => {
   expect(kind({ type: "string" })).toBe("text");
   expect(kind({ type: ["integer", "null"] })).toBe("integer");
   expect(kind({ enum: ["a", "b"] })).toBe("choice");
@@ -16,7 +16,7 @@ test("each type has its field, and what is not known is any JSON", () => {
   expect(kind({ anyOf: [{ type: "string" }, { type: "number" }] })).toBe("any");
 });
 
-test("null among the alternatives is taken out, and constants are a choice", () => {
+test("removes null from alternatives, and shows constants as a choice", () => {
   expect(readField({ anyOf: [{ type: "string" }, { type: "null" }], title: "T" }, {})).toMatchObject({
     kind: "text",
     isNullable: true,
@@ -28,7 +28,7 @@ test("null among the alternatives is taken out, and constants are a choice", () 
   });
 });
 
-test("references are followed, and one to itself ends", () => {
+test("resolves references, and stops at a recursive one", () => {
   const root: JsonSchema = {
     $defs: { Leaf: { type: "string" }, Loop: { $ref: "#/$defs/Loop" }, Tree: { type: "object", properties: {} } },
   };
@@ -40,12 +40,12 @@ test("references are followed, and one to itself ends", () => {
   expect(readField({ $ref: "#/$defs/Tree" }, root, 5).kind).toBe("any");
 });
 
-test("any JSON is read as JSON, else as text; broken JSON is noticed", () => {
+test("reads valid JSON as JSON and other text as text, and detects broken JSON", () => {
   expect([readAny("3"), readAny("true"), readAny("hello"), readAny(" ")]).toEqual([3, true, "hello", undefined]);
   expect([looksBroken('{"a":'), looksBroken('{"a":1}'), looksBroken("hello")]).toEqual([true, false, false]);
 });
 
-test("a new entry begins with what its schema says", () => {
+test("a new entry starts with its schema's default", () => {
   expect(emptyOf({ type: "string", default: "x" }, {})).toBe("x");
   expect(emptyOf({ type: "object", properties: { a: {} } }, {})).toEqual({});
 });

@@ -65,7 +65,7 @@ test.each<[string, TarEntry[], string]>([
     ],
     "one name",
   ],
-])("an archive with %s is not unpacked", async (_, entries, reason) => {
+])("rejects an archive with %s", async (_, entries, reason) => {
   const { message, log } = await failing(archiveOf([...project, ...entries]));
   expect(message).toContain(reason);
   expect(log.at(-1)).toContain(reason);
@@ -106,7 +106,7 @@ test.each<[string, Buffer, object, string]>([
     { install_command: "no-such-command" },
     "exit code 127",
   ],
-])("a project with %s fails in its build, and the log says why", async (_, archive, config, reason) => {
+])("a project with %s fails in its build with the reason in the log", async (_, archive, config, reason) => {
   const fresh = await createDeployment(call, `broken-${++made}`);
   const revision = await deployArchive(call, fresh, archive, { source_config: config });
   await untilStatus(call, fresh, revision, "BUILD_FAILED");
@@ -118,7 +118,7 @@ test.each<[string, Buffer, object, string]>([
 const run = (script: string) => archiveOf(graphProject("x", { "script.js": script }));
 const command = { install_command: "node script.js" };
 
-test("an endless installation is ended with all that it has started", async () => {
+test("an installation that exceeds its time limit is killed with its child processes", async () => {
   const script = `const { spawn } = require("node:child_process");
 spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "HEDDLE-ENDLESS"], { stdio: "ignore", detached: false });
 setInterval(() => {}, 1000);`;
@@ -127,13 +127,13 @@ setInterval(() => {}, 1000);`;
   expect(processesWith("HEDDLE-ENDLESS")).toEqual([]);
 });
 
-test("a build that prints without an end is ended, and little of it is kept", async () => {
+test("a build that prints too much is killed, and its log stays short", async () => {
   const { message, log } = await failing(run(""), { install_command: `yes ${"x".repeat(900)}` });
   expect(message).toContain("printed too much");
   expect(log.length).toBeLessThan(1200);
 });
 
-test("a build finds nothing of the platform's environment, nor of the deployment's", async () => {
+test("a build sees neither the platform's environment nor the deployment's", async () => {
   process.env["HEDDLE_SECRETS_KEYS_OF_A_TEST"] = "platform-secret";
   const script = "for (const [k, v] of Object.entries(process.env)) console.log(k + '=' + v); process.exit(1);";
   const { log } = await failing(run(script), command);
@@ -144,7 +144,7 @@ test("a build finds nothing of the platform's environment, nor of the deployment
   expect(names.filter((name) => /^(VITEST|DATABASE_URI|HEDDLE_SECRETS)/.test(name!))).toEqual([]);
 });
 
-test("a build that a caller interrupts ends at once, and stays interrupted", async () => {
+test("an interrupted build ends at once and stays interrupted", async () => {
   const revision = await deployArchive(call, id, run("setInterval(() => {}, 1000, 'HEDDLE-INTERRUPT')"), {
     source_config: command,
   });
@@ -160,7 +160,7 @@ test("a build that a caller interrupts ends at once, and stays interrupted", asy
   expect((await call("POST", `${path}/interruption`)).status).toBe(200);
 });
 
-test("of two revisions the newer wins: the older one is skipped while it is built", async () => {
+test("of two revisions the newer wins: the older one is skipped during its build", async () => {
   const older = await deployArchive(call, id, run("setInterval(() => {}, 1000)"), { source_config: command });
   await untilStatus(call, id, older, "BUILDING");
   const newer = await deployArchive(call, id, archiveOf({ "langgraph.json": "{" }));

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(outside, { recursive: true }));
 
-test("links within the project are made, to files, to directories and through each other", async () => {
+test("creates links within the project, to files, to directories and through each other", async () => {
   await makeLinks(root, [
     { path: "first", target: "a/b/file" },
     { path: "a/up", target: "../first" },
@@ -40,11 +40,11 @@ test.each([
       { path: "l", target: "a/b/top/../secret" },
     ],
   ],
-])("%s that leads out is refused", async (_, links) => {
+])("rejects %s that leads out of the project", async (_, links) => {
   await expect(makeLinks(root, links)).rejects.toThrow("leads out of the project");
 });
 
-test("nothing is written through a link, and one that leads nowhere is left out", async () => {
+test("rejects paths through a link, and skips dangling links", async () => {
   const through = [
     { path: "door", target: "a" },
     { path: "door/new/l", target: "x" },

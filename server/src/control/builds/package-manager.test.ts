@@ -73,13 +73,13 @@ test.each<[string, Record<string, string>, string | undefined, string, string]>(
   expect(installCommand(project(files, named), () => false)).toBe(fetched);
 });
 
-test("npm is there always, with a lock file or without", () => {
+test("uses npm by default, with or without a lock file", () => {
   expect(installCommand(project({ "package-lock.json": "{}" }))).toMatch(/^npm ci /);
   expect(installCommand(project({}))).toMatch(/^npm install /);
   expect(installCommand(project({}, "other@1.0.0"))).toMatch(/^npm install /);
 });
 
-test("programs are those of the path", () => {
+test("finds programs in the directories of PATH", () => {
   const path = project({});
   mkdirSync(join(path, "bin"));
   writeFileSync(join(path, "bin/pnpm"), "");

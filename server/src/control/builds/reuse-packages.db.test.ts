@@ -58,7 +58,7 @@ const build = async (id: string, archive: Buffer, until: string, body: object = 
   return (await logLines(call, id, revision, "build")).filter((line) => /^\$|packages are taken/.test(line));
 };
 
-test("a new revision with the lock file as before takes its packages, and another deployment installs its own", async () => {
+test("a new revision with an unchanged lock file reuses its packages, and another deployment installs its own", async () => {
   const id = await createDeployment(call, "taker");
   const first = await deployArchive(call, id, project("one"));
   await untilStatus(call, id, first, "DEPLOYED", 60_000);

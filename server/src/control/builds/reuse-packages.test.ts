@@ -38,7 +38,7 @@ const project = (changes: { manifest?: object; packages?: object; more?: Record<
     ...changes.more,
   });
 
-test("the key is that of what the packages follow from", () => {
+test("the key depends on the lock file, npm settings and install command", () => {
   const key = packagesKey(project(), CI, { PATH: "/bin" });
   expect(key).toMatch(/^[0-9a-f]{64}$/);
   expect(packagesKey(project({ more: { "graph.mjs": "another" } }), CI, { PATH: "/usr/bin" })).toBe(key);
@@ -65,7 +65,7 @@ test.each<[string, string, string]>([
   expect(packagesKey(directory, command, {})).toBeNull();
 });
 
-test("packages come from a build of the same deployment that is whole and has the same", async () => {
+test("reuses packages only of a complete build of the same deployment with the same key", async () => {
   const builds = join(place, "builds");
   const note = { deployment: "one", key: "k", where: "" };
   const build = async (name: string, of: typeof note, isComplete = true) => {
@@ -98,7 +98,7 @@ test("packages come from a build of the same deployment that is whole and has th
   expect(existsSync(join(another, "src/node_modules"))).toBe(false);
 });
 
-test("packages with a link that leads out of them are installed anew", async () => {
+test("reinstalls packages with a link that leads out of them", async () => {
   const builds = join(place, "leading-out");
   const note = { deployment: "one", key: "k", where: "sub" };
   const packages = join(builds, "1/src/sub/node_modules");

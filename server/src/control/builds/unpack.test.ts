@@ -24,10 +24,10 @@ function unpackBytes(content: Buffer) {
 test.each([
   ["zeros", Buffer.alloc(48 * MIB)],
   ["text", Buffer.alloc(8 * MIB, "no archive at all\n")],
-])("%s of many chunks end a build with the reason, and not never", async (_, content) => {
+])("%s of many chunks end the build with the reason instead of hanging", async (_, content) => {
   await expect(unpackBytes(content)).rejects.toThrow(/The archive cannot be read/);
 });
 
-test("what is packed twice is not unpacked: its size is not known", async () => {
+test("rejects an archive compressed twice", async () => {
   await expect(unpackBytes(gzipSync(randomBytes(8 * MIB)))).rejects.toThrow(/packed twice/);
 });

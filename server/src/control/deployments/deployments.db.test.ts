@@ -176,17 +176,14 @@ test.each<[string, object, (string | number)[], string, string]>([
     "value_error",
     "two secrets",
   ],
-])(
-  "a deployment with %s is refused with 422, which says what is wrong and where",
-  async (_, change, loc, type, text) => {
-    const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });
-    expect(status).toBe(422);
-    expect(json.detail).toContainEqual({ loc, type, msg: expect.stringContaining(text) });
-    expect(await sql`select 1 from deployments where name like 'made-%'`).toEqual([]);
-  },
-);
+])("rejects a deployment with %s with 422, the field and the reason", async (_, change, loc, type, text) => {
+  const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });
+  expect(status).toBe(422);
+  expect(json.detail).toContainEqual({ loc, type, msg: expect.stringContaining(text) });
+  expect(await sql`select 1 from deployments where name like 'made-%'`).toEqual([]);
+});
 
-test("bodies, ids and bounds that are none are 422 in the same shape", async () => {
+test("invalid bodies, ids and limits are 422 in the same shape", async () => {
   const broken = await call("POST", "/v2/deployments", "{");
   expect([broken.status, broken.json.detail[0].type]).toEqual([422, "json_invalid"]);
   const id = await call("GET", "/v2/deployments/me");
@@ -199,7 +196,7 @@ test("bodies, ids and bounds that are none are 422 in the same shape", async () 
   expect(limit.json.detail[0].loc).toEqual(["query", "limit"]);
 });
 
-test("what is not there is 404 and names the deployment, below both prefixes", async () => {
+test("an unknown deployment is 404 with its id, below both prefixes", async () => {
   for (const prefix of ["", "/api-host"]) {
     const path = `${prefix}/v2/deployments/${UNKNOWN}`;
     for (const [method, rest, body] of [
@@ -222,7 +219,7 @@ test("what is not there is 404 and names the deployment, below both prefixes", a
   expect(document.json.info.version).toBe("0.1.0");
 });
 
-test("the cloud takes no images of others, and a name is there once", async () => {
+test("the cloud rejects external images, and a duplicate name is a conflict", async () => {
   const cloud = await testControlPlane({ HEDDLE_INSTALLATION: "cloud" });
   const image = {
     ...GOOD,
@@ -242,7 +239,7 @@ test("the cloud takes no images of others, and a name is there once", async () =
   expect([again.status, again.json.detail]).toEqual([400, `Deployment with name '${taken}' already exists.`]);
 });
 
-test("an image of the installation's own is created with nothing to run; its push token needs a driver", async () => {
+test("an internal image deployment is created without a revision, and its push token needs a driver", async () => {
   const made = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
   expect([made.status, made.json.latest_revision_id]).toEqual([201, null]);
   expect((await call("POST", `/v2/deployments/${made.json.id}/push-token`)).status).toBe(400);
@@ -252,7 +249,7 @@ test("an image of the installation's own is created with nothing to run; its pus
   expect(token.json.detail).toContain("only available for 'internal_docker' source deployments");
 });
 
-test("an exact name comes first, whatever is newer, and pages follow each other", async () => {
+test("search lists an exact name first, then newer ones, in pages", async () => {
   await createDeployment(call, "search");
   for (let n = 0; n < 3; n++) await createDeployment(call, `search-${n}`);
   const found = await call("GET", "/v2/deployments?name_contains=search&limit=2");
@@ -265,7 +262,7 @@ test("an exact name comes first, whatever is newer, and pages follow each other"
   expect((await call("GET", "/v2/deployments?name_contains=")).json.resources.length).toBeGreaterThan(3);
 });
 
-test("uploads need a signed address, once, of gzip, and not too much of it", async () => {
+test("uploads need a signed address, work once, and accept only gzip below the size limit", async () => {
   const small = await testControlPlane({ HEDDLE_UPLOAD_MAX_BYTES: "2000" });
   const id = await createDeployment(small.call, name());
   const target = async () => new URL((await small.call("POST", `/v2/deployments/${id}/upload-url`)).json.upload_url);
@@ -288,7 +285,7 @@ test("uploads need a signed address, once, of gzip, and not too much of it", asy
   await small.stop();
 });
 
-test("all secrets are taken away by a word of their own, because an empty list says nothing", async () => {
+test("clear_secrets removes all secrets, and an empty list changes nothing", async () => {
   const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
   const path = `/v2/deployments/${id}`;
   const names = async () => (await call("GET", path)).json.secrets.map((one: { name: string }) => one.name);
@@ -308,7 +305,7 @@ test("all secrets are taken away by a word of their own, because an empty list s
   await untilStatus(call, id, json.latest_revision_id, "BUILD_FAILED");
 });
 
-test("endpoints that only the vendor has say what to do instead, and a printed link leads to the console", async () => {
+test("endpoints of the vendor alone name the alternative, and a printed link leads to the console", async () => {
   const id = await createDeployment(call, name());
   for (const prefix of ["", "/api-host"]) {
     const detail = async (method: string, path: string) => {
@@ -325,7 +322,7 @@ test("endpoints that only the vendor has say what to do instead, and a printed l
   }
 });
 
-test("a change makes one revision or none, keeps what is not said, and cannot touch what is fixed", async () => {
+test("an update creates at most one revision, keeps omitted fields, and rejects immutable ones", async () => {
   const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
   const path = `/v2/deployments/${id}`;
   const patch = (body: object) => call("PATCH", path, body);
@@ -367,7 +364,7 @@ test("a change makes one revision or none, keeps what is not said, and cannot to
   expect(stored.some(({ ciphertext }) => String(ciphertext).includes("********"))).toBe(false);
 });
 
-test("several are deleted at once, and what there is not is told", async () => {
+test("a bulk delete deletes known deployments and reports unknown ones", async () => {
   const ids = [await createDeployment(call, name()), await createDeployment(call, name())];
   const query = (all: string[]) => all.map((id) => `deployment_ids=${id}`).join("&");
   const some = await call("DELETE", `/v2/deployments?${query([...ids, UNKNOWN])}`);

@@ -45,7 +45,7 @@ async function serving(name: string, at: number, where: TestControlPlane = here)
 await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
-test("method, path, query, headers and body arrive as they were sent, and so does the answer", async () => {
+test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
   answer = (asked, response) => {
     const chunks: Buffer[] = [];
     asked.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -78,7 +78,7 @@ test("method, path, query, headers and body arrive as they were sent, and so doe
   expect(plain.path).toBe("/");
 });
 
-test("a stream comes piece by piece, and ends behind when the caller hangs up", async () => {
+test("forwards a stream chunk by chunk, and closes it when the client disconnects", async () => {
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write("one\n");
@@ -93,7 +93,7 @@ test("a stream comes piece by piece, and ends behind when the caller hangs up", 
   expect(table.inFlight(table.find("here")!.instances[0]!.id)).toBe(0);
 });
 
-test("headers come ahead of a body that takes its time; an answer without one ends", async () => {
+test("forwards headers before a slow body, and ends a response without a body", async () => {
   let speak = (): void => {};
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "x-early": "yes" }).flushHeaders();
@@ -109,7 +109,7 @@ test("headers come ahead of a body that takes its time; an answer without one en
   expect([head.status, await head.text()]).toEqual([204, ""]);
 });
 
-test("an answer that breaks off behind breaks off here, and is not taken for a whole one", async () => {
+test("aborts its response when the instance aborts, and responds with 502 without headers", async () => {
   answer = (_, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("part");
@@ -122,7 +122,7 @@ test("an answer that breaks off behind breaks off here, and is not taken for a w
   expect([none.status, await none.json()]).toEqual([502, { detail: expect.stringContaining("before it answered") }]);
 });
 
-test("another protocol is spoken through the gateway", async () => {
+test("forwards a protocol upgrade", async () => {
   const { port: ours } = new URL(url);
   const speak = (headers: string) =>
     new Promise<string>((resolve) => {
@@ -143,7 +143,7 @@ test("another protocol is spoken through the gateway", async () => {
   expect(text).toMatch(/ping$/);
 });
 
-test("a request waits for an instance that starts, and is told when none does", async () => {
+test("a request waits for a starting instance, and fails with a reason when none starts", async () => {
   answer = (_, response) => void response.end("late");
   const dead = createServer();
   await new Promise<void>((resolve) => void dead.listen(0, "127.0.0.1", resolve));
@@ -160,7 +160,7 @@ test("a request waits for an instance that starts, and is told when none does", 
   expect((await fetch(`${url}/d/nobody/x`, { headers: key })).status).toBe(404);
 });
 
-test("with a domain each deployment is a host, in answers and for every request, WebSockets and streams", async () => {
+test("with a domain each deployment has a host, in responses and for requests, WebSockets and streams", async () => {
   const env = { HEDDLE_GATEWAY_DOMAIN: "agents.example", HEDDLE_CONTROL_PUBLIC_URL: "https://control.example:8443" };
   const hosts = await testControlPlane(env);
   await serving("here", port, hosts);
@@ -231,7 +231,7 @@ test("with a domain each deployment is a host, in answers and for every request,
   await hosts.stop();
 });
 
-test("a caller who hangs up before the protocol is agreed on ends what he asked for", async () => {
+test("a client that disconnects before the upgrade completes ends the upstream request", async () => {
   const silent = createServer();
   let ended = false;
   silent.on("upgrade", (_, behind) => {
@@ -251,7 +251,7 @@ test("a caller who hangs up before the protocol is agreed on ends what he asked 
   silent.close();
 });
 
-test("an answer to a wish for another protocol that is none arrives whole", async () => {
+test("forwards a whole response that declines an upgrade", async () => {
   const refusing = createServer();
   refusing.on("upgrade", (_, behind) => {
     behind.end(
@@ -271,7 +271,7 @@ test("an answer to a wish for another protocol that is none arrives whole", asyn
 });
 
 // a promise about time, which a machine that is busy otherwise may break once
-test("what it adds to a request is small", { retry: 2 }, async () => {
+test("adds little latency to a request", { retry: 2 }, async () => {
   answer = (_, response) => void response.end("{}");
   const median = async (at: number, path: string, headers: Record<string, string>) => {
     const times: number[] = [];

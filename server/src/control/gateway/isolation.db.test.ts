@@ -79,7 +79,7 @@ const upgrade = async (headers: string): Promise<string> => {
 const CREDENTIALS =
   "heddle_session=s; theme=dark; __Host-heddle_session=s; heddle_oidc=f; __Host-heddle_oidc=f; my_heddle_session=x";
 
-test("the platform's cookies stop at the gateway, and a deployment's own pass", async () => {
+test("the gateway removes the platform's cookies and forwards a deployment's own", async () => {
   seen = {};
   await ask(here, "/d/evil/x", { cookie: CREDENTIALS });
   expect(seen["cookie"]).toBe("theme=dark; my_heddle_session=x");
@@ -91,7 +91,7 @@ test("the platform's cookies stop at the gateway, and a deployment's own pass", 
   expect(seen["cookie"]).toBe("theme=dark; my_heddle_session=x");
 });
 
-test("a key reaches a deployment only when the deployment's workspace may know it", async () => {
+test("a key is forwarded only to deployments of a workspace that may see it", async () => {
   const passed = async (headers: Record<string, string>) => {
     seen = {};
     await ask(here, "/d/evil/x", headers);
@@ -116,7 +116,7 @@ test("a key reaches a deployment only when the deployment's workspace may know i
   expect(seen["x-api-key"]).toBe(a.admin);
 });
 
-test("a credential in the query, or in a header of any name, reaches a deployment only under the same rule", async () => {
+test("credentials in the query or in any header follow the same rule", async () => {
   const [mine, foreign] = [a.admin, newSessionToken()];
   const paths: (string | undefined)[] = [];
   answer = (request, response) => {
@@ -135,7 +135,7 @@ test("a credential in the query, or in a header of any name, reaches a deploymen
   expect(seen["x-other"]).toBe("1");
 });
 
-test("below a path a deployment does not ask for passwords or sessions in the name of the origin", async () => {
+test("below a path, removes challenges for passwords and session registration", async () => {
   const challenge = async (value: string) => {
     answer = (_, response) =>
       void response.writeHead(401, { "WWW-Authenticate": value, "Secure-Session-Registration": "(ES256)" }).end();
@@ -148,7 +148,7 @@ test("below a path a deployment does not ask for passwords or sessions in the na
   expect(await challenge('Bearer realm="mcp"')).toBe('Bearer realm="mcp"');
 });
 
-test("below a path a deployment sets cookies for itself alone", async () => {
+test("below a path, limits a deployment's cookies to its own path", async () => {
   const set = async (...cookies: string[]) => {
     answer = (_, response) => void response.writeHead(200, { "set-cookie": cookies }).end();
     return (await ask(here, "/d/evil/a/b?c=/d")).headers["set-cookie"];
@@ -168,7 +168,7 @@ test("below a path a deployment sets cookies for itself alone", async () => {
   expect(text).not.toMatch(/clear-site-data/i);
 });
 
-test("below a path what a browser shows is a sandbox without an origin", async () => {
+test("below a path, serves documents in a sandbox without an origin", async () => {
   const sandbox = expect.stringMatching(/^sandbox (?!.*allow-same-origin)(?=.*allow-scripts)/);
   const show = (headers: Record<string, string | string[]>) => {
     answer = (_, response) => void response.writeHead(200, headers).end("x");
@@ -208,7 +208,7 @@ test("below a path what a browser shows is a sandbox without an origin", async (
   }
 });
 
-test("below a path nothing that counts for a whole origin leaves a deployment", async () => {
+test("below a path, removes headers that affect the whole origin", async () => {
   const whole = {
     "service-worker-allowed": "/",
     "clear-site-data": '"*"',
@@ -226,7 +226,7 @@ test("below a path nothing that counts for a whole origin leaves a deployment", 
   expect(worker.status).toBe(403);
 });
 
-test("a deployment with a host of its own has an origin, and reaches no other by a cookie", async () => {
+test("a deployment with its own host has an origin, and its cookies reach no other host", async () => {
   const hosts = await testControlPlane(domainEnv);
   await serving(hosts, a.workspaceId);
   const host = "evil.agents.example";
@@ -259,7 +259,7 @@ test("a deployment with a host of its own has an origin, and reaches no other by
   await hosts.stop();
 });
 
-test("a platform without keys gives its keys to no deployment", async () => {
+test("a platform without keys forwards none of its valid keys to deployments", async () => {
   const db = await testDatabase();
   const tenants = await testTenants(db);
   const plain = await testControlPlane(

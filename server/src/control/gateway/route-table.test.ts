@@ -25,7 +25,7 @@ function slowDatabase() {
   return { sql: sql as unknown as Sql, asked };
 }
 
-test("an answer that is overtaken by a newer one changes nothing any more", async () => {
+test("discards the result of a refresh that a newer one overtook", async () => {
   const { sql, asked } = slowDatabase();
   const table = new RouteTable(sql, "here");
   const older = table.refresh();

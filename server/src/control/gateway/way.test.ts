@@ -9,12 +9,12 @@ test.each([
   ["/d/a/", "a", "/"],
   ["/d/a?x=1", "a", "/?x=1"],
   ["/d/a-1/threads/x?y", "a-1", "/threads/x?y"],
-])("%s is for a deployment", (url, slug, path) => {
+])("%s is routed to a deployment", (url, slug, path) => {
   expect(wayByPath(url)).toEqual({ slug, path, prefix: `/d/${slug}`, shown: `/d/${slug}` });
 });
 
 test.each(["/", "/d", "/d/", "/d/A/x", "/D/a", "/v2/deployments", "/d/../v2", "//d/a", "/d/-a"])(
-  "%s is for the control plane",
+  "%s is routed to the control plane",
   (url) => expect(wayByPath(url)).toBeNull(),
 );
 
@@ -27,18 +27,18 @@ test.each([
   ["a.b.agents.example", "/v2/deployments", null, "/v2/deployments"],
   [".agents.example", "/v2/deployments", null, "/v2/deployments"],
   ["x_y.agents.example", "/", null, "/"],
-])("below the domain everything is for deployments: %s %s", (host, url, slug, path) => {
+])("below the domain every path is routed to a deployment: %s %s", (host, url, slug, path) => {
   expect(wayByHost("agents.example", host, url)).toMatchObject({ slug, path, prefix: "" });
 });
 
-test("other hosts are as without a domain", () => {
+test("other hosts are routed as without a domain", () => {
   for (const host of ["agents.example", "notagents.example", "", "evil.example", "agents.example.evil.example"]) {
     expect(wayByHost("agents.example", host, "/v2/deployments")).toBeNull();
     expect(wayByHost("agents.example", host, "/d/a/x")).toMatchObject({ slug: "a", path: "/x", prefix: "/d/a" });
   }
 });
 
-test("a domain is written as it is, with a dot or a star before it", () => {
+test("reads a domain as given, or with a leading dot or star", () => {
   const read = (text: string) => readOptions(addressOptions, { HEDDLE_GATEWAY_DOMAIN: text }).gatewayDomain;
   expect([read("Agents.Example"), read("*.agents.example"), read(".localhost")]).toEqual([
     "agents.example",

@@ -29,7 +29,7 @@ const run = async (name: string): Promise<Record<string, unknown>> => {
   return (await answer.json()) as Record<string, unknown>;
 };
 
-test("a branch is deployed with a token, then a tag, then a commit, and nothing of the fetch stays", async () => {
+test("deploys a branch with a token, then a tag, then a commit, and removes all fetched files", async () => {
   const repository = host.create("private-agent");
   const first = repository.commit({
     ...graphProject("first"),
@@ -97,7 +97,7 @@ async function failing(name: string, config: object, ref: string, wanted: string
   };
 }
 
-test("what cannot be found is CREATE_FAILED, and says which of them it is", async () => {
+test("an unresolvable repository or reference is CREATE_FAILED with the cause", async () => {
   const repository = host.create("public-agent");
   repository.commit(graphProject("x"));
   const branch = await failing("no-branch", { repo_url: repository.url }, "nowhere", "CREATE_FAILED");
@@ -115,7 +115,7 @@ test("what cannot be found is CREATE_FAILED, and says which of them it is", asyn
   expect(commit.message).toContain("has no commit");
 }, 60_000);
 
-test("a repository whose link leads out, or that has no project, fails in its build", async () => {
+test("a repository with a link that leads out, or without a project, fails in its build", async () => {
   const out = host.create("public-out");
   out.commit({ ...graphProject("x"), secret: { link: "../../../../../../etc/passwd" } });
   expect((await failing("out", { repo_url: out.url }, "main", "BUILD_FAILED")).message).toContain("leads out");
@@ -126,7 +126,7 @@ test("a repository whose link leads out, or that has no project, fails in its bu
   expect(log.join("\n")).toContain("submodules: they are not fetched");
 }, 60_000);
 
-test("one that was lost while its commit was looked up is looked up again", async () => {
+test("a revision interrupted while its commit was resolved resolves it again", async () => {
   const repository = host.create("public-lost");
   const sha = repository.commit({ "readme.md": "" });
   const { id } = await failing("lost", { repo_url: repository.url }, "main", "BUILD_FAILED");
@@ -140,7 +140,7 @@ test("one that was lost while its commit was looked up is looked up again", asyn
   expect(json.source_revision_config.repo_commit_sha).toBe(sha);
 });
 
-test("a redirect is not followed, and nobody else's host gets the token", async () => {
+test("does not follow a redirect, and sends the token to no other host", async () => {
   const repository = host.create("private-three");
   repository.commit(graphProject("x"));
   const { json: integration } = await call("POST", "/v2/integrations/git", {
@@ -182,7 +182,7 @@ test.each([
   ["/etc", "HEDDLE_GIT_LOCAL"],
   ["file:///etc", "HEDDLE_GIT_LOCAL"],
   ["http://169.254.169.254/latest", "metadata"],
-])("%s is no repository", async (repo_url, why) => {
+])("rejects %s as a repository", async (repo_url, why) => {
   const { status, json } = await call("POST", "/v2/deployments", body("never", { repo_url }, "main"));
   expect(status).toBe(422);
   expect(json.detail[0]).toMatchObject({
@@ -192,7 +192,7 @@ test.each([
 });
 
 test.each(["-x", "a..b", "a b", "refs/pull/1/head", "a~1", "@", "x.lock", "/a", "a/", "a\nb", "*"])(
-  "%j is no reference",
+  "rejects %j as a reference",
   async (ref) => {
     const { status, json } = await call(
       "POST",

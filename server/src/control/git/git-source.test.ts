@@ -65,7 +65,7 @@ async function fetchNames(from: GitSource, repoUrl: string, ref: string, sha: st
   return names;
 }
 
-test("a commit is fetched by its hash alone, while its branch moves on", async () => {
+test("fetches a commit by its hash alone, while its branch advances", async () => {
   const repository = host.create("moving");
   const first = repository.commit({ "a.txt": "1" });
   repository.commit({ "b.txt": "2" });
@@ -76,7 +76,7 @@ test("a commit is fetched by its hash alone, while its branch moves on", async (
   expect(readdirSync(join(directory, "git"))).toEqual([]);
 });
 
-test("a name is bound to the addresses that were judged, and http to one's own network", async () => {
+test("connects only to checked addresses, and uses http only within private networks", async () => {
   const repository = host.create("named");
   const sha = repository.commit({ "a.txt": "1" });
   const url = repository.url.replace("127.0.0.1", "git.inside");
@@ -87,7 +87,7 @@ test("a name is bound to the addresses that were judged, and http to one's own n
   await expect(open).rejects.toThrow(/by https only|leads to/);
 });
 
-test("a host that is silent, or that never ends, is left in time, with nothing running on", async () => {
+test("a silent or endless host is abandoned in time, with no process left", async () => {
   for (const answer of ["", "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\r\n"]) {
     const server = createServer((socket) => {
       socket.on("error", () => {});
@@ -108,7 +108,7 @@ test("a host that is silent, or that never ends, is left in time, with nothing r
   }
 }, 20_000);
 
-test("whoever does not want to wait any more ends git at once", async () => {
+test("an abort ends git at once", async () => {
   const server = createServer(() => {});
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -120,7 +120,7 @@ test("whoever does not want to wait any more ends git at once", async () => {
   expect(processesWith(url)).toEqual([]);
 });
 
-test("what is too large, as sent or unpacked, is not taken", async () => {
+test("rejects a repository that is too large, compressed or unpacked", async () => {
   const large = host.create("large");
   const sha = large.commit({ "random.bin": randomBytes(1_000_000).toString("latin1") });
   await expect(fetchNames(source({ gitMaxMb: 1 }), large.url, "main", sha)).rejects.toThrow("larger than 1 MiB");
@@ -131,7 +131,7 @@ test("what is too large, as sent or unpacked, is not taken", async () => {
   expect(readdirSync(join(directory, "git"))).toEqual([]);
 }, 60_000);
 
-test("without git, or with an old one, it is said what to do", async () => {
+test("a missing or old git is reported with the setting to change", async () => {
   const repository = host.create("any");
   repository.commit({ a: "" });
   const none = source({ gitProgram: "no-such-git" }).resolve(at(repository.url), "main", never);
@@ -141,7 +141,7 @@ test("without git, or with an old one, it is said what to do", async () => {
   await expect(old).rejects.toThrow("too old");
 });
 
-test("of this machine only what the operator allows is deployed, whatever a repository says", async () => {
+test("deploys only allowed local repositories, whatever a repository's configuration requests", async () => {
   const repository = host.create("local");
   const sha = repository.commit({ "a.txt": "1" });
   const secret = host.create("elsewhere");

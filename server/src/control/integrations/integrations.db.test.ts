@@ -51,7 +51,7 @@ const create = async (body: object) => {
   return made.json;
 };
 
-test("an integration keeps its token to itself, and is listed as clients of the contract want it", async () => {
+test("an integration hides its token and is listed in the shape of the contract", async () => {
   const made = await create({ name: "first", token: TOKEN });
   expect(made).toMatchObject({
     kind: "github",
@@ -115,12 +115,12 @@ test.each<[string, object, (string | number)[]]>([
   ["a token with a line end", { token: "a\r\nX: y" }, ["body", "token"]],
   ["a user name with a colon", { username: "a:b" }, ["body", "username"]],
   ["a short webhook secret", { webhook_secret: "short" }, ["body", "webhook_secret"]],
-])("an integration with %s is refused", async (_, change, loc) => {
+])("rejects an integration with %s", async (_, change, loc) => {
   const { status: answered, json } = await call("POST", "/v2/integrations/git", { name: "bad", ...change });
   expect([answered, json.detail[0].loc]).toEqual([422, loc]);
 });
 
-test("repositories are those of the host's own API, page after page", async () => {
+test("lists repositories from the host's API, across pages", async () => {
   const github = await create({ name: "of-github", url: origin, api_url: origin, token: TOKEN });
   const listed = await call("GET", `/v1/integrations/github/${github.id}/repos`);
   expect(listed.json).toEqual([
@@ -161,7 +161,7 @@ test("repositories are those of the host's own API, page after page", async () =
   expect(url).toContain("127.0.0.1");
 });
 
-test("another host for the API needs the token anew, and never gets the stored one", async () => {
+test("a change of the API's host requires a new token, and never sends the stored one", async () => {
   const made = await create({ name: "moved", url: origin, api_url: origin, token: TOKEN });
   const path = `/v2/integrations/git/${made.id}`;
   const elsewhere = origin.replace("127.0.0.1", "127.0.0.2");
@@ -185,7 +185,7 @@ test("another host for the API needs the token anew, and never gets the stored o
   expect((await call("PATCH", `/v2/integrations/git/${open.id}`, { api_url: elsewhere })).status).toBe(200);
 });
 
-test("listeners are kept, one a cluster, and nothing is deployed through one while no driver can", async () => {
+test("stores one listener per cluster, and rejects deployments through it without a driver", async () => {
   const body = { compute_type: "k8s", compute_id: "cluster", compute_config: { k8s_namespaces: ["agents"] } };
   const made = await call("POST", "/v2/listeners", body);
   expect(made.status).toBe(201);
@@ -224,7 +224,7 @@ test("listeners are kept, one a cluster, and nothing is deployed through one whi
   expect((await call("DELETE", path)).status).toBe(404);
 });
 
-test("filters of deployments and revisions are heeded or refused, and none is dropped", async () => {
+test("applies or rejects every filter of deployments and revisions, and ignores none", async () => {
   const made = await call("POST", "/v2/deployments", {
     name: "filtered",
     source: "internal_source",

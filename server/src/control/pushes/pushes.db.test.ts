@@ -82,7 +82,7 @@ const tell = (one: Followed, payload: object, secret?: string) => {
   return one.call("POST", `/webhooks/github/${one.integration}`, body, headers);
 };
 
-test("a signed push makes one revision of the new commit, however often it is told", async () => {
+test("a signed push creates one revision of the new commit, however often it is delivered", async () => {
   const one = await follow(called, "told");
   const first = head(one);
   await untilCommits(one, [first]);
@@ -99,7 +99,7 @@ test("a signed push makes one revision of the new commit, however often it is to
   await untilCommits(one, [first, second, first]);
 }, 40_000);
 
-test("what is not signed, of another branch, a tag, a deletion or another repository, calls nobody", async () => {
+test("ignores pushes that are unsigned, or for another branch, a tag, a deletion or another repository", async () => {
   const one = await follow(called, "quiet");
   await untilCommits(one, [head(one)]);
   expect((await tell(one, pushOf(one), "another-secret-of-somebody")).status).toBe(401);
@@ -122,7 +122,7 @@ test("what is not signed, of another branch, a tag, a deletion or another reposi
   expect([ping.status, ping.json]).toEqual([200, { deployments: 0 }]);
 });
 
-test("GitLab tells by a token", async () => {
+test("accepts GitLab's push with its token", async () => {
   const one = await follow(called, "gitlab");
   const first = head(one);
   await untilCommits(one, [first]);
@@ -137,7 +137,7 @@ test("GitLab tells by a token", async () => {
   await untilCommits(one, [first, second]);
 }, 30_000);
 
-test("without webhooks the branch is looked at now and then, which undoes no going back", async () => {
+test("without webhooks the branch is polled, which does not undo a rollback", async () => {
   const one = await follow(polled, "looked");
   const first = head(one);
   await untilCommits(one, [first]);
@@ -157,7 +157,7 @@ test("without webhooks the branch is looked at now and then, which undoes no goi
   expect(await one.sql`select 1 from git_watches where deployment_id = ${one.id}`).toEqual([]);
 }, 40_000);
 
-test("a tag or commit is not followed, and a branch that cannot be looked at is told of and tried less often", async () => {
+test("a tag or commit is not followed, and an unreachable branch is reported and polled less often", async () => {
   const one = await follow(polled, "away");
   await untilCommits(one, [head(one)]);
   const path = `/v2/deployments/${one.id}`;

@@ -73,7 +73,7 @@ async function pushImage(tag: string, text: string): Promise<string> {
   return digestOf(manifest);
 }
 
-test("whoever has no push token learns how to come with one, and nothing else", async () => {
+test("rejects requests without a valid push token with a Basic challenge and nothing else", async () => {
   const bare = await fetch(`${url}/v2/`);
   expect(bare.status).toBe(401);
   expect(bare.headers.get("www-authenticate")).toMatch(/^Basic realm=/);
@@ -90,7 +90,7 @@ test("whoever has no push token learns how to come with one, and nothing else", 
   expect(await errorOf(await ask("GET", at("tags/list"), { token: other.token }))).toBe("403 DENIED");
 });
 
-test("a part is pushed in one piece, in several, or is there already; only what its digest says is kept", async () => {
+test("a blob is pushed in one piece, in chunks or by mount, and stored only if its digest matches", async () => {
   const digest = await push("in one piece");
   const head = await ask("HEAD", at(`blobs/${digest}`));
   expect([head.status, head.headers.get("content-length")]).toEqual([200, "12"]);
@@ -131,7 +131,7 @@ test("a part is pushed in one piece, in several, or is there already; only what 
   expect((await ask("GET", cancelled)).status).toBe(404);
 });
 
-test("an image is found by its tag and its digest, and only when all of its parts are there", async () => {
+test("an image is found by tag and digest, and only when all of its blobs exist", async () => {
   const digest = await pushImage("v1", "one");
   for (const reference of ["v1", digest, digest.replace(":", "%3A")]) {
     const found = await ask("GET", at(`manifests/${reference}`));
@@ -164,7 +164,7 @@ test("an image is found by its tag and its digest, and only when all of its part
   expect(await errorOf(await ask("DELETE", at("manifests/v1")))).toBe("405 UNSUPPORTED");
 });
 
-test("no path leads out of the deployment's directory", async () => {
+test("no path leaves the deployment's directory", async () => {
   const raw = (path: string) =>
     new Promise<number>((resolve, reject) => {
       const headers = { authorization: basic(mine.token) };
@@ -185,7 +185,7 @@ test("no path leads out of the deployment's directory", async () => {
   expect((await fetch(`${url}/v2/deployments/${mine.id}`)).status).toBe(200);
 });
 
-test("what no tag leads to is removed when it is old, and everything when the deployment goes", async () => {
+test("removes old untagged blobs, and all blobs of a deleted deployment", async () => {
   const home = join(dataDir, "control", "registry", mine.id);
   const blobs = () => readdirSync(join(home, "blobs"));
   const kept = await pushImage("moving", "kept");

@@ -4,7 +4,7 @@ import { EVENTS, isOver, STATUSES, statesBefore, type Status, TRANSITIONS } from
 
 const OVER: Status[] = ["CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "DEPLOYED", "SKIPPED"];
 
-test("every state can be reached from the first, and every other leads to an end", () => {
+test("every state is reachable from the first, and exactly the final ones are over", () => {
   const reached = new Set<Status>(["CREATING"]);
   for (const status of reached) {
     for (const event of EVENTS) {
@@ -16,7 +16,7 @@ test("every state can be reached from the first, and every other leads to an end
   for (const status of STATUSES) expect([status, isOver(status)]).toEqual([status, OVER.includes(status)]);
 });
 
-test("what is about to serve is not skipped, everything before it is", () => {
+test("a revision can be superseded in every state before it deploys", () => {
   expect(statesBefore("superseded")).toEqual([
     "CREATING",
     "QUEUED",
@@ -27,7 +27,7 @@ test("what is about to serve is not skipped, everything before it is", () => {
   ]);
 });
 
-test("a failure is that of the step at hand", () => {
+test("a failure belongs to the current step", () => {
   const failures = Object.fromEntries(statesBefore("failed").map((status) => [status, TRANSITIONS[status].failed]));
   expect(failures).toEqual({
     CREATING: "CREATE_FAILED",

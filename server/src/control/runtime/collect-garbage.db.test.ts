@@ -30,7 +30,7 @@ async function revision(status: string, archive: string | null = null, days = 0)
   return id;
 }
 
-test("the newest builds stay, the one that serves, and those at work; the others go", async () => {
+test("keeps the newest builds, the serving one and active ones, and removes the others", async () => {
   const oldest = await revision("DEPLOYED");
   // before there are others, because the control plane also collects garbage by itself
   await sql`update deployments set active_revision_id = ${oldest} where id = ${deployment}`;
@@ -44,7 +44,7 @@ test("the newest builds stay, the one that serves, and those at work; the others
   expect([older, failed].filter((id) => existsSync(join(place("builds"), id)))).toEqual([]);
 });
 
-test("directories of instances that are over go, and those of the others stay", async () => {
+test("removes directories of ended and unknown instances, and keeps those of running ones", async () => {
   const [alive, over, unknown] = [uuid7(), uuid7(), uuid7()];
   const insert = (id: string, state: string) => sql`
     insert into instances (id, deployment_id, revision_id, replica, state, place, port, ended_at)
@@ -58,7 +58,7 @@ test("directories of instances that are over go, and those of the others stay", 
   await sql`delete from instances`;
 });
 
-test("archives go a week after their revision, but for the deployment's latest; lines after their days", async () => {
+test("removes archives a week after their revision except the latest, and log lines after their retention", async () => {
   mkdirSync(place("uploads"), { recursive: true });
   const archive = async (name: string, usedDays: number | null) => {
     const path = `${WORKSPACE}/${deployment}/${name}`;

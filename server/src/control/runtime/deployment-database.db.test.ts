@@ -97,7 +97,7 @@ afterAll(async () => {
   }
 });
 
-test("a deployment's role enters its own database and no other", async () => {
+test("a deployment's role connects to its own database and no other", async () => {
   const databases = await open(address);
   await databases.secure();
   const [one, two] = [await deployment(databases), await deployment(databases)];
@@ -108,7 +108,7 @@ test("a deployment's role enters its own database and no other", async () => {
   }
 });
 
-test("a start closes the databases of an installation that left them open, and ends who is inside", async () => {
+test("a start closes databases that an older installation left open, and ends their connections", async () => {
   const databases = await open(address);
   const [one, two] = [await deployment(databases), await deployment(databases)];
   const platform = new URL(db.uri).pathname.slice(1);
@@ -139,7 +139,7 @@ test("a start closes the databases of an installation that left them open, and e
   }
 });
 
-test("an advisory lock of a deployment holds up nobody else", async () => {
+test("an advisory lock held by a deployment blocks no other database", async () => {
   const databases = await open(address);
   await databases.secure();
   const { uri } = await deployment(databases);
@@ -151,7 +151,7 @@ test("an advisory lock of a deployment holds up nobody else", async () => {
   await hostile.end({ timeout: 1 });
 });
 
-test("a database whose making was cut off is closed before anybody can connect", async () => {
+test("a half-created database is closed before anyone can connect", async () => {
   const databases = await open(address);
   const id = randomUUID();
   made.push(nameOf(id));
@@ -168,7 +168,7 @@ test("a database whose making was cut off is closed before anybody can connect",
   expect(await enter((await deployment(databases)).uri, nameOf(id))).toBe(REFUSED);
 });
 
-test("a role that opens too many connections is refused, and the platform and its neighbours are not", async () => {
+test("rejects a role that opens too many connections, without affecting the platform or other roles", async () => {
   const databases = await open(address);
   await databases.secure();
   const [greedy, neighbour] = [await deployment(databases), await deployment(databases)];
@@ -189,7 +189,7 @@ test("a role that opens too many connections is refused, and the platform and it
   await Promise.all([end(), more.end(), own.end({ timeout: 1 })]);
 });
 
-test("a start limits the roles of an installation that did not, and no role that is not its own", async () => {
+test("a start limits the roles of an older installation, and no foreign role", async () => {
   const databases = await open(address);
   const [one, foreign] = [await deployment(databases), await deployment(databases)];
   await db.sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status)
@@ -201,7 +201,7 @@ test("a start limits the roles of an installation that did not, and no role that
   await db.sql`delete from deployments where id = ${one.id}`;
 });
 
-test("a start warns where deployments could take the platform's places, and not where some are kept for it", async () => {
+test("a start warns where deployments could take the platform's connections, and not where some are reserved", async () => {
   const databases = await open(address);
   const { name } = await deployment(databases);
   await db.sql.unsafe(`alter role "${name}" connection limit 100000`);
@@ -229,7 +229,7 @@ test("a start warns where deployments could take the platform's places, and not 
   }
 });
 
-test("a platform whose role may not close a database says so in one line", async () => {
+test("a platform whose role may not close a database reports it in one line", async () => {
   const owned = await testDatabase();
   const name = new URL(owned.uri).pathname.slice(1);
   const role = `heddle_managed_${process.pid}`;

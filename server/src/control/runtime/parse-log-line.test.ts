@@ -4,7 +4,7 @@ import { parseLogLine } from "./parse-log-line.ts";
 
 const now = new Date("2026-01-02T03:04:05.678Z");
 
-test("a line of the agent server keeps its level, its time and what else it says", () => {
+test("a line of the agent server keeps its level, its time and its other fields", () => {
   const line = {
     level: 50,
     time: "2026-01-01T00:00:00.000Z",
@@ -26,7 +26,7 @@ test.each([
   [40, "WARNING"],
   [50, "ERROR"],
   [60, "CRITICAL"],
-])("level %i is %s", (level, wanted) => {
+])("reads level %i as %s", (level, wanted) => {
   expect(parseLogLine(JSON.stringify({ level, msg: "x" }), now)).toMatchObject({ level: wanted, at: now });
 });
 
@@ -40,11 +40,11 @@ test.each([
   ["FATAL ERROR: heap out of memory", "CRITICAL"],
   ["debug: a detail", "DEBUG"],
   ['{"level":50', "INFO"],
-])("what a graph prints is text: %s is %s", (text, level) => {
+])("reads a graph's output as text: %s is %s", (text, level) => {
   expect(parseLogLine(text, now)).toEqual({ at: now, level, message: text });
 });
 
-test("keys and what moves a terminal's cursor do not get into the log", () => {
+test("removes keys and terminal escape sequences from a line", () => {
   expect(parseLogLine("\u001b[31mred\u001b[0m", now)!.message).toBe("red");
   const key = `lsv2_sk_${"ab".repeat(20)}_${"cd".repeat(5)}`;
   expect(parseLogLine(`x-api-key: ${key}`, now)!.message).not.toContain(key);

@@ -24,7 +24,7 @@ const alive = async (revision: string) => {
   return rows.map((row) => row.replica);
 };
 
-test("runs that wait for a slot bring a replica, which goes when it is not needed", async () => {
+test("runs that wait for a slot add a replica, which is removed when it is not needed", async () => {
   // one slot per server
   const id = await createDeployment(call, "scaled", [{ name: "N_JOBS_PER_WORKER", value: "1" }]);
   const revision = await deployArchive(call, id, archiveOf(graphProject("scaled")), {

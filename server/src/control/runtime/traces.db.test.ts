@@ -57,7 +57,7 @@ const reading = workspaceTracingKey(MASTER, OTHER, "delete-project");
 const projects = async (name: string) =>
   (await ask("GET", `/sessions?name=${name}`, reading)).json!.map((one) => one.name);
 
-test("each workspace's deployments trace into that workspace, and their keys do nothing else", async () => {
+test("each workspace's deployments trace into that workspace, and their keys have no other use", async () => {
   const key = (await control.deps.traces)!.sendingKey(OTHER);
   await sendRun("of-another");
   expect(await projects("of-another")).toEqual(["of-another"]);
@@ -66,7 +66,7 @@ test("each workspace's deployments trace into that workspace, and their keys do 
   expect((await ask("GET", "/sessions?name=of-another", key)).status).toBe(403);
 });
 
-test("a deployment's project goes with it when that is wished, and stays otherwise", async () => {
+test("a deployment's project is deleted with it on request, and otherwise kept", async () => {
   const remove = async (name: string, query: string): Promise<void> => {
     const made = await createDeployment((method, path, body) => call(method, path, body, asOther), name);
     await sendRun(name);
@@ -82,7 +82,7 @@ test("a deployment's project goes with it when that is wished, and stays otherwi
   expect(await projects("without")).toEqual(["without"]);
 }, 30_000);
 
-test("whoever may delete deployments and no projects cannot delete the project so; and without a platform nobody", async () => {
+test("deleting the project needs the permission for projects and a trace platform", async () => {
   const guard = {
     ...openGuard,
     authenticator: {
@@ -103,7 +103,7 @@ test("whoever may delete deployments and no projects cannot delete the project s
   await none.stop();
 }, 30_000);
 
-test("a deletion that the trace platform refuses goes on until it is forced", async () => {
+test("a deletion that waits for an unreachable trace platform completes when forced", async () => {
   const away = await testControlPlane({}, { traces: { url: "http://127.0.0.1:9", key: MASTER } });
   const made = await createDeployment(away.call, "stuck");
   const path = `/v2/deployments/${made}`;

@@ -6,17 +6,17 @@ import { type Load, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
 const load = (more: Partial<Load>): Load => ({ replicas: 2, queue: null, cpuPercent: null, cpu: 1, cores: 8, ...more });
 const queue = (due: number, running: number, slots = 10) => load({ queue: { due, running, slots }, cpuPercent: 10 });
 
-test("runs that wait for a slot want further replicas, one for each ten", () => {
+test("adds a replica for every ten runs that wait for a slot", () => {
   expect(wantedReplicas(queue(1, 20))).toBe(3);
   expect(wantedReplicas(queue(11, 20))).toBe(4);
 });
 
-test("runs that wait while slots are free wait for their threads, and want nothing", () => {
+test("adds no replica for runs that wait for their threads while slots are free", () => {
   expect(wantedReplicas(queue(50, 16))).toBe(2);
   expect(wantedReplicas(queue(50, 1))).toBe(1);
 });
 
-test("replicas go when what runs fits into fewer, with room", () => {
+test("removes replicas when the running runs fit into fewer, with headroom", () => {
   expect(wantedReplicas(queue(0, 8))).toBe(2);
   expect(wantedReplicas(queue(0, 7))).toBe(1);
   // all slots are taken and no run waits
@@ -24,7 +24,7 @@ test("replicas go when what runs fits into fewer, with room", () => {
   expect(wantedReplicas(queue(0, 0))).toBe(1);
 });
 
-test("processors want as many as bring each to three quarters, up to the machine's cores", () => {
+test("adds replicas until each uses three quarters of a CPU, up to the machine's cores", () => {
   expect(wantedReplicas(load({ cpuPercent: 200 }))).toBe(3);
   expect(wantedReplicas(load({ cpuPercent: 155 }))).toBe(2);
   expect(wantedReplicas(load({ cpuPercent: 60 }))).toBe(1);
@@ -34,7 +34,7 @@ test("processors want as many as bring each to three quarters, up to the machine
   expect(wantedReplicas(load({}))).toBe(2);
 });
 
-test("what a revision allows comes before what its load wants", () => {
+test("a revision's limits override what its load requires", () => {
   const of = (scale: number | null, resource_spec: ResourceSpec | null) =>
     replicasOf({ scale, source_config: { resource_spec } });
   expect(of(null, null)).toBe(1);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   control = await testControlPlane(env);
 });
 
-test("without its container engine the control plane is not ready, and no reason to end it", async () => {
+test("without its container engine the control plane is not ready, but alive", async () => {
   const { call } = control;
   for (const path of ["/ready", "/api-host/ready"]) {
     const { status, json } = await call("GET", path);
@@ -28,7 +28,7 @@ test("without its container engine the control plane is not ready, and no reason
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
 });
 
-test("a part that stays away makes the control plane dead for probes of its liveness", async () => {
+test("a control plane whose database stays unreachable fails its liveness check", async () => {
   const { call, control: plane } = control;
   await plane.deps.sql.end({ timeout: 1 });
   await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);
@@ -38,7 +38,7 @@ test("a part that stays away makes the control plane dead for probes of its live
   });
 });
 
-test("an instance that lives without its database is told from one that does not answer", async () => {
+test("distinguishes an instance without its database from one that does not respond", async () => {
   let answer: [number, string] = [500, ""];
   const server: Server = createServer((_, response) => response.writeHead(answer[0]).end(answer[1]));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

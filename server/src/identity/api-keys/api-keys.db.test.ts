@@ -15,7 +15,7 @@ beforeAll(async () => {
   call = testIdentityApp(db, await testGuard(db));
 });
 
-test("a key is shown once, and the table holds its hash only", async () => {
+test("a key is shown once, and the table stores only its hash", async () => {
   const { admin } = tenants.a;
   const made = await call(admin, "POST", "/api-key", { description: "ci" });
   expect(made).toMatchObject({ status: 200, json: { description: "ci", read_only: false, expires_at: null } });
@@ -34,7 +34,7 @@ test("a key is shown once, and the table holds its hash only", async () => {
   expect(row!["text"]).not.toContain(Buffer.from(secret, "hex").toString("base64"));
 });
 
-test("a revoked key stops at once, and cannot be revoked twice", async () => {
+test("a revoked key is rejected at once, and cannot be revoked twice", async () => {
   const { admin } = tenants.a;
   const { id, key } = (await call(admin, "POST", "/api-key", {})).json as { id: string; key: string };
   expect((await call(key, "GET", "/workspaces")).status).toBe(200);
@@ -43,7 +43,7 @@ test("a revoked key stops at once, and cannot be revoked twice", async () => {
   expect((await call(admin, "DELETE", `/api-key/${id}`)).status).toBe(404);
 });
 
-test("keys of another tenant are neither seen nor revoked", async () => {
+test("keys of another tenant can be neither seen nor revoked", async () => {
   const { a, b } = tenants;
   const { id } = (await call(a.admin, "POST", "/api-key", { description: "mine" })).json as { id: string };
   expect((await call(b.admin, "GET", "/api-key")).text).not.toContain(id);
@@ -52,7 +52,7 @@ test("keys of another tenant are neither seen nor revoked", async () => {
   expect((await call(b.org, "DELETE", `/orgs/current/service-keys/${id}`)).status).toBe(404);
 });
 
-test("a key has the role that it was given, read-only keys only look, expiry must be ahead", async () => {
+test("a key has its role's permissions, a read-only key cannot write, and an expiry must be in the future", async () => {
   const { admin } = tenants.a;
   const viewer = await call(admin, "POST", "/api-key", { role_id: BUILT_IN_ROLES.WORKSPACE_VIEWER });
   expect((await call(viewer.json.key, "GET", "/api-key")).status).toBe(200);
@@ -73,7 +73,7 @@ test("a key has the role that it was given, read-only keys only look, expiry mus
   }
 });
 
-test("nobody makes a key that may more than they", async () => {
+test("rejects a key with more permissions than its creator", async () => {
   const { a, b } = tenants;
   const role = await call(a.org, "POST", "/orgs/current/roles", {
     display_name: "Key maker",
@@ -95,7 +95,7 @@ test("nobody makes a key that may more than they", async () => {
   expect((await call(b.admin, "POST", "/api-key", { role_id: role.json.id })).status).toBe(422);
 });
 
-test("keys of the organisation: all workspaces, some, or one by default", async () => {
+test("organization keys cover all workspaces, some, or one by default", async () => {
   const { a, b } = tenants;
   const make = (body: object) => call(a.org, "POST", "/orgs/current/service-keys", body);
   const second = (await call(a.org, "POST", "/workspaces", { display_name: "Second" })).json as { id: string };
@@ -119,7 +119,7 @@ test("keys of the organisation: all workspaces, some, or one by default", async 
   expect((await call(a.admin, "DELETE", `/api-key/${all.json.id}`)).status).toBe(404);
 });
 
-test("personal keys are of people, show their owner's only, and follow what their person may", async () => {
+test("a personal key belongs to a user, is visible only to them, and has their permissions", async () => {
   const { a } = tenants;
   const ada = await testPerson(db, a, "ada", { workspace: "WORKSPACE_ADMIN" });
   const bob = await testPerson(db, a, "bob", { workspace: "WORKSPACE_VIEWER" });
@@ -153,7 +153,7 @@ test("personal keys are of people, show their owner's only, and follow what thei
   await expect.poll(async () => (await call(made.json.key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(401);
 });
 
-test("when a key was used is written down some seconds later", async () => {
+test("records the last use of a key some seconds later", async () => {
   const { identity, ...guard } = await testGuard(db);
   const use = testIdentityApp(db, guard);
   const before = Date.now();
@@ -171,7 +171,7 @@ test("when a key was used is written down some seconds later", async () => {
   expect((await db.sql`select version from identity_version`)[0]).toEqual(version);
 });
 
-test("a key makes none that outlives it", async () => {
+test("a key cannot create one that outlives it", async () => {
   const { a } = tenants;
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
   const end = at(2);
@@ -195,7 +195,7 @@ test("a key makes none that outlives it", async () => {
   expect((await call(own.json.key, "POST", "/api-key/current", { expires_at: at(3) })).status).toBe(403);
 });
 
-test("a key to some workspaces makes none to others, whatever its role in the organisation", async () => {
+test("a key limited to some workspaces creates none for others, whatever its role in the organization", async () => {
   const { a } = tenants;
   const other = (await call(a.org, "POST", "/workspaces", { display_name: "Elsewhere" })).json as { id: string };
   const maker = await call(a.org, "POST", "/orgs/current/service-keys", {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { hashKey, looksLikeKey, newKey, shortKey } from "./key-text.ts";
 
-test("keys are told from what is mistyped, foreign or made up without looking them up", () => {
+test("recognizes valid keys by their checksum, without a look-up", () => {
   const key = newKey("service");
   expect(looksLikeKey(key)).toBe(true);
   expect(looksLikeKey(newKey("personal"))).toBe(true);
@@ -23,7 +23,7 @@ test("keys are told from what is mistyped, foreign or made up without looking th
   fc.assert(fc.property(fc.string(), (text) => !looksLikeKey(text)));
 });
 
-test("no two keys are alike, and the short form gives a few digits away", () => {
+test("keys are unique, and the short form shows only a few digits", () => {
   const keys = Array.from({ length: 1000 }, () => newKey("service"));
   expect(new Set(keys).size).toBe(1000);
   expect(new Set(keys.map(hashKey)).size).toBe(1000);

@@ -39,7 +39,7 @@ const change = (id: string) => ({
 const announcedNow = async (): Promise<number> => (await db.sql`select from announced_changes`).count;
 const linesOf = async (id: string) => (await selectAuditRows(db.sql, { target: id }, { limit: 10 })).rows;
 
-test("the line takes the place of the announcement; what was withdrawn leaves nothing", async () => {
+test("a recorded line replaces its announcement, and a withdrawn one leaves nothing", async () => {
   const audit = open();
   const done = await audit.announce(change("done"));
   const refused = await audit.announce(change("refused"));
@@ -52,7 +52,7 @@ test("the line takes the place of the announcement; what was withdrawn leaves no
   expect(await linesOf("refused")).toEqual([]);
 });
 
-test("a change whose process is gone gets a line that says that its outcome is not known, once", async () => {
+test("an announced change of a stopped process gets one line with an unknown outcome", async () => {
   const gone = open();
   await gone.announce(change("gone"));
   await gone.stop();
@@ -75,7 +75,7 @@ test("a change whose process is gone gets a line that says that its outcome is n
   });
 });
 
-test("one whose process lives is touched, and taken by nobody", async () => {
+test("an announced change of a running process is renewed and not taken over", async () => {
   const touches = async () => (await db.sql`select touched_at from announced_changes`)[0]!["touched_at"] as Date;
   const busy = open({ lostAfterMs: 400 });
   const announced = await busy.announce(change("busy"));
@@ -85,7 +85,7 @@ test("one whose process lives is touched, and taken by nobody", async () => {
   expect(await linesOf("busy")).toMatchObject([{ status: 200 }]);
 });
 
-test("a request is announced while it is handled, not when it is refused before", async () => {
+test("announces a request while it is handled, and not when it is rejected earlier", async () => {
   const app = new Hono();
   const seen: number[] = [];
   const answering = route({

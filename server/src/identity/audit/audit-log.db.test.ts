@@ -36,7 +36,7 @@ const change = (over: Partial<AuditEntry> = {}): AuditEntry => ({
   ...over,
 });
 
-test("a recorded change is there, whole, when record resolves", async () => {
+test("a recorded change is stored completely when record resolves", async () => {
   await open().record(change());
   const [row] = await db.sql`select * from audit_log where workspace_id = ${A}`;
   expect(row).toMatchObject({
@@ -51,7 +51,7 @@ test("a recorded change is there, whole, when record resolves", async () => {
   });
 });
 
-test("a thousand concurrent changes all arrive, in few commits, numbered without a gap", async () => {
+test("a thousand concurrent changes are all stored, in few commits, numbered without a gap", async () => {
   const audit = open();
   await Promise.all(Array.from({ length: 1000 }, (_, i) => audit.record(change({ target: { id: `many-${i}` } }))));
   const [found] = await db.sql`
@@ -62,7 +62,7 @@ test("a thousand concurrent changes all arrive, in few commits, numbered without
   expect(found!["commits"]).toBeLessThan(50);
 });
 
-test("what an attacker can choose cannot keep a line from being written", async () => {
+test("attacker-controlled text cannot prevent a line from being written", async () => {
   const target = { id: `nul\0 and half \uD800 ${"x".repeat(10_000)}` };
   const principal = testPrincipal("no-uuid");
   await open().record(change({ target, principal, requestId: "\0" }));
@@ -76,7 +76,7 @@ test("what an attacker can choose cannot keep a line from being written", async 
   expect([done!.id.length, refused!.id.length]).toEqual([10_000, 200]);
 });
 
-test("lines can be neither changed nor removed", async () => {
+test("lines can be neither updated nor deleted", async () => {
   await open().record(change({ target: { id: "fixed" } }));
   const refused = /append-only/;
   await expect(db.sql`update audit_log set ip = 'elsewhere' where target->>'id' = 'fixed'`).rejects.toThrow(refused);
@@ -86,7 +86,7 @@ test("lines can be neither changed nor removed", async () => {
   await expect(sweepAuditRows(db.sql, new Date(Date.now() + 1000), 10)).rejects.toThrow(refused);
 });
 
-test("the sweep removes what is old enough and nothing else", async () => {
+test("the sweep removes expired lines and nothing else", async () => {
   await db.sql`insert into audit_log (id, at, actor_kind, actor_id, actor_name, ip, operation, operation_name, target,
       status, occurrences, writer_id, writer_seq)
     select gen_random_uuid(), now() - make_interval(days => d, hours => 1), 'system', '', '', '', 'test sweep', 'test_sweep', '{}',
@@ -98,7 +98,7 @@ test("the sweep removes what is old enough and nothing else", async () => {
   expect(await count()).toBe(29);
 });
 
-test("a flood of refusals becomes few lines, and none of it is forgotten", async () => {
+test("a flood of refusals becomes few lines that count all of them", async () => {
   const audit = open();
   for (let i = 0; i < 5_000; i++) {
     await audit.record(
@@ -113,14 +113,14 @@ test("a flood of refusals becomes few lines, and none of it is forgotten", async
   expect(rows.find((row) => row.operation === "refused")!.occurrences).toBe(1_000);
 });
 
-test("the first refusal of its kind is there at once", async () => {
+test("the first refusal of its kind is recorded at once", async () => {
   await open().record(change({ principal: null, status: 403, operation: "DELETE /once" }));
   await expect
     .poll(() => db.sql`select actor_kind, status from audit_log where operation = 'DELETE /once'`)
     .toMatchObject([{ actor_kind: "unknown", status: 403 }]);
 });
 
-test("a line that cannot be written fails the change and is in the log", async () => {
+test("a line that cannot be written fails the change and is logged", async () => {
   const gone = await testDatabase();
   await gone.sql`drop table audit_log`;
   const audit = createAuditLog(gone.sql, log);
@@ -130,7 +130,7 @@ test("a line that cannot be written fails the change and is in the log", async (
   await audit.stop();
 });
 
-test("pages follow each other without gaps or repeats, in both directions", async () => {
+test("pages have no gaps or repeats, in both directions", async () => {
   const audit = open({ sealKey: { id: "k", key: createSecretKey(randomBytes(32)) } });
   await Promise.all(
     Array.from({ length: 25 }, (_, i) =>

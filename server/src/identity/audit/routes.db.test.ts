@@ -102,7 +102,7 @@ const of = (key: string) => ({ "x-api-key": key });
 const RANGE = `start_time=${new Date(Date.now() - 60_000).toISOString()}&end_time=2100-01-01T00:00:00Z`;
 const list = async (key: string, more = "") => call("GET", `/api/v1/audit-logs?${RANGE}${more}`, undefined, of(key));
 
-test("a change is in the log before it is answered, with who, from where, what", async () => {
+test("a change is recorded before its response, with actor, address and target", async () => {
   const id = randomUUID();
   expect(await call("POST", "/api/v1/things", { id }, of(a.admin))).toMatchObject({ status: 200 });
   const [row] = await db.sql`select * from audit_log where target->>'id' = ${id}`;
@@ -120,7 +120,7 @@ test("a change is in the log before it is answered, with who, from where, what",
   expect(JSON.stringify(row)).not.toContain(a.admin);
 });
 
-test("what the query and the body name is what was changed; the rest of a body stays out", async () => {
+test("records ids of the query and the body as the target, and no other body fields", async () => {
   const ids = Array.from({ length: 100 }, () => randomUUID());
   const body = { thing_ids: ids, kind: "red", password: "do-not-tell" };
   const answer = await call("DELETE", "/things?named=one&named=two", body, of(a.admin));
@@ -134,7 +134,7 @@ test("what the query and the body name is what was changed; the rest of a body s
   expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in all`);
 });
 
-test("a credential in the path is named by its beginning only, also where the attempt is refused", async () => {
+test("a credential in the path is recorded only by its prefix, also for refused attempts", async () => {
   const token = randomUUID();
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.admin))).status).toBe(204);
   expect((await call("DELETE", `/links/${token}`, undefined, of(a.readOnly))).status).toBe(403);
@@ -143,7 +143,7 @@ test("a credential in the path is named by its beginning only, also where the at
   for (const { target } of await written()) expect(target).toEqual({ token: `${token.slice(0, 8)}…` });
 });
 
-test("reads and changes that did not happen are not in the log, one that broke is", async () => {
+test("does not record reads and rejected changes, and records one that failed with 500", async () => {
   const before = await db.sql`select 1 from audit_log`;
   await call("GET", "/things", undefined, of(a.admin));
   expect(await call("POST", "/things", { id: "x", fail: "conflict" }, of(a.admin))).toMatchObject({ status: 409 });
@@ -153,7 +153,7 @@ test("reads and changes that did not happen are not in the log, one that broke i
   await expect.poll(() => db.sql`select operation_name from audit_log where status = 500`).toHaveLength(1);
 });
 
-test("refused attempts are in the log: without a key as nobody's, with one as its owner's", async () => {
+test("records refused attempts, with an unknown actor or the key's owner", async () => {
   const id = randomUUID();
   expect(await call("DELETE", `/things/${id}`, undefined, of(unknown))).toMatchObject({ status: 401 });
   expect(await call("DELETE", `/things/${id}`, undefined, of(a.viewer))).toMatchObject({ status: 403 });
@@ -165,7 +165,7 @@ test("refused attempts are in the log: without a key as nobody's, with one as it
   ]);
 });
 
-test("traffic is recorded only when that is asked for", async () => {
+test("records traffic only when configured", async () => {
   const traffic = () => db.sql`select 1 from audit_log where operation = 'POST /traffic'`;
   await call("POST", "/traffic", undefined, of(a.admin));
   expect(await traffic()).toHaveLength(0);
@@ -173,7 +173,7 @@ test("traffic is recorded only when that is asked for", async () => {
   expect(await traffic()).toHaveLength(1);
 });
 
-test("the list is the contract's, filtered, and read in pages to its end", async () => {
+test("the list has the contract's shape, filters, and pages to its end", async () => {
   const ids = Array.from({ length: 25 }, () => randomUUID());
   for (const id of ids) await call("POST", "/things", { id }, of(b.admin));
   await call("DELETE", `/things/${ids[3]}`, undefined, of(b.admin));
@@ -202,7 +202,7 @@ test("the list is the contract's, filtered, and read in pages to its end", async
   expect((await list(b.admin, "&operations=DELETE%20/things/:thing_id")).json.items.length).toBe(1);
 });
 
-test("a workspace sees its own lines only, an organisation all of its, and nobody those of others", async () => {
+test("a workspace sees only its own lines, and an organization only those of its workspaces", async () => {
   const workspacesOf = async (key: string, headers = {}) => {
     const answer = await call("GET", `/audit-logs?limit=100&${RANGE}`, undefined, { ...of(key), ...headers });
     const items: { unmapped: { original_audit_log: { workspace_id: string } } }[] = answer.json.items;
@@ -231,13 +231,13 @@ test.each([
   [`/audit-logs?${RANGE}&operations=%00`],
   [`/audit-logs?${RANGE}&workspace_id=x`],
   [`/audit-logs/export?${RANGE}&format=xml`],
-])("%s is a mistake that is told", async (path) => {
+])("rejects %s", async (path) => {
   const answer = await call("GET", path, undefined, of(a.admin));
   expect(answer.status).toBe(422);
   expect(answer.json.detail).toMatch(/^Invalid query: /);
 });
 
-test("the export holds every line, oldest first, as JSON and as CSV that is no program", async () => {
+test("the export holds every line, oldest first, as JSON and as CSV without formulas", async () => {
   const named = '=HYPERLINK("http://evil")';
   const wide = await db.sql<{ n: number }[]>`
     insert into audit_log (id, at, organization_id, workspace_id, actor_kind, actor_id, actor_name, ip, operation,

@@ -30,7 +30,7 @@ async function tamper(work: () => Promise<unknown>): Promise<void> {
   await db.sql`alter table audit_log enable trigger user`;
 }
 
-test("an untouched log is sound, also by several writers", async () => {
+test("an untouched log verifies, also with several writers", async () => {
   await Promise.all([write(100, sealKey), write(50, sealKey)]);
   expect(await verifyAuditLog(db.sql, findKey)).toEqual({
     lines: 150,
@@ -42,7 +42,7 @@ test("an untouched log is sound, also by several writers", async () => {
   });
 });
 
-test("a line that was changed, put in or taken out is seen", async () => {
+test("detects a changed, an inserted and a removed line", async () => {
   const [changed, removed] = await db.sql<{ id: string; writer_id: string; writer_seq: string }[]>`
     select id, writer_id, writer_seq from audit_log where writer_seq in (10, 20) order by writer_seq limit 2`;
   const forged = "00000000-0000-7000-8000-0000000000ff";
@@ -59,7 +59,7 @@ test("a line that was changed, put in or taken out is seen", async () => {
   expect(removed).toBeDefined();
 });
 
-test("taking a line's seal away does not make a change unseen", async () => {
+test("detects a change of a line whose seal was removed", async () => {
   const before = await verifyAuditLog(db.sql, findKey);
   await write(3, sealKey);
   const lines = await db.sql<{ id: string }[]>`select id from audit_log order by at desc, writer_seq desc limit 3`;
@@ -71,7 +71,7 @@ test("taking a line's seal away does not make a change unseen", async () => {
   }
 });
 
-test("lines without a seal, and under a key that is not at hand, are told apart", async () => {
+test("counts unsealed lines and lines sealed with an unknown key separately", async () => {
   const other = new Keyring(generateKey(), "a test");
   await write(3, undefined);
   await write(4, sealKeyOf(other.newest));

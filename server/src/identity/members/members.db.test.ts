@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const emailsOf = (rows: { email: string }[]): string[] => rows.map(({ email }) => email).sort();
 
-test("members are listed for the organisation and for the workspace, and only one's own", async () => {
+test("members are listed per organization and per workspace, without those of others", async () => {
   const { a, b } = tenants;
   const ada = await testPerson(db, a, "ada", { workspace: "WORKSPACE_USER" });
   const ann = await testPerson(db, a, "ann");
@@ -48,7 +48,7 @@ test("members are listed for the organisation and for the workspace, and only on
   expect((await call(a.org, "GET", "/orgs/current/members/active?limit=9999")).status).toBe(422);
 });
 
-test("who has an account is in at once, who has none gets what was promised with it", async () => {
+test("a user with an account joins at once, and an invited one gets the promised roles at sign-up", async () => {
   const { a, b } = tenants;
   const body = { workspace_ids: [a.workspaceId], workspace_role_id: BUILT_IN_ROLES.WORKSPACE_VIEWER };
   const known = await testPerson(db, b, "known");
@@ -73,7 +73,7 @@ test("who has an account is in at once, who has none gets what was promised with
   expect(members.pending).toEqual([]);
 });
 
-test("invitations are taken back, and many are sent at once", async () => {
+test("invitations are revoked, and sent in batches", async () => {
   const { a, b } = tenants;
   const batch = ["x1@example.com", "x2@example.com"].map((email) => ({ email }));
   const invited = await call(a.org, "POST", "/orgs/current/members/batch", batch);
@@ -102,7 +102,7 @@ async function workspaceMember(of: TestWorkspace, name: string) {
   return { ...person, id: members.find(({ email }) => email === person.email)!.id };
 }
 
-test("a change of role or a removal shows at the person's next request", async () => {
+test("a changed role or a removal applies at the user's next request", async () => {
   const { a, b } = tenants;
   const cid = await workspaceMember(a, "cid");
   const path = `/workspaces/current/members/${cid.id}`;
@@ -125,7 +125,7 @@ test("a change of role or a removal shows at the person's next request", async (
   expect((await call(b.admin, "POST", "/workspaces/current/members", again)).status).toBe(404);
 });
 
-test("whoever leaves the organisation gets back in by no key; its last administrator stays", async () => {
+test("a removed member's keys are rejected, and the last administrator cannot be removed", async () => {
   const { b } = tenants;
   const dan = await testPerson(db, b, "dan", { organization: "ORGANIZATION_ADMIN", workspace: "WORKSPACE_USER" });
   const dora = await testPerson(db, b, "dora", { workspace: "WORKSPACE_USER" });
@@ -141,7 +141,7 @@ test("whoever leaves the organisation gets back in by no key; its last administr
   expect(left!["n"]).toBe(0);
 });
 
-test("roles: made of permissions of one scope, followed by those who have them, not deleted while somebody does", async () => {
+test("a role holds permissions of one scope, applies changes to its users, and is not deleted while in use", async () => {
   const { a, b } = tenants;
   const role = (permissions: string[]) => ({ display_name: "Tracer", description: "Sends traces", permissions });
   const made = await call(a.org, "POST", "/orgs/current/roles", role(["runs:create"]));
@@ -174,7 +174,7 @@ test("roles: made of permissions of one scope, followed by those who have them, 
   expect((await call(a.org, "DELETE", `/orgs/current/roles/${BUILT_IN_ROLES.WORKSPACE_ADMIN}`)).status).toBe(404);
 });
 
-test("the built-in roles are those of the migration, and every permission is told", async () => {
+test("the built-in roles match the migration, and permissions are listed", async () => {
   const rows = await db.sql<{ id: string; name: string }[]>`select id, name from roles where organization_id is null`;
   expect(Object.fromEntries(rows.map(({ id, name }) => [name, id]))).toEqual(BUILT_IN_ROLES);
   const { json } = await call(tenants.a.viewer, "GET", "/orgs/permissions");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { permissionsOf } from "./built-in.ts";
 
-test("whoever manages the workspace manages its exports, by a role that does not list them too", () => {
+test("workspaces:manage implies managing exports in custom roles", () => {
   const manager = { built_in: false, name: "Manager", permissions: ["workspaces:manage", "runs:read"] };
   expect(permissionsOf(manager).toSorted()).toEqual([
     "bulk-exports:manage",

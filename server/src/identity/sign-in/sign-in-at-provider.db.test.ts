@@ -55,7 +55,7 @@ async function signIn() {
   return comeBack(await provider.visit(begun.to), begun.cookie);
 }
 
-test("somebody whom the provider vouches for is signed in, by PKCE, state and nonce", async () => {
+test("a user verified by the provider is signed in, with PKCE, state and nonce", async () => {
   provider.account = { sub: "anna-1", email: "Anna@A.example", email_verified: true };
   const begun = await begin("/runs?tab=all");
   expect(begun.status).toBe(302);
@@ -80,7 +80,7 @@ test("somebody whom the provider vouches for is signed in, by PKCE, state and no
   expect((await call("GET", "/auth/sign-in-methods")).json.oidc.path).toBe("/auth/oidc/login");
 });
 
-test("from then on the provider's own name counts, not the address", async () => {
+test("after the first sign-in the provider's subject identifies the user, not the address", async () => {
   provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
   expect((await signIn()).status).toBe(302);
   provider.account = { sub: "anna-1", email: "anna@new.example", email_verified: true };
@@ -89,7 +89,7 @@ test("from then on the provider's own name counts, not the address", async () =>
   expect([...rows]).toEqual([{ subject: "anna-1", user_id: anna }]);
 });
 
-test("who was invited gets an account when they first sign in", async () => {
+test("an invited user gets an account at the first sign-in", async () => {
   await upsertInvitation(db.sql, {
     id: randomUUID(),
     organization_id: a.organizationId,
@@ -110,7 +110,7 @@ test("who was invited gets an account when they first sign in", async () => {
   expect(user!["full_name"]).toBe("Nina New");
 });
 
-test("who is nobody here, is not verified, or is disabled, does not get in", async () => {
+test("rejects unknown, unverified and disabled users", async () => {
   for (const account of [
     { sub: "x", email: "stranger@a.example", email_verified: true },
     { sub: "y", email: "anna@a.example", email_verified: false },
@@ -126,7 +126,7 @@ test("who is nobody here, is not verified, or is disabled, does not get in", asy
   expect((await signIn()).status).toBe(403);
 });
 
-test("an answer that another browser brings, a second time, or with another state, is not accepted", async () => {
+test("rejects a callback from another browser, a repeated one, and one with another state", async () => {
   provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
   const [mine, theirs] = [await begin(), await begin()];
   const back = await provider.visit(mine.to);
@@ -145,7 +145,7 @@ test("an answer that another browser brings, a second time, or with another stat
   expect(await db.sql`select 1 from sessions`).toHaveLength(1);
 });
 
-test("a verifier or a nonce of another attempt does not fit", async () => {
+test("rejects a verifier or a nonce of another attempt", async () => {
   provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
   for (const part of ["verifier", "nonce"]) {
     const [mine, theirs] = [await begin(), await begin()];
@@ -156,13 +156,13 @@ test("a verifier or a nonce of another attempt does not fit", async () => {
   }
 });
 
-test("when the person refuses at the provider, they are told so", async () => {
+test("reports that the user refused at the provider", async () => {
   provider.refuses = true;
   const answer = await signIn();
   expect([answer.status, answer.json.detail]).toEqual([403, "The identity provider refused: access_denied."]);
 });
 
-test("a page that asks for it gets the person back with the reason, and nobody else's words", async () => {
+test("error_to returns the browser with the reason in a cookie, and rejects another site", async () => {
   provider.refuses = true;
   const begun = await call("GET", "/auth/oidc/login?error_to=%2Fsign-in%3Fnext%3D%252Fruns");
   const back = await comeBack(await provider.visit(begun.headers.get("location")!), cookiesOf(begun.headers));
@@ -174,20 +174,20 @@ test("a page that asks for it gets the person back with the reason, and nobody e
   expect((await call("GET", "/auth/oidc/login?error_to=//evil.test/")).status).toBe(422);
 });
 
-test("nobody is sent to another site afterwards", async () => {
+test("rejects a redirect to another site after the sign-in", async () => {
   for (const bad of ["https://evil.test/", "//evil.test/", "/\\evil.test", "\\\\evil.test", "evil", "/a\nb"]) {
     expect((await begin(bad)).status, `back to ${bad}`).toBe(422);
   }
 });
 
-test("the provider is called through the outbound guard, and its failures are told as such", async () => {
+test("calls the provider through the outbound guard, and reports its failures", async () => {
   const guarded = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "https://169.254.169.254" });
   expect((await guarded.call("GET", "/auth/oidc/login")).status).toBe(422);
   const gone = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1" });
   expect((await gone.call("GET", "/auth/oidc/login")).status).toBe(502);
 });
 
-test("half a configuration is refused at the start", async () => {
+test("rejects an incomplete configuration at the start", async () => {
   const start = (more: Record<string, string>) =>
     testSignIn(db, { HEDDLE_OIDC_ISSUER: "https://idp.example", ...more });
   await expect(start({})).rejects.toThrow("HEDDLE_OIDC_CLIENT_ID");

@@ -30,7 +30,7 @@ const sessionOf = (answer: { headers: Headers; json: { csrf_token: string } }) =
   "x-heddle-csrf": answer.json.csrf_token,
 });
 
-test("the right password opens a session that works as a bearer token; only hashes are stored", async () => {
+test("the right password opens a session that works as a bearer token, and only hashes are stored", async () => {
   const answer = await call("POST", "/api/v1/login", { ...ANNA, email: " Anna@A.example " });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("cache-control")).toBe("no-store");
@@ -48,7 +48,7 @@ test("the right password opens a session that works as a bearer token; only hash
   expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test("HTTP Basic does as well, as the contract's clients send it", async () => {
+test("accepts HTTP Basic, as the contract's clients send it", async () => {
   const basic = `Basic ${Buffer.from(`anna@a.example:${PASSWORD}`).toString("base64")}`;
   expect((await call("POST", "/login", undefined, { Authorization: basic })).status).toBe(200);
   const wrong = `Basic ${Buffer.from("anna@a.example:no").toString("base64")}`;
@@ -56,7 +56,7 @@ test("HTTP Basic does as well, as the contract's clients send it", async () => {
   expect((await call("POST", "/login", undefined, { Authorization: "Basic ===" })).status).toBe(401);
 });
 
-test("a wrong password, an unknown address, a disabled person and one without a password get one answer", async () => {
+test("a wrong password, an unknown address, a disabled user and one without a password get the same response", async () => {
   const disabled = await addPerson("gone@a.example", a);
   await db.sql`update users set disabled_at = now() where id = ${disabled}`;
   for (const given of [
@@ -93,7 +93,7 @@ test("an unknown address takes as long as a known one", async () => {
   }
 });
 
-test("ten wrong attempts and the account is closed to that network, whatever comes next; others get in", async () => {
+test("ten wrong attempts lock the account for that network, and other accounts stay open", async () => {
   const attempt = (password: string) => call("POST", "/login", { ...ANNA, password });
   const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => attempt(`wrong ${n}`)));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
@@ -108,7 +108,7 @@ test("ten wrong attempts and the account is closed to that network, whatever com
   expect((await unknown()).status).toBe(429);
 });
 
-test("a success takes back what was counted before it; a window ends", async () => {
+test("a success resets the counter, and a lock ends with its window", async () => {
   for (let n = 0; n < 9; n++) await call("POST", "/login", { ...ANNA, password: "wrong" });
   expect((await call("POST", "/login", ANNA)).status).toBe(200);
   for (let n = 0; n < 9; n++) expect((await call("POST", "/login", { ...ANNA, password: "wrong" })).status).toBe(401);
@@ -118,7 +118,7 @@ test("a success takes back what was counted before it; a window ends", async () 
   expect((await call("POST", "/login", ANNA)).status).toBe(200);
 });
 
-test("a session ends when it is idle and when its time is over", async () => {
+test("a session ends after its idle time and after its maximum age", async () => {
   const token = await signIn();
   const status = async () => (await call("GET", "/me", undefined, bearer(token))).status;
   await db.sql`update sessions set last_used_at = now() - make_interval(secs => idle_seconds)`;
@@ -138,7 +138,7 @@ test("use keeps a session alive", async () => {
   expect(fresh).toBe(true);
 });
 
-test("signing out ends the session, or all of the person's", async () => {
+test("signing out ends the session, or all sessions of the user", async () => {
   const [one, two, three] = [await signIn(), await signIn(), await signIn()];
   const status = async (token: string) => (await call("GET", "/me", undefined, bearer(token))).status;
   for (const token of [one, two, three]) expect(await status(token)).toBe(200);
@@ -151,7 +151,7 @@ test("signing out ends the session, or all of the person's", async () => {
   expect((await call("POST", "/logout", {}, bearer(three))).status).toBe(204);
 });
 
-test("a browser gets its session in two parts, of which scripts can read one", async () => {
+test("a browser session has two parts, only one of which scripts can read", async () => {
   const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
   expect(answer.json).toEqual({
     token_type: "bearer",
@@ -168,7 +168,7 @@ test("a browser gets its session in two parts, of which scripts can read one", a
   await untilRefused(session);
 });
 
-test("the cookie of a session, which browsers send to every port of a host, opens nothing without its other part", async () => {
+test("a session cookie without its CSRF token grants no access", async () => {
   const signInBrowser = () => call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
   const [session, other] = [sessionOf(await signInBrowser()), sessionOf(await signInBrowser())];
   const token = session.cookie.split("=")[1]!;
@@ -187,7 +187,7 @@ test("the cookie of a session, which browsers send to every port of a host, open
   expect((await call("GET", "/me", undefined, session)).status).toBe(200);
 });
 
-test("what a cookie vouches for must come from a page of ours when it changes something", async () => {
+test("a change with a session cookie must come from the same origin", async () => {
   const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
   const { cookie, ...csrf } = sessionOf(answer);
   const post = async (headers: Record<string, string>) =>
@@ -210,14 +210,14 @@ test("what a cookie vouches for must come from a page of ours when it changes so
   expect((await call("POST", "/me", {}, bearer(await signIn()))).status).toBe(200);
 });
 
-test("no other site signs a browser in", async () => {
+test("rejects a sign-in from another site", async () => {
   const body = { ...ANNA, cookie: true };
   expect((await call("POST", "/login", body)).status).toBe(403);
   const foreign = { "x-heddle-csrf": "1", "sec-fetch-site": "cross-site" };
   expect((await call("POST", "/login", body, foreign)).status).toBe(403);
 });
 
-test("over https the cookie bears the __Host- prefix and Secure, and the bare name counts for nothing", async () => {
+test("over https the cookie has the __Host- prefix and Secure, and the bare name is ignored", async () => {
   const secure = await testSignIn(db, { HEDDLE_PUBLIC_URL: "https://heddle.example/" });
   const headers = { "x-heddle-csrf": "1", origin: "https://heddle.example" };
   const answer = await secure.call("POST", "/login", { ...ANNA, cookie: true }, headers);
@@ -230,7 +230,7 @@ test("over https the cookie bears the __Host- prefix and Secure, and the bare na
   expect((await secure.call("GET", "/me", undefined, { ...session, cookie: bare })).status).toBe(401);
 });
 
-test("a new password needs the old one, has some length, and ends the other sessions", async () => {
+test("a new password needs the old one, has a minimum length, and ends the other sessions", async () => {
   const email = "carla@a.example";
   await addPerson(email, a);
   const open = async (password: string) => (await call("POST", "/login", { email, password })).json?.access_token;
@@ -250,7 +250,7 @@ test("a new password needs the old one, has some length, and ends the other sess
   expect(answer.status).toBe(403);
 });
 
-test("a hash with weaker parameters is replaced when its password is seen", async () => {
+test("a hash with weaker parameters is replaced at the next sign-in", async () => {
   const { hash } = await import("@node-rs/argon2");
   const weak = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
   await db.sql`update user_passwords set password_hash = ${weak} where user_id = ${anna}`;
@@ -262,7 +262,7 @@ test("a hash with weaker parameters is replaced when its password is seen", asyn
   await signIn();
 });
 
-test("sign-ins, failures and sign-outs are recorded, without what was typed", async () => {
+test("records sign-ins, failures and sign-outs, without the input", async () => {
   audited.length = 0;
   const token = await signIn();
   await call("POST", "/login", { email: "my-password-by-mistake", password: "oops" });
@@ -277,7 +277,7 @@ test("sign-ins, failures and sign-outs are recorded, without what was typed", as
   expect(JSON.stringify(audited)).not.toMatch(/mistake|oops|heddle_session_/);
 });
 
-test("bad input is refused by name", async () => {
+test("rejects invalid input by field", async () => {
   expect((await call("POST", "/login", {})).status).toBe(401);
   expect((await call("POST", "/login", { email: 1, password: "x" })).json.detail).toContain("email");
   expect((await call("POST", "/login", { ...ANNA, password: "x".repeat(3000) })).status).toBe(422);
@@ -291,7 +291,7 @@ test("password sign-in can be switched off", async () => {
   expect((await off.call("GET", "/auth/sign-in-methods")).json).toEqual({ password: false, oidc: null });
 });
 
-test("what has ended is swept away", async () => {
+test("the sweep removes expired sessions and attempts", async () => {
   const { sweepSignIns } = await import("./sql.ts");
   await signIn();
   await db.sql`update sessions set last_used_at = now() - interval '1 year'`;

@@ -57,14 +57,14 @@ test("1,000 wrong passwords from one address do not keep the account's owner out
   expect(await timed("198.51.100.7")).toEqual({ status: 200, isSlow: false });
 });
 
-test("what is refused to one network counts for nobody else", async () => {
+test("refused attempts of one network do not count for others", async () => {
   await attack(ATTACKER, 120);
   const rows = await db.sql<{ attempts: number }[]>`select attempts from sign_in_attempts order by attempts`;
   // counters of the account, of the account from this network, and of the network
   expect(rows.map(({ attempts }) => Math.min(attempts, 101))).toEqual([10, 100, 101]);
 });
 
-test("while an account is attacked from many networks, unknown ones are slowed and known ones are not", async () => {
+test("during an attack on an account from many networks, unknown networks are slowed and known ones are not", async () => {
   expect((await attempt("198.51.100.7")).status).toBe(200);
   await setAttacked();
   expect(await timed("198.51.100.7")).toEqual({ status: 200, isSlow: false });
@@ -76,7 +76,7 @@ test("while an account is attacked from many networks, unknown ones are slowed a
   expect(guesses).toEqual([401, 401, 401, 429]);
 });
 
-test("few attempts a second from unknown networks get through at an account that is attacked", async () => {
+test("limits attempts per second from unknown networks at an attacked account", async () => {
   await setAttacked();
   const answers = await Promise.all(Array.from({ length: 80 }, (_, n) => attempt(`192.0.${n}.1`, "wrong password")));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(50);
@@ -84,7 +84,7 @@ test("few attempts a second from unknown networks get through at an account that
   expect(refused.headers.get("retry-after")).toBe("2");
 });
 
-test("somebody with a whole /48 takes one place of those for unknown networks", async () => {
+test("a whole /48 uses one place among those of unknown networks", async () => {
   await setAttacked();
   const flood = Array.from({ length: 100 }, (_, n) => attempt(`2001:db8:9:${n}::1`, "wrong password"));
   expect((await attempt("198.51.100.23")).status).toBe(200);
@@ -98,7 +98,7 @@ test("addresses of one IPv6 /64 are one network", async () => {
   expect((await attempt("2001:db8:1:2::1")).status).toBe(200);
 });
 
-test("a browser in which somebody has signed in gets in whatever else its network does", async () => {
+test("a browser with a previous sign-in passes the limits of its network", async () => {
   const first = await attempt(ATTACKER, PASSWORD, { cookie: "" });
   const cookies = first.headers.getSetCookie();
   const device = cookies.find((text) => text.startsWith("heddle_device="))!;
@@ -114,14 +114,14 @@ test("a browser in which somebody has signed in gets in whatever else its networ
   expect((await attempt(ATTACKER, "wrong password", { cookie })).status).toBe(429);
 });
 
-test("successes use up nothing of their network", async () => {
+test("successful sign-ins do not count against their network", async () => {
   await attempt("198.51.100.7");
   const network = createHash("sha256").update("network\x00198.51.100.7").digest();
   await db.sql`update sign_in_attempts set attempts = 99 where bucket = ${network}`;
   for (let n = 0; n < 3; n++) expect((await attempt("198.51.100.7")).status).toBe(200);
 });
 
-test("a network that sends many attempts at once leaves passwords of others to be checked", async () => {
+test("a flood of attempts from one network does not block checks of other passwords", async () => {
   const flood = Promise.all(
     Array.from({ length: 60 }, (_, n) => attempt(ATTACKER, "wrong password", { email: `nobody${n}@a.example` })),
   );
@@ -132,7 +132,7 @@ test("a network that sends many attempts at once leaves passwords of others to b
   expect(statuses).toContain(503);
 });
 
-test("what is known of a visitor is forgotten after its time", async () => {
+test("known visitors expire", async () => {
   const { sweepSignIns } = await import("./sql.ts");
   await attempt("198.51.100.7");
   await db.sql`update known_visitors set expires_at = now() - interval '1 second'`;

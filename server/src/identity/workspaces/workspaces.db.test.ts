@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const idsOf = (answer: { json: { id: string }[] }): string[] => answer.json.map(({ id }) => id);
 
-test("everybody sees the workspaces that they may enter, and what they may there", async () => {
+test("lists the caller's workspaces with their permissions", async () => {
   const { a, b } = tenants;
   for (const path of ["/workspaces", "/api/v1/workspaces", "/tenants", "/api/v1/tenants?skip_create=true"]) {
     expect([path, idsOf(await call(a.viewer, "GET", path))]).toEqual([path, [a.workspaceId]]);
@@ -36,7 +36,7 @@ test("everybody sees the workspaces that they may enter, and what they may there
   expect(idsOf(await call(boss.key, "GET", "/workspaces"))).toEqual([a.workspaceId]);
 });
 
-test("who manages the organisation makes workspaces, others do not", async () => {
+test("only managers of the organization create workspaces", async () => {
   const { a, b } = tenants;
   const made = await call(a.org, "POST", "/workspaces", {
     display_name: "Team (1)",
@@ -66,7 +66,7 @@ test("who manages the organisation makes workspaces, others do not", async () =>
   }
 });
 
-test("a workspace is renamed by its administrators, its plan changes with the organisation's managers", async () => {
+test("administrators rename a workspace, and only managers of the organization change its plan", async () => {
   const { a, b } = tenants;
   const path = `/workspaces/${a.workspaceId}`;
   expect((await call(a.admin, "PATCH", path, { display_name: "Renamed" })).json).toMatchObject({
@@ -81,7 +81,7 @@ test("a workspace is renamed by its administrators, its plan changes with the or
   expect((await call(a.org, "PATCH", `/workspaces/${randomUUID()}`, { display_name: "No" })).status).toBe(404);
 });
 
-test("nobody gets into a deleted workspace, and the default one stays", async () => {
+test("rejects access to a deleted workspace, and keeps the default one", async () => {
   const { a, b } = tenants;
   const { id } = (await call(a.org, "POST", "/workspaces", { display_name: "Short" })).json as { id: string };
   const { key } = (await call(a.org, "POST", "/orgs/current/service-keys", { workspaces: [id] })).json as {
@@ -103,7 +103,7 @@ test("nobody gets into a deleted workspace, and the default one stays", async ()
   await expect(db.sql`update workspaces set deleted_at = now() where id = ${workspace.id}`).rejects.toThrow("check");
 });
 
-test("the organisation is told to its members and renamed by its managers", async () => {
+test("members read the organization, and managers rename it", async () => {
   const { a, b } = tenants;
   expect((await call(a.viewer, "GET", "/orgs/current")).json).toMatchObject({
     id: a.organizationId,

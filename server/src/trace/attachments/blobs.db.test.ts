@@ -93,7 +93,7 @@ test("files of examples are uploaded, cloned and deleted in the bucket", async (
   expect(await objects()).toEqual([]);
 });
 
-test("a put that fails is repeated, and one that cannot succeed is never acknowledged", async () => {
+test("a failed put is retried, and one that cannot succeed is never acknowledged", async () => {
   const before = proxy.faults();
   proxy.setRule(({ number, method }) => (method === "PUT" && number % 2 === 1 ? SLOW_DOWN : undefined));
   const healed = await attach(platform, "healed");
@@ -116,7 +116,7 @@ test("a put that fails is repeated, and one that cannot succeed is never acknowl
   expect(plain.status).toBe(202);
 });
 
-test("a bucket that is away makes the platform not ready, and leaves it alive", async () => {
+test("an unavailable bucket makes the platform not ready, but alive", async () => {
   const away = await testTracePlatform({ ...BUCKET, HEDDLE_LOG_LEVEL: "silent" }, { db });
   expect((await away.call("GET", "/ready")).status).toBe(200);
   proxy.setRule(() => NO_SUCH_BUCKET);
@@ -130,7 +130,7 @@ test("a bucket that is away makes the platform not ready, and leaves it alive", 
   await away.stop();
 });
 
-test("a place without files gives way while no process uses it, and one with files does not", async () => {
+test("an empty and unused location can be replaced by another, and one with files cannot", async () => {
   const other = await testDatabase();
   const start = (dataDir: string, env: Record<string, string> = {}) =>
     testTracePlatform(env, { db: other, ownBlobs: true, dataDir });
@@ -157,7 +157,7 @@ test("a place without files gives way while no process uses it, and one with fil
   await four.stop();
 });
 
-test("a bucket does not take the place of a directory that an older version has filled", async () => {
+test("rejects a bucket when the directory of an older version holds files", async () => {
   const dataDir = directory();
   mkdirSync(join(dataDir, "blobs", "00000000-0000-7000-8000-000000000001"), { recursive: true });
   const starting = testTracePlatform(BUCKET, { db: await testDatabase(), dataDir });
@@ -169,6 +169,6 @@ test.each<[string, Record<string, string>]>([
   ["half of a key", { HEDDLE_BLOB_BUCKET: "b", HEDDLE_BLOB_ACCESS_KEY_ID: "id" }],
   ["a bucket and a directory", { HEDDLE_BLOB_BUCKET: "b", HEDDLE_BLOB_DIRECTORY: "/tmp/b" }],
   ["an endpoint without a scheme", { HEDDLE_BLOB_BUCKET: "b", HEDDLE_BLOB_ENDPOINT: "s3.example" }],
-])("settings with %s are refused", async (_, env) => {
+])("rejects settings with %s", async (_, env) => {
   await expect(testTracePlatform(env, { db, ownBlobs: true })).rejects.toThrow(/HEDDLE_BLOB/);
 });

@@ -36,7 +36,7 @@ async function create(credentials: TestCredentials | null, config: Record<string
   return answer.json as { id: string };
 }
 
-test("a destination is created after two test writes that leave nothing, and tells nothing of its secrets", async () => {
+test("a destination is created after two test writes that are cleaned up, and hides its secrets", async () => {
   const credentials = s3.createKey({ sessionToken: "a+session/token==" });
   s3.takeRequests();
   const { status, json, text } = await call("POST", DESTINATIONS, bodyOf(credentials));
@@ -85,7 +85,7 @@ test("a destination is created after two test writes that leave nothing, and tel
   expect(await db.sql`select 1 from secrets where purpose = 'export-destination-test'`).toEqual([]);
 });
 
-test("the documented causes of a failure are told apart, nothing is kept, and no answer holds a secret", async () => {
+test("reports each documented cause of a failure, stores nothing, and never returns a secret", async () => {
   const good = s3.createKey();
   const denied = s3.createKey();
   s3.deny(denied.access_key_id, "s3:PutObject");
@@ -116,14 +116,14 @@ test("the documented causes of a failure are told apart, nothing is kept, and no
   expect(await db.sql`select count(*) from export_destinations`).toEqual(before);
 });
 
-test("an endpoint that does not answer is given up in time", async () => {
+test("gives up an unresponsive endpoint in time", async () => {
   proxy.setRule(() => ({ kind: "hang" }));
   const { status, json } = await call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: proxy.endpoint }));
   expect(status).toBe(400);
   expect(json.detail).toContain("Invalid endpoint: no answer within 6000 ms");
 });
 
-test("what a store says is passed on without the credentials that it repeats", async () => {
+test("reports the store's error without the credentials it repeats", async () => {
   const credentials = s3.createKey({ sessionToken: "token-of-a-session" });
   const { secret_access_key: secret, session_token: token } = credentials;
   proxy.setRule(() => ({ kind: "status", status: 400, code: `Odd${secret}${token}` }));
@@ -134,7 +134,7 @@ test("what a store says is passed on without the credentials that it repeats", a
   expect(text).not.toContain(token);
 });
 
-test("a worker that cannot write spoils the test, although the API can", async () => {
+test("the test fails when a worker cannot write, although the API can", async () => {
   // the API's write and its deletion come first
   let writes = 0;
   proxy.setRule(({ method }) =>
@@ -146,7 +146,7 @@ test("a worker that cannot write spoils the test, although the API can", async (
   expect(writes).toBe(2);
 });
 
-test("an endpoint that never answers keeps no other test waiting", async () => {
+test("an endpoint that hangs delays no other test", async () => {
   const stuck = await startFaultProxy(s3.endpoint);
   // the API's request succeeds, the worker's hangs
   const seen = new Set<string>();
@@ -163,7 +163,7 @@ test("an endpoint that never answers keeps no other test waiting", async () => {
   await stuck.stop();
 });
 
-test("a hiccup of the store does not fail the test", async () => {
+test("a transient error of the store does not fail the test", async () => {
   let hiccups = 2;
   proxy.setRule(({ method, number }) =>
     method === "PUT" && number % 2 === 1 && hiccups-- > 0 ? INTERNAL_ERROR : undefined,
@@ -180,14 +180,14 @@ test("without the permission to delete, the file stays under tmp", async () => {
   for (const key of await s3.keys("exports", "kept/")) expect(key).toMatch(/^kept\/tmp\/heddle-test-[0-9a-f-]+\.txt$/);
 });
 
-test("neither reading nor aborting is needed for the test", async () => {
+test("the test needs permission neither to read nor to abort", async () => {
   const credentials = s3.createKey();
   s3.deny(credentials.access_key_id, "s3:GetObject", "s3:AbortMultipartUpload", "s3:ListBucket");
   await create(credentials, { prefix: "" });
   expect(await s3.keys("exports", "tmp/")).toEqual([]);
 });
 
-test("credentials are replaced after the same test, and stay when it fails", async () => {
+test("credentials are replaced after the same test, and kept when it fails", async () => {
   const first = s3.createKey({ sessionToken: "first-token" });
   const { id } = await create(first);
   const path = `${DESTINATIONS}/${id}`;
@@ -221,7 +221,7 @@ test("credentials are replaced after the same test, and stay when it fails", asy
   expect((await call("GET", path)).json).toEqual(json);
 });
 
-test("a destination is tested again with the credentials that it has", async () => {
+test("a destination is tested again with its stored credentials", async () => {
   const credentials = s3.createKey();
   const { id } = await create(credentials);
   s3.takeRequests();
@@ -233,7 +233,7 @@ test("a destination is tested again with the credentials that it has", async () 
   expect((await call("POST", `${DESTINATIONS}/${crypto.randomUUID()}/test`)).status).toBe(404);
 });
 
-test("a destination is deleted with its credentials, and is nobody else's", async () => {
+test("a destination is deleted with its credentials, only by its own workspace", async () => {
   const { id } = await create(s3.createKey());
   const path = `${DESTINATIONS}/${id}`;
   const stranger = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
@@ -247,7 +247,7 @@ test("a destination is deleted with its credentials, and is nobody else's", asyn
   expect(await db.sql`select 1 from secrets where id = ${id}`).toEqual([]);
 });
 
-test("a destination that exports refer to is not deleted", async () => {
+test("rejects deleting a destination that exports refer to", async () => {
   const { id } = await create(s3.createKey());
   const project = await call("POST", "/api/v1/sessions", { name: "exported" });
   const made = await call("POST", "/api/v1/bulk-exports", {
@@ -265,7 +265,7 @@ test("a destination that exports refer to is not deleted", async () => {
   expect((await findDestination({ sql: db.sql, secrets }, WORKSPACE, id))?.credentials).not.toBeNull();
 });
 
-test("where no process exports, the test is given up with 503", async () => {
+test("without an exporting process the test ends with 503", async () => {
   const idle = await testTracePlatform(
     { ...KEYS, HEDDLE_EXPORT_CONCURRENCY: "0", HEDDLE_EXPORT_TEST_TIMEOUT_MS: "100" },
     { db: await testDatabase() },
@@ -282,7 +282,7 @@ test("where no process exports, the test is given up with 503", async () => {
   await idle.stop();
 }, 30_000);
 
-test("bad bodies are refused with the field's name", async () => {
+test("rejects invalid bodies with the field's name", async () => {
   const credentials = s3.createKey();
   const config = (more: Record<string, unknown>) => bodyOf(credentials, more);
   const cases: [string, unknown][] = [
@@ -316,7 +316,7 @@ test("bad bodies are refused with the field's name", async () => {
   }
 });
 
-test("the endpoint may be the bucket's own", async () => {
+test("accepts an endpoint that is the bucket's own", async () => {
   const credentials = s3.createKey();
   await create(credentials, {
     endpoint_url: `${s3.endpoint}/exports`,
@@ -331,7 +331,7 @@ test("the endpoint may be the bucket's own", async () => {
   expect(await s3.keys("exports", "own/tmp/")).toHaveLength(4);
 });
 
-test("a destination without credentials uses the installation's, where that is not switched off", async () => {
+test("a destination without credentials uses the installation's, unless that is switched off", async () => {
   const key = s3.createKey();
   process.env.AWS_ACCESS_KEY_ID = key.access_key_id;
   process.env.AWS_SECRET_ACCESS_KEY = key.secret_access_key;
@@ -364,7 +364,7 @@ test("a destination without credentials uses the installation's, where that is n
   }
 });
 
-test("a workspace on the plan developer gets 403, and so does who may only read", async () => {
+test("a workspace on the plan developer and a read-only caller get 403", async () => {
   const guardOf = (principal: ReturnType<typeof testPrincipal>) => ({
     ...openGuard,
     authenticator: { authenticate: () => principal },
@@ -391,7 +391,7 @@ test("a workspace on the plan developer gets 403, and so does who may only read"
   expect((await reader("GET", path)).status).toBe(200);
 });
 
-test("logs hold no credential, however loud", async () => {
+test("logs contain no credentials at any level", async () => {
   const { logTo } = await import("../../base/log.ts");
   const lines: string[] = [];
   const log = logTo("trace", new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }));

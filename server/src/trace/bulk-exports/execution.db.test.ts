@@ -52,7 +52,7 @@ async function until(condition: () => Promise<boolean> | boolean, what: string) 
 const isRunning = (id: string) => async () =>
   (await sql`select 1 from bulk_exports where id = ${id} and snapshot_id is not null`).length > 0;
 
-test("runs that arrive late are left to others, updated ones come once, deleted ones are counted", async () => {
+test("an export skips runs that arrive late, writes updated ones once, and counts deleted ones", async () => {
   const { session_id, runs, window } = await projectWith("moving", 60);
   proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
   const body = { ...window, bulk_export_destination_id: throughProxy, filter: 'eq(name, "before")' };
@@ -76,7 +76,7 @@ test("runs that arrive late are left to others, updated ones come once, deleted 
   expect(await readManifest(made.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
 });
 
-test("an export through a store that fails at random holds each run once", async () => {
+test("an export through a store with random failures holds each run once", async () => {
   const { runs, window } = await projectWith("faults", 60, 9);
   proxy.setRule(atRandom(0.3, 7));
   const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
@@ -87,7 +87,7 @@ test("an export through a store that fails at random holds each run once", async
   expect(s3.openUploads()).toEqual([]);
 });
 
-test("an export of many files does not exceed the listeners of its signal", async () => {
+test("an export of many files does not exceed the listener limit of its signal", async () => {
   const warnings: string[] = [];
   const note = ({ name, message }: Error) => {
     if (name === "MaxListenersExceededWarning") warnings.push(message);
@@ -108,7 +108,7 @@ test("an export of many files does not exceed the listeners of its signal", asyn
 test.each([
   ["a key that was revoked", KEY_REVOKED, "InvalidAccessKeyId"],
   ["a bucket that is gone", NO_SUCH_BUCKET, "NoSuchBucket"],
-])("%s is not tried again, and the failed export does not claim to be complete", async (_, fault, word) => {
+])("%s is not retried, and the failed export is not marked complete", async (_, fault, word) => {
   const { window } = await projectWith(word, 30, 11);
   proxy.setRule(({ method, number }) => (method === "PUT" && number > 0 ? fault : undefined));
   const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
@@ -124,7 +124,7 @@ test.each([
   expect(await keysOf(made.id)).toEqual([]);
 });
 
-test("a cancelled export stops while the store still hangs, and leaves no proof", async () => {
+test("a cancelled export stops during a hanging upload, and leaves no files", async () => {
   const { window } = await projectWith("hangs", 30, 13);
   let hangs = 0;
   proxy.setRule(({ method }) => (method === "PUT" && ++hangs ? { kind: "hang" } : undefined));
@@ -145,7 +145,7 @@ test("a cancelled export stops while the store still hangs, and leaves no proof"
   expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "RUNNING" })).status).toBe(422);
 });
 
-test("what runs longer than 72 hours is timed out, and a workspace's exports wait for each other", async () => {
+test("an export is timed out after 72 hours, and exports of a workspace run one after the other", async () => {
   const { window } = await projectWith("slow", 30, 15);
   proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
   const { json: slow } = await create({ ...window, bulk_export_destination_id: throughProxy });
@@ -163,7 +163,7 @@ test("what runs longer than 72 hours is timed out, and a workspace's exports wai
   expect((await keysOf(slow.id)).filter((key) => !key.endsWith(".parquet"))).toEqual([]);
 });
 
-test("a run that has begun keeps its credentials when they are rotated, later runs use the new ones", async () => {
+test("a started run keeps its credentials after a rotation, and later runs use the new ones", async () => {
   const { window } = await projectWith("rotation", 30, 17);
   await sendRuns(call, [sampleRun("rotation", { start_time: day(18) })]);
   const [before, after] = [s3.createKey(), s3.createKey()];
@@ -189,7 +189,7 @@ test("a run that has begun keeps its credentials when they are rotated, later ru
   expect(await sql`select 1 from secrets where purpose = 'export-run'`).toEqual([]);
 });
 
-test("statuses are in title case where that is set", async () => {
+test("statuses are in title case when configured", async () => {
   const { window } = await projectWith("title", 1, 21);
   const other = await testTracePlatform(
     { HEDDLE_EXPORT_STATUS_CASE: "title", HEDDLE_EXPORT_CONCURRENCY: "0" },

@@ -13,7 +13,7 @@ import { EXPORT_FIELDS } from "./columns.ts";
 const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "20", HEDDLE_EXPORT_FILE_MB: "1" });
 const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
 
-test("a window over three days is exported whole, once, in files of each day, with its proof", async () => {
+test("a window over three days is exported completely and once, in files per day, with its manifest", async () => {
   const project = await newProject("three days");
   const runs = [...Array(50).keys()].map((i) =>
     sampleRun("three days", { start_time: day(1, `10:00:00.0000${String(i).padStart(2, "0")}`) }),
@@ -95,7 +95,7 @@ test("files keep their size where runs become heavy, and where a day begins with
   expect(rows.map((row) => row["id"]).sort()).toEqual(runs.map((run) => run.id).sort());
 });
 
-test("all 29 fields are as the API has them, in their types", async () => {
+test("exports all 29 fields with the API's values and types", async () => {
   const project = await newProject("fields");
   const root = sampleRun("fields", {
     start_time: day(1, "12:00:00.123456"),
@@ -190,7 +190,7 @@ async function readTypes(id: string): Promise<Record<string, string>> {
 }
 
 test.each(["none", "gzip", "snappy", "zstd"])(
-  "files compressed with %s hold the chosen fields in the order of columns",
+  "files compressed with %s hold the chosen fields in column order",
   async (compression) => {
     const project = await newProject(`some fields ${compression}`);
     await sendRuns(call, [sampleRun(`some fields ${compression}`, { start_time: day(1) })]);
@@ -208,7 +208,7 @@ test.each(["none", "gzip", "snappy", "zstd"])(
   },
 );
 
-test("a filter chooses rows, and a window without any completes with a manifest and no file", async () => {
+test("a filter selects rows, and a window without any completes with a manifest and no file", async () => {
   const project = await newProject("filtered");
   const runs = [...Array(30).keys()].map((i) =>
     sampleRun("filtered", {
@@ -232,7 +232,7 @@ test("a filter chooses rows, and a window without any completes with a manifest 
   expect(await readManifest(none.id)).toMatchObject({ query_count: 0, rows: 0, files: [] });
 });
 
-test("what is wrong with a request is said by the name of the field", async () => {
+test("rejects an invalid request with the name of the field", async () => {
   const session_id = await newProject("validation");
   const once = { session_id, start_time: day(1), end_time: day(2) };
   const wrong: [object, string][] = [
@@ -352,7 +352,7 @@ test("schedules wait while the workspace's plan lacks exports", async () => {
   await sql`delete from workspaces where id = ${WORKSPACE}`;
 });
 
-test("a schedule that is years behind makes up for it without filling the queue, and leaves little when cancelled", async () => {
+test("a schedule that is years behind catches up without filling the queue, and leaves little when cancelled", async () => {
   const session_id = await newProject("behind");
   const { json: made } = await create({ session_id, start_time: "1999-01-01T00:00:00Z", interval_hours: 1 });
   // behind what is spawned already, before what is to come

@@ -22,7 +22,7 @@ async function queueExports(tenant: string, count: number): Promise<void> {
 const claim = async (more: { limit?: number; keepsRoom?: boolean } = {}) =>
   (await claimExport(sql, { limit: 3, keepsRoom: false, leaseSeconds: 60, now: new Date(), ...more }))?.tenant_id;
 
-test("workspaces take turns at exports, and the last place is not for one that has some at work", async () => {
+test("workspaces take turns at exports, and the last slot is reserved for one without running exports", async () => {
   const [flood, other] = [randomUUID(), randomUUID()];
   await queueExports(flood, 10_000);
   // without competition it gets every place

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 import { removeLeftFiles } from "./left-files.ts";
 
-test("what a killed process has left goes, what somebody may be working on stays", async () => {
+test("removes files of a killed process, and keeps files that may be in use", async () => {
   const directory = mkdtempSync(join(tmpdir(), "heddle-left-"));
   try {
     const threeHoursAgo = Date.now() / 1000 - 3 * 3600;

@@ -12,7 +12,7 @@ const directory = mkdtempSync(join(tmpdir(), "heddle-parquet-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const clickhouse = await testClickHouse();
 
-test("the heavier rows are, the fewer go through the engine at once", () => {
+test("writes fewer rows at a time the heavier they are", () => {
   const pieces = (rowBytes: number) => {
     const { max_block_size: block, output_format_parquet_row_group_size: group } = parquetSettings("gzip", rowBytes);
     return [Number(block), Number(group)];
@@ -23,7 +23,7 @@ test("the heavier rows are, the fewer go through the engine at once", () => {
   expect(pieces(1e9)).toEqual([1, 1]);
 });
 
-test("rows that are heavier than they seemed are written in smaller pieces", async () => {
+test("writes rows that are heavier than estimated in smaller blocks", async () => {
   await clickhouse.command({
     name: "t",
     query: "create table heavy (n UInt32, t String) engine = MergeTree order by n",

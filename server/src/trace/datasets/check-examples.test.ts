@@ -17,7 +17,7 @@ const check =
       { example_id, inputs, outputs },
     ]);
 
-test("examples keep to the dataset's schemas, and what does not is named", () => {
+test("validates examples against the dataset's schemas and names the invalid value", () => {
   expect(check({ name: "A", age: 3 })).not.toThrow();
   expect(check({ age: 3 })).toThrow(/inputs.*name/);
   expect(check({ name: "A", age: "3" })).toThrow(/inputs\/age/);
@@ -25,7 +25,7 @@ test("examples keep to the dataset's schemas, and what does not is named", () =>
   expect(check({ name: "A" }, { name: 5 })).toThrow(/outputs\/name/);
 });
 
-test("a pattern that takes for ever is stopped", () => {
+test("stops a pattern that runs too long", () => {
   const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
   const started = Date.now();
   const inputs = { a: `${"a".repeat(60)}!` };
@@ -35,12 +35,12 @@ test("a pattern that takes for ever is stopped", () => {
   expect(Date.now() - started).toBeLessThan(20_000);
 });
 
-test("a schema that leads nowhere is refused", () => {
+test("rejects a schema with an unresolvable reference", () => {
   expect(() => checkSchema("inputs_schema_definition", person)).not.toThrow();
   expect(() => checkSchema("inputs_schema_definition", { $ref: "#/$defs/nowhere" })).toThrow(/no usable JSON Schema/);
 });
 
-test("references within the schema are followed, as pydantic writes them", () => {
+test("resolves references within the schema, as pydantic writes them", () => {
   const schema = { $defs: { P: person }, type: "object", properties: { p: { $ref: "#/$defs/P" } }, required: ["p"] };
   const schemas = { inputs_schema_definition: schema, outputs_schema_definition: null };
   const given = (p: unknown) => () => checkExamples(schemas, [{ example_id, inputs: { p }, outputs: null }]);

@@ -9,7 +9,7 @@ const { call, platform, sql } = await testTracePlatform();
 
 const create = async (body: object) => (await call("POST", "/datasets", body)).json;
 
-test("examples are copied into another dataset, and what becomes of one does not concern the other", async () => {
+test("examples are copied into another dataset, and then change independently", async () => {
   const [source, target] = [await create({ name: "original" }), await create({ name: "copy" })];
   const made = (
     await call("POST", "/examples/bulk", [
@@ -63,7 +63,7 @@ test("files are copied with their example", async () => {
   expect((await call("GET", new URL(url).pathname)).text).toBe("content");
 });
 
-test("a clone is refused when a file is missing, names the example and the file, and writes nothing", async () => {
+test("a clone with a missing file is rejected with the example and the file, and writes nothing", async () => {
   const [source, target] = [await create({ name: "with a lost file" }), await create({ name: "no copy" })];
   const id = uuid7();
   const form = new FormData();
@@ -94,7 +94,7 @@ test("a clone is refused when a file is missing, names the example and the file,
   for (const name of written) expect(await platform.deps.blobs.read(name)).toBeUndefined();
 });
 
-test("an example can be checked without being written", async () => {
+test("an example can be validated without being written", async () => {
   const schema = { type: "object", properties: { q: { type: "number" } }, required: ["q"] };
   const { id } = await create({ name: "checked", inputs_schema_definition: schema });
   const good = { dataset_id: id, inputs: { q: 1 } };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { csvLine, parseCsv } from "./csv.ts";
 
-test("fields are told apart by commas, quotes protect", () => {
+test("separates fields by commas, and reads quoted ones", () => {
   expect(parseCsv('a,b\r\n1,"x, ""y""\nz"\n\n,\n')).toEqual([
     ["a", "b"],
     ["1", 'x, "y"\nz'],
@@ -15,12 +15,12 @@ test("fields are told apart by commas, quotes protect", () => {
   expect(parseCsv("")).toEqual([]);
 });
 
-test("what cannot be read is named by its line", () => {
+test("reports the line of a syntax error", () => {
   expect(() => parseCsv('a,b\n1,"open\nand on')).toThrow("line 2");
   expect(() => parseCsv('a,b\n1,x"y')).toThrow("line 2");
 });
 
-test("what was written is read", () => {
+test("reads back every written record", () => {
   const field = fc.string({ unit: fc.constantFrom("a", ",", '"', "\n", "\r", "ü", " ") });
   const check = fc.check(
     fc.property(fc.array(fc.array(field, { minLength: 2, maxLength: 4 }), { maxLength: 5 }), (records) => {

@@ -23,7 +23,7 @@ async function example(dataset_id: string, inputs: object, more: Record<string, 
 
 const inputsOf = (examples: { inputs: unknown }[]) => examples.map((one) => one.inputs);
 
-test("a dataset is created, found by name, changed and deleted", async () => {
+test("a dataset is created, found by name, updated and deleted", async () => {
   const body = {
     name: "questions",
     description: "d",
@@ -70,7 +70,7 @@ test("a dataset is created, found by name, changed and deleted", async () => {
   expect(await sql`select 1 from dataset_examples where dataset_id = ${id}`).toEqual([]);
 });
 
-test("what is wrong with a dataset is said", async () => {
+test("rejects an invalid dataset with the reason", async () => {
   for (const [body, word] of [
     [{}, "name"],
     [{ name: "x", data_type: "odd" }, "data_type"],
@@ -84,7 +84,7 @@ test("what is wrong with a dataset is said", async () => {
   expect((await call("GET", "/datasets?metadata=no")).status).toBe(422);
 });
 
-test("an example is created, changed and deleted; its dataset counts it", async () => {
+test("an example is created, updated and deleted, and its dataset counts it", async () => {
   const { id: dataset_id } = await dataset();
   const created_at = "2024-05-06T07:08:09.123456Z";
   const one = await example(dataset_id, { z: 1, a: 2 }, { outputs: { x: null }, metadata: { m: 1 }, created_at });
@@ -117,7 +117,7 @@ test("an example is created, changed and deleted; its dataset counts it", async 
   expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 0 });
 });
 
-test("several examples come as one version, or not at all", async () => {
+test("several examples are created as one version, or none", async () => {
   const { id: dataset_id } = await dataset();
   const id = uuid7();
   const bulk = await call("POST", "/examples/bulk", [
@@ -204,7 +204,7 @@ test("a dataset is read as of any of its versions, by time and by tag", async ()
   expect((await call("PUT", `/datasets/${id}/tags`, { as_of: "2000-01-01", tag: "x" })).status).toBe(404);
 });
 
-test("writers at once make versions one after the other", async () => {
+test("concurrent writers create successive versions", async () => {
   const { id } = await dataset();
   const all = await Promise.all(Array.from({ length: 20 }, (_, n) => example(id, { n })));
   const times = all.map((one) => one.modified_at);
@@ -214,7 +214,7 @@ test("writers at once make versions one after the other", async () => {
   expect((await call("GET", `/datasets/${id}`)).json.modified_at).toBe(times.sort().at(-1));
 });
 
-test("splits are listed, and examples put into them and taken out", async () => {
+test("splits are listed, and examples added to them and removed", async () => {
   const { id } = await dataset();
   const a = await example(id, { n: "a" });
   const b = await example(id, { n: "b" }, { split: "train" });
@@ -232,7 +232,7 @@ test("splits are listed, and examples put into them and taken out", async () => 
   expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "x", examples: [uuid7()] })).status).toBe(404);
 });
 
-test("a list of examples is narrowed, ordered, paged and selected", async () => {
+test("a list of examples is filtered, sorted, paged and limited to selected fields", async () => {
   const { id } = await dataset();
   for (const n of [1, 2, 3]) {
     await example(id, { n, text: `Text "${n}"` }, { outputs: { o: n }, metadata: { n, even: n % 2 === 0, tag: "t" } });
@@ -259,7 +259,7 @@ test("a list of examples is narrowed, ordered, paged and selected", async () => 
   expect(selected).not.toHaveProperty("outputs");
 });
 
-test("examples keep to the dataset's schemas, also when those change", async () => {
+test("examples are validated against the dataset's schemas, also when those change", async () => {
   const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
   const { id: dataset_id } = await dataset({ inputs_schema_definition: person });
   const one = await example(dataset_id, { name: "A" });
@@ -274,7 +274,7 @@ test("examples keep to the dataset's schemas, also when those change", async () 
   await example(dataset_id, {});
 });
 
-test("examples that are erased are in no version any more", async () => {
+test("hard-deleted examples are removed from every version", async () => {
   const { id } = await dataset();
   const one = await example(id, { secret: true });
   await call("PATCH", `/examples/${one.id}`, { inputs: { secret: 2 } });
@@ -288,7 +288,7 @@ test("examples that are erased are in no version any more", async () => {
   expect(await sql`select 1 from dataset_examples where example_id = ${two.id}`).toHaveLength(1);
 });
 
-test("datasets and examples are nobody else's", async () => {
+test("datasets and examples are invisible to other workspaces", async () => {
   const { id } = await dataset({ name: "mine" });
   const one = await example(id, { mine: true });
   const theirs = await dataset({ name: "mine", id }, OTHER);
@@ -332,7 +332,7 @@ test("datasets and examples are nobody else's", async () => {
   expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { mine: true } });
 });
 
-test("who has the share's token may read the dataset until the sharing ends", async () => {
+test("the share token grants read access to the dataset until sharing ends", async () => {
   const { id } = await dataset();
   const one = await example(id, { q: 1 });
   expect((await call("GET", `/datasets/${id}/share`)).json).toBe(null);
@@ -370,7 +370,7 @@ test("who has the share's token may read the dataset until the sharing ends", as
   expect((await call("GET", `/public/${token}/examples`)).status).toBe(404);
 });
 
-test("parameters that are documented but not built are refused by name", async () => {
+test("rejects documented but unsupported parameters by name", async () => {
   const { id } = await dataset();
   for (const [method, path, name] of [
     ["GET", "/datasets", "tag_value_id"],

@@ -46,7 +46,7 @@ async function run(project: { name: string }, example: string | null, more: Reco
   return id;
 }
 
-test("examples come with the runs that experiments made of them, and with their feedback", async () => {
+test("examples are listed with their runs of experiments and the runs' feedback", async () => {
   const { id, examples } = await dataset(3);
   const [a, b] = [await experiment(id), await experiment(id)];
   const good = await run(a, examples[0]!);
@@ -120,7 +120,7 @@ test("examples come with the runs that experiments made of them, and with their 
   });
 });
 
-test("experiments of one dataset are compared, and the judgements are counted", async () => {
+test("experiments of one dataset are compared, and preferences are counted", async () => {
   const { id } = await dataset(1);
   const [a, b] = [await experiment(id), await experiment(id)];
   const body = {
@@ -160,7 +160,7 @@ test("experiments of one dataset are compared, and the judgements are counted", 
   expect((await call("DELETE", path)).status).toBe(404);
 });
 
-test("an example takes inputs and outputs from the run that it is made of", async () => {
+test("an example takes inputs and outputs from its source run", async () => {
   const { id: dataset_id } = await dataset(1);
   const source_run_id = await run({ name: "sources" }, null, { inputs: { from: "run" }, outputs: { to: "example" } });
   const made = await call("POST", "/examples", { dataset_id, source_run_id, use_source_run_io: true });

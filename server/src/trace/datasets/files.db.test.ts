@@ -58,7 +58,7 @@ const blobs = async () =>
     from dataset_examples x, jsonb_each(x.attachments) a where x.attachments is not null`
   ).map((row) => row.blob);
 
-test("an example comes with files, which are read by links without a key", async () => {
+test("an example is created with files, which links serve without a key", async () => {
   const id = uuid7();
   const dataset_id = await dataset();
   const form = formOf(
@@ -87,7 +87,7 @@ test("an example comes with files, which are read by links without a key", async
   expect(Object.keys(listed.json[0].attachment_urls)).toHaveLength(2);
 });
 
-test("files are kept, renamed, dropped and replaced; earlier versions keep theirs", async () => {
+test("files are kept, renamed, dropped and replaced, and earlier versions keep theirs", async () => {
   const id = uuid7();
   const dataset_id = await dataset();
   const path = `/api/v1/platform/datasets/${dataset_id}/examples`;
@@ -122,7 +122,7 @@ test("files are kept, renamed, dropped and replaced; earlier versions keep their
   expect(wrong.status).toBe(422);
 });
 
-test("files go with what they belong to, and are not left by what fails", async () => {
+test("files are deleted with their owner, and failed requests leave none", async () => {
   const id = uuid7();
   const dataset_id = await dataset();
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
@@ -147,7 +147,7 @@ test("files go with what they belong to, and are not left by what fails", async 
   expect(await platform.deps.blobs.read(second!)).toBeUndefined();
 });
 
-test("an example takes files from the run that it is made of, and keeps them", async () => {
+test("an example copies files from its source run, and keeps them", async () => {
   const run = { id: uuid7(), name: "r", run_type: "chain", start_time: new Date().toISOString(), inputs: { q: 1 } };
   const order = `${run.start_time.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run.id}`;
   const sent = new FormData();
@@ -168,7 +168,7 @@ test("an example takes files from the run that it is made of, and keeps them", a
   expect((await send("POST", path, formOf(uuid7(), missing))).status).toBe(404);
 });
 
-test("what is wrong with a multipart body is said", async () => {
+test("rejects an invalid multipart body with the reason", async () => {
   const id = uuid7();
   const dataset_id = await dataset();
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
@@ -206,7 +206,7 @@ function upload(content: string, name: string, fields: Record<string, string[]>)
   return form;
 }
 
-test("a CSV becomes a dataset, and the dataset CSV and JSON Lines", async () => {
+test("a CSV file is imported as a dataset, and a dataset exported as CSV and JSON Lines", async () => {
   const csv = 'question,answer,level\r\n"What, then?","yes ""sir""",1\r\nwhy,because,2\r\n';
   const fields = { input_keys: ["question"], output_keys: ["answer"], metadata_keys: ["level"], name: ["from csv"] };
   const made = await send("POST", "/datasets/upload", upload(csv, "q.csv", fields));
@@ -249,7 +249,7 @@ test("a CSV becomes a dataset, and the dataset CSV and JSON Lines", async () => 
   }
 });
 
-test("a large dataset is downloaded whole, in order", async () => {
+test("a large dataset is downloaded completely and in order", async () => {
   const id = await dataset();
   const examples = Array.from({ length: 1234 }, (_, n) => ({ dataset_id: id, inputs: { n } }));
   await call("POST", "/examples/bulk", examples);
@@ -257,7 +257,7 @@ test("a large dataset is downloaded whole, in order", async () => {
   expect(lines.map((line) => JSON.parse(line).inputs.n)).toEqual(examples.map((_, n) => n));
 });
 
-test("examples are told in OpenAI's Evals format", async () => {
+test("exports examples in OpenAI's Evals format", async () => {
   const dataset_id = await dataset({ data_type: "chat" });
   await call("POST", "/examples", {
     dataset_id,
@@ -276,7 +276,7 @@ test("examples are told in OpenAI's Evals format", async () => {
   expect([refused.status, refused.json.detail]).toEqual([422, expect.stringContaining("neither chat messages nor")]);
 });
 
-test("chat examples are told in OpenAI's fine-tuning format", async () => {
+test("exports chat examples in OpenAI's fine-tuning format", async () => {
   const dataset_id = await dataset({ data_type: "chat" });
   const inputs = {
     input: [

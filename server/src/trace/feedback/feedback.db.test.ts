@@ -40,7 +40,7 @@ const copies = (runId: string) =>
 
 const give = (body: Record<string, unknown>, headers = {}) => call("POST", "/feedback", body, headers);
 
-test("feedback is created, read, changed, listed and deleted", async () => {
+test("feedback is created, read, updated, listed and deleted", async () => {
   const { runId, project_id } = await arrive();
   const id = uuid7();
   const created = await give({
@@ -85,7 +85,7 @@ test("feedback is created, read, changed, listed and deleted", async () => {
   expect(await sql`select 1 from feedback_changes`).toEqual([]);
 });
 
-test("feedback waits for its run and attaches when it arrives", async () => {
+test("feedback waits for its run and is attached when it arrives", async () => {
   const runId = uuid7();
   const { json, status } = await give({ run_id: runId, key: "early", score: 1 });
   expect(status).toBe(200);
@@ -101,7 +101,7 @@ test("feedback waits for its run and attaches when it arrives", async () => {
   expect(stats.get(project_id)).toMatchObject({ early: { n: 1, avg: 1 } });
 });
 
-test("what is sent again replaces itself, and cannot move to another run", async () => {
+test("feedback with the same id is replaced, and cannot move to another run", async () => {
   const id = uuid7();
   const runId = uuid7();
   await give({ id, run_id: runId, key: "again", score: 0 });
@@ -114,7 +114,7 @@ test("what is sent again replaces itself, and cannot move to another run", async
   expect((await call("GET", `/feedback/${id}`)).json).toMatchObject({ key: "again", score: 1 });
 });
 
-test("several come in together, all or none", async () => {
+test("a batch of feedback is stored completely or not at all", async () => {
   const runId = uuid7();
   const author = { tenantId: WORKSPACE, userId: null };
   const inputs = ["a", "b", "c"].map((key, score) => createBody.parse({ run_id: runId, key, score }));
@@ -129,7 +129,7 @@ test("several come in together, all or none", async () => {
   expect(await sql`select 1 from feedback where run_id = ${runId}`).toHaveLength(3);
 });
 
-test("a list is narrowed by key, source, level, comment, score and time", async () => {
+test("a list is filtered by key, source, level, comment, score and time", async () => {
   const { project_id } = await arrive(uuid7(), "lists");
   const runId = uuid7();
   await give({ session_id: project_id, key: "summary", score: 0.5 });
@@ -149,7 +149,7 @@ test("a list is narrowed by key, source, level, comment, score and time", async 
   expect((await call("GET", "/feedback?run=nonsense")).status).toBe(422);
 });
 
-test("statistics count, average and tell values apart", async () => {
+test("statistics contain counts, averages and the frequency of values", async () => {
   const { project_id, runId } = await arrive(uuid7(), "numbers");
   const given = [
     { key: "score", score: 1, comment: "x" },
@@ -181,7 +181,7 @@ test("statistics count, average and tell values apart", async () => {
   expect(await feedbackStats(sql, OTHER["x-test-workspace"], "runs", [runId])).toEqual(new Map());
 });
 
-test("feedback is nobody else's", async () => {
+test("feedback is invisible to other workspaces", async () => {
   const { runId, project_id } = await arrive();
   const { json } = await give({ run_id: runId, key: "mine", score: 1 });
   const path = `/feedback/${json.id}`;
@@ -196,7 +196,7 @@ test("feedback is nobody else's", async () => {
   expect((await call("GET", path)).json).toMatchObject({ score: 1 });
 });
 
-test("what is wrong with feedback is said", async () => {
+test("rejects invalid feedback with the reason", async () => {
   const run_id = uuid7();
   for (const [body, words] of [
     [{ run_id }, "key"],
@@ -221,7 +221,7 @@ test("what is wrong with feedback is said", async () => {
   expect((await give({ run_id, key: "null bytes", comment: "a\0b" })).json.comment).toBe("a\uFFFDb");
 });
 
-test("a configuration belongs to its key: the same again is the same, another is refused", async () => {
+test("a configuration belongs to its key: an equal one is accepted again, another is rejected", async () => {
   const config = {
     type: "categorical",
     categories: [
@@ -252,7 +252,7 @@ test("a configuration belongs to its key: the same again is the same, another is
   expect((await call("PATCH", "/feedback-configs", { feedback_key: "quality" })).status).toBe(404);
 });
 
-test("feedback goes with its project or trace", async () => {
+test("feedback is deleted with its project or trace", async () => {
   const { runId, project_id } = await arrive(uuid7(), "to be deleted");
   await give({ run_id: runId, key: "k", score: 1 });
   const early = uuid7();
@@ -264,7 +264,7 @@ test("feedback goes with its project or trace", async () => {
   expect(await copies(early)).toEqual([]);
 });
 
-test("feedback is taken while ClickHouse is away, and copied when it is back", async () => {
+test("feedback is accepted while ClickHouse is down, and copied when it recovers", async () => {
   const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
   const clickhouse = new ClickHouse(client, { cluster: "", embedded: false });
   const feedback = new FeedbackMirror({ sql, clickhouse, log: createLog("silent"), writer: deps.writer });

@@ -16,7 +16,7 @@ async function issue(more: Record<string, unknown> = {}) {
   return { run_id, id: json.id as string, path: `/api/v1/feedback/tokens/${json.id}`, feedback };
 }
 
-test("tokens are issued one or many, are random, and are listed", async () => {
+test("tokens are issued singly and in batches, are random, and are listed", async () => {
   const run_id = uuid7();
   const one = await call("POST", "/feedback/tokens", { run_id, feedback_key: "a" });
   expect(one.json).toMatchObject({
@@ -41,7 +41,7 @@ test("tokens are issued one or many, are random, and are listed", async () => {
   expect((await call("GET", `/feedback/tokens?run_id=${run_id}`, undefined, OTHER)).json).toEqual([]);
 });
 
-test("what is wrong with a request for tokens is said", async () => {
+test("rejects an invalid request for tokens with the reason", async () => {
   const body = { run_id: uuid7(), feedback_key: "k" };
   for (const wrong of [
     { expires_at: "2020-01-01T00:00:00Z" },
@@ -57,7 +57,7 @@ test("what is wrong with a request for tokens is said", async () => {
   expect((await call("POST", "/feedback/tokens", [])).status).toBe(422);
 });
 
-test("a link gives feedback; the same link again changes it, another one adds", async () => {
+test("a link creates feedback, the same link updates it, and another one adds more", async () => {
   const { path, feedback, run_id } = await issue();
   const correction = encodeURIComponent(JSON.stringify({ answer: "zwölf & mehr" }));
   const link = `${path}?score=1&value=good&comment=${encodeURIComponent("très bien")}&correction=${correction}`;
@@ -91,13 +91,13 @@ test("a link gives feedback; the same link again changes it, another one adds", 
   expect(await feedback()).toHaveLength(4);
 });
 
-test("a link that is clicked many times at once gives one feedback", async () => {
+test("concurrent requests to one link create one feedback", async () => {
   const { path, feedback } = await issue();
   await Promise.all(Array.from({ length: 20 }, () => call("GET", `${path}?score=1`)));
   expect(await feedback()).toHaveLength(1);
 });
 
-test("POST takes metadata as well, and nulls for what is not said", async () => {
+test("POST also accepts metadata, and null for omitted fields", async () => {
   const { path, feedback } = await issue();
   const body = { score: null, value: 4, comment: null, correction: { a: [1] }, metadata: { page: "/home" } };
   const answer = await call("POST", path, body, { Origin: "https://app.example" });
@@ -117,7 +117,7 @@ test("POST takes metadata as well, and nulls for what is not said", async () => 
   expect(await feedback()).toHaveLength(1);
 });
 
-test("a URL's text is read as what it looks like", async () => {
+test("query parameters are parsed as numbers, booleans or text", async () => {
   const { path, feedback } = await issue();
   const value = async (query: string) => {
     await sql`delete from feedback`;
@@ -138,7 +138,7 @@ test("a URL's text is read as what it looks like", async () => {
   }
 });
 
-test("what the token's configuration excludes is refused", async () => {
+test("rejects values outside the token's configuration", async () => {
   const { path, feedback } = await issue({ feedback_config: { type: "continuous", min: 0, max: 1 } });
   expect((await call("GET", `${path}?score=2`)).status).toBe(422);
   expect((await call("POST", path, { score: -1 })).text).toContain("at least 0");
@@ -146,7 +146,7 @@ test("what the token's configuration excludes is refused", async () => {
   expect(await feedback()).toHaveLength(1);
 });
 
-test("unknown is 404, expired and revoked are 410, for each way of submitting", async () => {
+test("an unknown token is 404, an expired or revoked one 410, for GET and POST", async () => {
   for (const token of [uuid7(), "nonsense", "00000000-0000-0000-0000-000000000000'"]) {
     const answer = await call("GET", `/feedback/tokens/${encodeURIComponent(token)}?score=1`);
     expect({ token, status: answer.status }).toEqual({ token, status: 404 });
@@ -169,7 +169,7 @@ test("unknown is 404, expired and revoked are 410, for each way of submitting", 
   }
 });
 
-test("a person gets a page, also when the link is dead; a look or a guess gives no feedback", async () => {
+test("a browser gets a page, also for a dead link; HEAD and prefetch requests create no feedback", async () => {
   const { path, feedback, id } = await issue();
   const html = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   expect((await call("HEAD", `${path}?score=1`)).status).toBe(200);
@@ -189,7 +189,7 @@ test("a person gets a page, also when the link is dead; a look or a guess gives 
   expect(gone.text).toContain("<h1>This did not work</h1>");
 });
 
-test("pages of any origin may submit, also where the operator has named origins for all else", async () => {
+test("any origin may submit, also when the operator limits origins elsewhere", async () => {
   const { call: ask } = await testTracePlatform({ HEDDLE_CORS_ORIGINS: "https://console.example" });
   const headers = { Origin: "https://app.example", "Access-Control-Request-Method": "POST" };
   const allowed = async (path: string) =>
@@ -198,7 +198,7 @@ test("pages of any origin may submit, also where the operator has named origins 
   expect(await allowed("/api/v1/feedback")).toBe(null);
 });
 
-test("another part of the house issues tokens by a function", async () => {
+test("other modules issue tokens through a function", async () => {
   const runs = [uuid7(), uuid7()];
   const expires_at = new Date(Date.now() + 60_000);
   const tokens = await issueFeedbackTokens(

@@ -235,7 +235,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
   ),
 }));
 
-test("what ClickHouse finds is what the expression means", async () => {
+test("ClickHouse finds the runs that the expression describes", async () => {
   await fc.assert(
     fc.asyncProperty(expression, async (filter) => {
       expect(await found(filter)).toEqual(expected(filter));
@@ -244,7 +244,7 @@ test("what ClickHouse finds is what the expression means", async () => {
   );
 }, 60_000);
 
-test("any text is either understood, and then ClickHouse takes it, or refused with a place", async () => {
+test("any text is either compiled to valid SQL or rejected with a position", async () => {
   const scrap = fc.array(
     fc.oneof(
       condition,
@@ -279,14 +279,14 @@ test.each([
   'search("ÜMLAUT")',
   'gt(latency,"2m")',
   "eq(total_cost,0.000001)",
-])("the samples have both: %s", async (filter) => {
+])("the samples contain matching and other runs: %s", async (filter) => {
   const ids = await found(filter);
   expect(ids).toEqual(expected(filter));
   expect(ids.length).toBeGreaterThan(0);
   expect(ids.length).toBeLessThan(runs.length);
 });
 
-test("another workspace's feedback is not looked at", async () => {
+test("ignores feedback of another workspace", async () => {
   expect(await found("neq(feedback_score, null)")).not.toEqual([]);
   expect(await found("neq(feedback_score, null)", uuid(99))).toEqual([]);
 });

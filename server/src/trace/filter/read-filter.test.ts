@@ -64,7 +64,7 @@ test.each([
   ["gt(total_cost, 1e-6)", "total_cost gt 0.000001"],
 ])("%s", (source, meaning) => expect(brief(source)).toBe(meaning));
 
-describe("conditions on pairs, side by side", () => {
+describe("adjacent conditions on pairs", () => {
   test.each([
     // the four rows of the contract's table
     ["and(neq(metadata_key,'k'))", 'not some metadata(key eq "k")'],
@@ -132,19 +132,19 @@ test.each([
   ["eq(__proto__, 1)", 3, /no field/],
   ["constructor(name, 1)", 0, /no function/],
   ["eq(total_tokens, true)", 17, /numbers/],
-])("%s is wrong at character %i", (source, position, reason) => {
+])("rejects %s at character %i", (source, position, reason) => {
   const found = problem(source);
   expect(found.reason).toMatch(reason);
   expect(found.position).toBe(position);
 });
 
-test("an error is a 400 that names the position", () => {
+test("a syntax error is a 400 with the position", () => {
   expect(() => readFilter("and(eq(a,1))")).toThrow(
     expect.objectContaining({ status: 400, message: expect.stringMatching(/^Invalid filter at character 7: /) }),
   );
 });
 
-test("what is too deep, too long or too much is refused, not attempted", () => {
+test("rejects expressions that are too deep, too long or too large", () => {
   expect(problem("not(".repeat(60) + "x" + ")".repeat(60)).reason).toMatch(/levels deep/);
   expect(problem("not(".repeat(16_000)).reason).toMatch(/levels deep/);
   expect(problem(`and(${"eq(name,1),".repeat(1001)})`).reason).toMatch(/1000 conditions/);

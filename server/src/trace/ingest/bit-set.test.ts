@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { uuid7 } from "../../base/ids.ts";
 import { BitSet } from "./bit-set.ts";
 
-test("what was added is found, and hardly anything else", () => {
+test("finds all added ids, with few false positives", () => {
   const set = new BitSet();
   const ids = Array.from({ length: 100_000 }, (_, i) => (i % 2 ? uuid7() : crypto.randomUUID()));
   // ids derived from OpenTelemetry's span ids

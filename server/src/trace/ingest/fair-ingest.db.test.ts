@@ -16,7 +16,7 @@ async function timed(workspace: string): Promise<number> {
   return performance.now() - began;
 }
 
-test("ingest is charged to its workspace", async () => {
+test("charges ingest to its workspace", async () => {
   await call("POST", "/sessions", { name: "default" });
   for (let n = 0; n < 3; n++) await timed(WORKSPACE);
   share.charge(WORKSPACE, 990);
@@ -24,7 +24,7 @@ test("ingest is charged to its workspace", async () => {
   expect(share.isAboveShare(WORKSPACE)).toBe(true);
 });
 
-test("ingest of a workspace above its share gives way to another's query", async () => {
+test("ingest of a workspace above its share waits for another's query", async () => {
   share.charge(WORKSPACE, 60_000);
   await timed(OTHER);
   const end = deferred<void>();

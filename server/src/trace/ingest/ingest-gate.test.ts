@@ -9,7 +9,7 @@ import { IngestGate } from "./ingest-gate.ts";
 const MIB = 1024 * 1024;
 const request = (length: number) => ({ length, compressed: false });
 
-test("what doesn't fit waits until there is room, in its turn", async () => {
+test("requests beyond the budget wait in order until memory is free", async () => {
   const gate = new IngestGate(10 * MIB, new Registry());
   const order: number[] = [];
   const locks = [5, 4, 3, 1].map((size, n) => {
@@ -30,7 +30,7 @@ test("what doesn't fit waits until there is room, in its turn", async () => {
   await Promise.all(locks.map(({ done }) => done));
 });
 
-test("one request alone may be larger than the budget, twice it never", async () => {
+test("a single request may exceed the budget, up to twice its size", async () => {
   const gate = new IngestGate(MIB, new Registry());
   await gate.admit(request(5 * MIB), async (held) => held.use(1.5 * MIB));
   const tooMuch = gate.admit(request(5 * MIB), async (held) => held.use(2.5 * MIB));
@@ -39,7 +39,7 @@ test("one request alone may be larger than the budget, twice it never", async ()
   await gate.admit(request(MIB), async (held) => held.use(2 * MIB));
 });
 
-test("beyond a thousand that wait, requests are refused at once", async () => {
+test("rejects requests at once when a thousand are waiting", async () => {
   const gate = new IngestGate(MIB, new Registry());
   const lock = deferred<void>();
   const all = Array.from({ length: 1002 }, () => gate.admit(request(MIB), () => lock.promise));
@@ -48,7 +48,7 @@ test("beyond a thousand that wait, requests are refused at once", async () => {
   await Promise.all(all);
 });
 
-test("a failure gives its room back", async () => {
+test("a failed request releases its memory", async () => {
   const gate = new IngestGate(MIB, new Registry());
   for (let n = 0; n < 10; n++) {
     const failing = gate.admit(request(MIB), async (held) => {

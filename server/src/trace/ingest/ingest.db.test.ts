@@ -29,7 +29,7 @@ async function eventually<T>(read: () => Promise<T>, until: (value: T) => boolea
   }
 }
 
-test("a run that is created with everything is stored with everything", async () => {
+test("stores a run with all of its fields", async () => {
   const id = uuid7();
   const answer = await call("POST", "/runs", {
     ...runOf(id),
@@ -121,7 +121,7 @@ test("create and update merge field by field, in either order, and nulls change 
   }
 });
 
-test("an update that comes first and tells project and start begins the run; the create's fields don't override it", async () => {
+test("an early update with project and start creates the run, and the create does not override its fields", async () => {
   const id = uuid7();
   const place = runOf(id, { name: undefined, run_type: undefined });
   const extra = { metadata: { from: "update", both: 2 }, runtime: { a: 1 } };
@@ -141,7 +141,7 @@ test("an update that comes first and tells project and start begins the run; the
   });
 });
 
-test("what is sent twice is there once, also when the start was not told", async () => {
+test("a repeated create is stored once, also without a start time", async () => {
   const id = uuid7();
   const unplaced = runOf(id, { start_time: undefined, dotted_order: undefined });
   for (let n = 0; n < 3; n++) expect((await call("POST", "/runs", unplaced)).status).toBe(202);
@@ -156,7 +156,7 @@ test("what is sent twice is there once, also when the start was not told", async
   expect(keys).toHaveLength(1);
 });
 
-test("the project is the one of the id, else of the name, else default; another's id is refused", async () => {
+test("resolves the project by id, then by name, then default, and rejects another workspace's id", async () => {
   const [a, b, c] = [uuid7(), uuid7(), uuid7()];
   await call("POST", "/runs", runOf(a, { session_name: "by name" }));
   const project = (await stored(a))!["project_id"];
@@ -167,7 +167,7 @@ test("the project is the one of the id, else of the name, else default; another'
   expect([foreign.status, foreign.json.error]).toEqual([422, expect.stringContaining("there is no project")]);
 });
 
-test("traces and places are derived where they are absent, whatever the order of arrival", async () => {
+test("derives missing trace ids and dotted orders, whatever the order of arrival", async () => {
   const [root, child, grandchild] = [uuid7(), uuid7(), uuid7()];
   const bare = (id: string, parent?: string): Json => ({
     id,
@@ -203,7 +203,7 @@ test("traces and places are derived where they are absent, whatever the order of
   }
 });
 
-test("extras merge by key and by key of their metadata, also after a restart", async () => {
+test("merges extra by key, and its metadata by key, also after a restart", async () => {
   for (const restart of [false, true]) {
     const id = uuid7();
     await call("POST", "/runs", runOf(id, { extra: { runtime: { v: 1 }, metadata: { a: "1", b: "1" } } }));
@@ -218,7 +218,7 @@ test("extras merge by key and by key of their metadata, also after a restart", a
   }
 });
 
-test("text that was sent is stored as it was written", async () => {
+test("stores text exactly as sent", async () => {
   const id = uuid7();
   const outputs =
     '{"big": 9007199254740993, "one": 1.0, "tiny":1e-400, "text":"\\u00e9 \\ud83d\\ude00 \\u0000 \\" \\\\"}';
@@ -233,7 +233,7 @@ test("text that was sent is stored as it was written", async () => {
   expect(await stored(other)).toMatchObject({ outputs });
 });
 
-test("halves of surrogate pairs and control characters are stored, not refused", async () => {
+test("stores unpaired surrogates and control characters", async () => {
   const id = uuid7();
   const name = "half \ud83d nul \0 sep \u001e";
   const body = JSON.stringify(runOf(id, { name, error: name, tags: [name], extra: { metadata: { [name]: name } } }));
@@ -250,7 +250,7 @@ const packs: [string, (body: Buffer) => Buffer | Promise<Buffer>, string | undef
   ["zstd", (body) => zstd(body), "zstd"],
 ];
 
-test.each(packs)("multipart: parts of several runs, mixed, with attachments, %s", async (_, pack, encoding) => {
+test.each(packs)("accepts multipart parts of several runs, mixed, with attachments, %s", async (_, pack, encoding) => {
   const [a, b] = [uuid7(), uuid7()];
   const picture = Buffer.from([0, 1, 2, 253, 254, 255, 13, 10, 45, 45]);
   const answer = await send(
@@ -290,7 +290,7 @@ test.each(packs)("multipart: parts of several runs, mixed, with attachments, %s"
   expect((await call("GET", `/attachments/${token.slice(0, -2)}xx`)).status).toBe(404);
 });
 
-test("rows of one workspace are never those of another with the same run id", async () => {
+test("keeps runs of two workspaces apart that share an id", async () => {
   const id = uuid7();
   const other = uuid7();
   await call("POST", "/runs", runOf(id, { name: "mine" }));
@@ -299,7 +299,7 @@ test("rows of one workspace are never those of another with the same run id", as
   expect(await stored(id)).toMatchObject({ name: "mine", outputs: null });
 });
 
-test("many requests at once share inserts, and each run is there when its answer is", async () => {
+test("concurrent requests share inserts, and each run is readable after its response", async () => {
   const ids = Array.from({ length: 300 }, () => uuid7());
   const before = await insertsSoFar();
   await Promise.all(

@@ -61,7 +61,7 @@ const updated = {
   status: "success",
 };
 
-test("a create that comes after its update does not take it back, also after a restart", async () => {
+test("a late create does not undo its update, also after a restart", async () => {
   const [first, again, merged] = [uuid7(), crypto.randomUUID(), uuid7()];
   // the update creates the run, or the create is repeated
   await send(call, { patch: [update(first)] });
@@ -77,7 +77,7 @@ test("a create that comes after its update does not take it back, also after a r
   for (const id of [first, again, merged]) expect(await read(id)).toMatchObject(updated);
 });
 
-test("what one restart knew the next knows too", async () => {
+test("merges pieces across several restarts", async () => {
   const id = uuid7();
   await send(call, { post: [create(id)] });
   await afterRestart((call) => send(call, { patch: [update(id)] }));
@@ -86,7 +86,7 @@ test("what one restart knew the next knows too", async () => {
   expect(await read(id)).toMatchObject({ ...updated, status: "error", error: "Error: late" });
 });
 
-test("an update that one process stored long ago is found by its bits alone", async () => {
+test("finds an update that is no longer cached through the Bloom filter", async () => {
   const id = uuid7();
   await send(call, { post: [create(id)] });
   await send(call, { patch: [update(id)] });
@@ -96,7 +96,7 @@ test("an update that one process stored long ago is found by its bits alone", as
   expect(await read(id)).toMatchObject(updated);
 });
 
-test("nothing that comes late brings a deleted trace back, also after a restart", async () => {
+test("late pieces do not restore a deleted trace, also after a restart", async () => {
   const root = sampleRun("gone");
   const child = sampleRun("gone", {}, { parent: root });
   const orphan = sampleRun("gone", {}, { parent: sampleRun("gone") });
@@ -119,7 +119,7 @@ test("nothing that comes late brings a deleted trace back, also after a restart"
   expect(await clickhouse.rows({ name: "test", query: rest, params })).toEqual([{ n: 0 }]);
 });
 
-test("a deleted project's runs stay away, and a project of its name begins anew", async () => {
+test("runs of a deleted project stay deleted, and a new project of its name starts empty", async () => {
   const old = sampleRun("again");
   await sendRuns(call, [old]);
   const [project] = (await call("GET", "/sessions?name=again")).json;
@@ -133,7 +133,7 @@ test("a deleted project's runs stay away, and a project of its name begins anew"
   expect(now!.id).not.toBe(project.id);
 });
 
-test("a deletion waits for what is on its way", async () => {
+test("a deletion waits for updates in progress", async () => {
   const runs = Array.from({ length: 20 }, () => sampleRun("under way"));
   await sendRuns(call, runs);
   const trace_ids = runs.map((one) => one.id);

@@ -7,7 +7,7 @@ const { call, clickhouse, sql, platform } = await testTracePlatform({ HEDDLE_ING
 
 const run = (id: string, size: number) => ({ id, name: "n", run_type: "chain", inputs: { text: "x".repeat(size) } });
 
-test("more than memory allows waits or is refused with Retry-After, and what was acknowledged is there", async () => {
+test("requests beyond the memory limit wait or get 429 with Retry-After, and acknowledged ones are stored", async () => {
   const ids = Array.from({ length: 60 }, () => uuid7());
   const answers = await Promise.all(
     ids.map(async (id) => ({ id, ...(await call("POST", "/runs", run(id, 1_000_000))) })),
@@ -25,7 +25,7 @@ test("more than memory allows waits or is refused with Retry-After, and what was
   expect(taken.length).toBeGreaterThan(0);
 });
 
-test("an update whose run never comes becomes a run after a day", async () => {
+test("an update whose create never arrives becomes a run after a day", async () => {
   const id = uuid7();
   expect((await call("PATCH", `/runs/${id}`, { outputs: { kept: true } })).status).toBe(202);
   await sql`update waiting_pieces set received_at = now() - interval '25 hours' where run_id = ${id}`;
@@ -35,7 +35,7 @@ test("an update whose run never comes becomes a run after a day", async () => {
   await expect.poll(() => sql`select 1 from waiting_pieces`).toHaveLength(0);
 });
 
-test("when the store is gone the answer is 503 with Retry-After, and nothing is acknowledged", async () => {
+test("responds with 503 and Retry-After when the store is down, and acknowledges nothing", async () => {
   await platform.deps.clickhouse.close();
   const { status, headers } = await call("POST", "/runs", run(uuid7(), 10));
   expect([status, headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);

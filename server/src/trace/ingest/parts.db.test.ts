@@ -13,7 +13,7 @@ const traces = await testTracePlatform();
 const { call, sql } = traces;
 const { send, stored } = ingestClient(traces);
 
-test("feedback may come along", async () => {
+test("accepts feedback in the same request", async () => {
   const id = uuid7();
   const feedback = { id: randomUUID(), run_id: id, trace_id: id, key: "k", score: 1, feedback_source: { type: "api" } };
   const answer = await send([
@@ -24,7 +24,7 @@ test("feedback may come along", async () => {
   expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 
-test("much feedback in a request waits once, and what is none of it harms no other", async () => {
+test("waits once for many feedback parts, and rejects invalid ones without affecting others", async () => {
   const id = uuid7();
   await call("POST", "/runs", runOf(id));
   const part = (more: Json) => {
@@ -52,7 +52,7 @@ test("much feedback in a request waits once, and what is none of it harms no oth
   ]);
 });
 
-test("what is no run is refused by name, and harms no other of its request", async () => {
+test("rejects an invalid run by id, without affecting others of its request", async () => {
   const [good, bad] = [uuid7(), uuid7()];
   const wrong = await call("POST", "/runs/batch", { post: [runOf(good), runOf(bad, { run_type: "agent" })] });
   expect(wrong.status).toBe(422);
@@ -89,7 +89,7 @@ test("what is no run is refused by name, and harms no other of its request", asy
   expect((await call("PATCH", "/runs/nonsense", {})).status).toBe(422);
 });
 
-test("bodies that are broken, too large or packed in an unknown way are refused", async () => {
+test("rejects bodies that are broken, too large or of an unknown encoding", async () => {
   const id = uuid7();
   const part = { name: `post.${id}`, content: JSON.stringify(runOf(id)) };
   const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});

@@ -6,7 +6,7 @@ import { readBuffer } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
 
-test("a body that does not come gives way to a request that waits for its room", async () => {
+test("a stalled body is cancelled for a request that waits for memory", async () => {
   const gate = new IngestGate(4 * MIB, new Registry());
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();

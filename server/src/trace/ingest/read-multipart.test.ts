@@ -10,7 +10,7 @@ const part = (name: string, content: string, header = "") =>
 const END = `--${BOUNDARY}--\r\n`;
 const read = (body: string, type = TYPE) => readMultipart(type, Buffer.from(body));
 
-test("parts keep their bytes, names their quotes, and boundaries may be quoted", () => {
+test("keeps the bytes of parts and the quotes of names, and accepts quoted boundaries", () => {
   const body = `${part("a", "one\r\n")}${part("b", "")}${part('say \\"c\\"', "x".repeat(100_000))}${END}`;
   const parts = read(body, `multipart/form-data; charset=utf-8; boundary="${BOUNDARY}"`);
   expect(parts.map(({ name, content }) => [name, content.length])).toEqual([
@@ -20,20 +20,20 @@ test("parts keep their bytes, names their quotes, and boundaries may be quoted",
   ]);
 });
 
-test("file names, types without parameters, names beyond ASCII, a preamble", () => {
+test("reads file names, types without parameters, names beyond ASCII, and skips a preamble", () => {
   const header = "content-TYPE: Text/CSV; charset=utf-8\r\n";
   const body = `to be ignored\r\n${part('f"; filename="ü.csv', "1,2", header)}${END}to be ignored`;
   expect(read(body)).toEqual([{ name: "f", filename: "ü.csv", type: "text/csv", content: Buffer.from("1,2") }]);
 });
 
-test("a part of a declared length may hold the boundary itself", () => {
+test("a part with a declared length may contain the boundary", () => {
   const content = `x\r\n--${BOUNDARY}\r\ny`;
   for (const header of [`Content-Length: ${content.length}\r\n`, `Content-Type: a/b; length=${content.length}\r\n`]) {
     expect(read(part("a", content, header) + END)[0]!.content.toString()).toBe(content);
   }
 });
 
-test("whatever bytes parts hold, they come back", () => {
+test("returns the exact bytes of all parts", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 })), (contents) => {
       const chunks = contents.flatMap((content, i) => [
@@ -59,10 +59,10 @@ test.each([
   ["has a part without headers", `--${BOUNDARY}\r\n\r\nx\r\n${END}`, 400],
   ["has a part of another length", part("a", "xy", "Content-Length: 5\r\n") + END, 400],
   ["has a packed part", part("a", "xy", "Content-Encoding: gzip\r\n") + END, 400],
-])("a body that %s is refused", (_, body, status) => {
+])("rejects a body that %s", (_, body, status) => {
   expect(() => read(body)).toThrow(expect.objectContaining({ status }));
 });
 
-test("another content type is refused", () => {
+test("rejects another content type", () => {
   expect(() => read(END, "application/json")).toThrow(expect.objectContaining({ status: 415 }));
 });

@@ -65,7 +65,7 @@ async function runOf(attributes: Json, more: Json = {}): Promise<Json> {
 
 const json = (run: Json, field: string) => JSON.parse((run[field] ?? "null") as string) as Json;
 
-test("a span becomes a run: ids, times to the microsecond, project, resource", async () => {
+test("a span becomes a run with ids, times to the microsecond, project and resource", async () => {
   const [trace, id] = [newTrace(), newSpan()];
   const answer = await call(
     "POST",
@@ -91,7 +91,7 @@ test("a span becomes a run: ids, times to the microsecond, project, resource", a
   });
 });
 
-test("OpenTelemetry's GenAI attributes", async () => {
+test("maps OpenTelemetry's GenAI attributes", async () => {
   const run = await runOf({
     "gen_ai.operation.name": "chat",
     "gen_ai.system": "openai",
@@ -144,7 +144,7 @@ test("OpenTelemetry's GenAI attributes", async () => {
   });
 });
 
-test("messages of GenAI's newer attributes and of its events", async () => {
+test("maps messages of GenAI's newer attributes and of its events", async () => {
   const input = [{ role: "user", parts: [{ type: "text", content: "Hi" }] }];
   const newer = await runOf({
     "gen_ai.operation.name": "chat",
@@ -172,7 +172,7 @@ test("messages of GenAI's newer attributes and of its events", async () => {
   });
 });
 
-test("OpenInference's attributes", async () => {
+test("maps OpenInference's attributes", async () => {
   const llm = await runOf({
     "openinference.span.kind": "LLM",
     "llm.model_name": "m",
@@ -214,7 +214,7 @@ test("OpenInference's attributes", async () => {
   expect(tool).toMatchObject({ run_type: "tool", name: "look", inputs: "{}", outputs: '{"text":"x"}' });
 });
 
-test("Traceloop's attributes", async () => {
+test("maps Traceloop's attributes", async () => {
   const run = await runOf({
     "traceloop.span.kind": "workflow",
     "traceloop.entity.name": "plan",
@@ -226,7 +226,7 @@ test("Traceloop's attributes", async () => {
   expect(json(run, "inputs")).toEqual({ inputs: { a: 1 } });
 });
 
-test("an exception is the run's error", async () => {
+test("an exception becomes the run's error", async () => {
   const attributes = pairs({ "exception.message": "bad", "exception.stacktrace": "at x" });
   const run = await runOf(
     {},
@@ -236,7 +236,7 @@ test("an exception is the run's error", async () => {
   expect((await runOf({}, { status: { code: 2, message: "no" } }))["error"]).toBe("no");
 });
 
-test("children that are sent before their parents find their place", async () => {
+test("children sent before their parents are placed below them", async () => {
   const [trace, root, child, leaf] = [newTrace(), newSpan(), newSpan(), newSpan()];
   for (const one of [
     span(trace, leaf, {}, { parentSpanId: child }),
@@ -262,7 +262,7 @@ message Sp { bytes tid = 1; bytes sid = 2; string state = 3; bytes parent = 4; s
 message Sc { string name = 1; } message Ss { Sc scope = 1; repeated Sp spans = 2; string url = 3; }
 message Re { repeated P attributes = 1; } message Rs { Re resource = 1; repeated Ss ss = 2; } message Rq { repeated Rs rs = 1; }`);
 
-test("protobuf, also packed, says the same as JSON", async () => {
+test("reads protobuf, also compressed, like JSON", async () => {
   const [trace, id] = [newTrace(), newSpan()];
   const attributes = [
     { key: "gen_ai.operation.name", value: { s: "chat" } },
@@ -318,7 +318,7 @@ test("protobuf, also packed, says the same as JSON", async () => {
   });
 });
 
-test("what is no OTLP is refused", async () => {
+test("rejects bodies that are not OTLP", async () => {
   const send = async (body: unknown, type: string) =>
     (await call("POST", "/otel/v1/traces", body, { "Content-Type": type })).status;
   expect(await send({}, "text/plain")).toBe(415);

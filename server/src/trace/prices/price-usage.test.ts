@@ -18,7 +18,7 @@ const price = {
   completion_cost_details: null,
 };
 
-test("tokens cost their price, those of a detail with a price of its own that", () => {
+test("prices tokens, with a separate price for details that have one", () => {
   const usage = { prompt_tokens: 1000, completion_tokens: 3, prompt_token_details: { cache_read: 400, audio: 5 } };
   expect(priceUsage(usage, price)).toEqual({
     ...usage,
@@ -30,17 +30,17 @@ test("tokens cost their price, those of a detail with a price of its own that", 
   });
 });
 
-test("a cost that the client told stands, and nothing costs nothing", () => {
+test("keeps a cost sent by the client, and adds none without priced tokens", () => {
   expect(priceUsage({ prompt_tokens: 5, total_cost: "1" }, price)).toEqual({ prompt_tokens: 5, total_cost: "1" });
   expect(priceUsage({ total_tokens: 5 }, price)).toEqual({ total_tokens: 5 });
 });
 
-test("details that count more than there are make nothing negative", () => {
+test("details that exceed the total cause no negative cost", () => {
   const usage = { prompt_tokens: 10, prompt_token_details: { cache_read: 1000 } };
   expect(priceUsage(usage, price)).toMatchObject({ prompt_cost: "0.0000125", total_cost: "0.0000125" });
 });
 
-test("decimals are exact, with exponents too", () => {
+test("calculates with exact decimals, also with exponents", () => {
   const cases: [unknown, string | undefined][] = [
     [1e-6, "0.000001"],
     [1e-7, "0.0000001"],

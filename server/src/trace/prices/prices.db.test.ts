@@ -23,7 +23,7 @@ async function costOf(model: string, usage: object, provider = "acme"): Promise<
   return row!.total_cost;
 }
 
-test("a price of one's own is found by its pattern and counts at once, until it is gone", async () => {
+test("a custom price matches by pattern at once, until it is deleted", async () => {
   const usage = { input_tokens: 10, output_tokens: 5 };
   expect(await costOf("special-1", usage)).toBeNull();
   const created = await call("POST", "/model-price-map", body, mine);
@@ -46,7 +46,7 @@ test("a price of one's own is found by its pattern and counts at once, until it 
   expect(await costOf("special-1", usage)).toBeNull();
 });
 
-test("a price counts from its start on, the latest first", async () => {
+test("a price applies from its start, the latest first", async () => {
   for (const [start_time, prompt_cost] of [
     ["2026-01-01T00:00:00Z", "1"],
     ["2026-06-01T00:00:00Z", "2"],
@@ -57,7 +57,7 @@ test("a price counts from its start on, the latest first", async () => {
   expect(await costOf("dated", { input_tokens: 1 })).toBe("2");
 });
 
-test("prices come along for known models", async () => {
+test("known models have built-in prices", async () => {
   const { json } = await call("GET", "/model-price-map");
   expect((json as { tenant_id: string | null }[]).filter(({ tenant_id }) => tenant_id === null).length).toBeGreaterThan(
     5,
@@ -65,7 +65,7 @@ test("prices come along for known models", async () => {
   expect(await costOf("gpt-4o-mini-2024-07-18", { input_tokens: 1_000_000, output_tokens: 0 }, "openai")).toBe("0.15");
 });
 
-test("what is no price is refused", async () => {
+test("rejects an invalid price", async () => {
   for (const change of [
     { match_pattern: "(" },
     { match_pattern: "(?=x)" },

@@ -9,7 +9,7 @@ const OTHER = "00000000-0000-7000-8000-000000000002";
 
 const { sql } = await testDatabase();
 
-test("projects ensured at once by two servers are one", async () => {
+test("two servers that create a project at once create one", async () => {
   const directories = [new ProjectDirectory(sql), new ProjectDirectory(sql)];
   const ids = await Promise.all(
     Array.from({ length: 40 }, (_, i) => directories[i % 2]!.ensureProject(TENANT, `race ${i % 4}`)),
@@ -18,7 +18,7 @@ test("projects ensured at once by two servers are one", async () => {
   expect(await sql`select name from projects where name like 'race %'`).toHaveLength(4);
 });
 
-test("a workspace's project is nobody else's", async () => {
+test("a project belongs to one workspace", async () => {
   const directory = new ProjectDirectory(sql);
   const mine = await directory.ensureProject(TENANT, "same name");
   expect(await directory.ensureProject(OTHER, "same name")).not.toBe(mine);
@@ -27,7 +27,7 @@ test("a workspace's project is nobody else's", async () => {
   expect(await directory.hasProject(TENANT, uuid7())).toBe(false);
 });
 
-test("a deleted project is believed for a second at most", async () => {
+test("a deleted project is cached for at most a second", async () => {
   const directory = new ProjectDirectory(sql);
   const first = await directory.ensureProject(TENANT, "short life");
   await sql`delete from projects where project_id = ${first}`;

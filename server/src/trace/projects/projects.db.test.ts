@@ -11,7 +11,7 @@ const create = async (body: object, query = "") => (await call("POST", `/session
 const list = (query: string, headers = {}) => call("GET", `/api/v1/sessions?${query}`, undefined, headers);
 const names = (answer: { json: { name: string }[] }) => answer.json.map((one) => one.name);
 
-test("a project is created, read, changed and deleted", async () => {
+test("a project is created, read, updated and deleted", async () => {
   const made = await call("POST", "/sessions", { name: "one", description: "d", extra: { metadata: { a: 1 } } });
   expect(made.status).toBe(200);
   const { id } = made.json;
@@ -34,7 +34,7 @@ test("a project is created, read, changed and deleted", async () => {
   }
 });
 
-test("retention_days is set, left alone, and taken away by null", async () => {
+test("retention_days is set, kept when omitted, and removed by null", async () => {
   const { id } = await create({ name: "kept", retention_days: 5 });
   const change = async (body: object) => (await call("PATCH", `/sessions/${id}`, body)).json.retention_days;
   expect(await change({ description: "d" })).toBe(5);
@@ -44,7 +44,7 @@ test("retention_days is set, left alone, and taken away by null", async () => {
   expect(await create({ name: "kept", description: "e" }, "?upsert=true")).toMatchObject({ retention_days: 9 });
 });
 
-test("an experiment is over a dataset of its own workspace", async () => {
+test("an experiment needs a dataset of its own workspace", async () => {
   const dataset = (await call("POST", "/datasets", { name: "mine" })).json.id;
   const refused = await call("POST", "/sessions", { name: "e", reference_dataset_id: uuid7() });
   expect([refused.status, refused.json]).toEqual([404, { detail: "Dataset not found" }]);
@@ -52,7 +52,7 @@ test("an experiment is over a dataset of its own workspace", async () => {
   expect(await create({ name: "e", reference_dataset_id: dataset })).toMatchObject({ reference_dataset_id: dataset });
 });
 
-test("a name is taken once, and upsert changes what is there", async () => {
+test("a duplicate name is a conflict, and upsert updates the existing project", async () => {
   const { id } = await create({ name: "taken", description: "first" });
   expect((await call("POST", "/sessions", { name: "taken" })).status).toBe(409);
   expect((await call("POST", "/sessions", { name: "other", id })).status).toBe(409);
@@ -67,7 +67,7 @@ test("a name is taken once, and upsert changes what is there", async () => {
   expect((await call("POST", "/sessions", { name: "taken", id }, other(31))).status).toBe(200);
 });
 
-test("a fresh workspace has a project named default", async () => {
+test("a new workspace has a project named default", async () => {
   const { json, headers } = await list("limit=1", other(41));
   expect(names({ json })).toEqual(["default"]);
   expect(json[0].tenant_id).toBe(other(41)["x-test-workspace"]);
@@ -135,7 +135,7 @@ test("the list is filtered, sorted and paged", async () => {
   }
 });
 
-test("figures over the runs come with the project when they are asked for", async () => {
+test("returns statistics of a project's runs on request", async () => {
   const mine = other(61);
   const tokens = {
     outputs: { usage_metadata: { input_tokens: 3, output_tokens: 4, total_tokens: 7, total_cost: 0.5 } },
@@ -175,7 +175,7 @@ test("figures over the runs come with the project when they are asked for", asyn
   }
 });
 
-test("the most frequent metadata of a project's runs", async () => {
+test("returns the most frequent metadata of a project's runs", async () => {
   const runs = ["a", "b", "b", "c"].map((user) =>
     sampleRun("metadata", { extra: { metadata: { user, env: "prod" } } }),
   );
@@ -190,7 +190,7 @@ test("the most frequent metadata of a project's runs", async () => {
   expect((await call("GET", `/sessions/${uuid7()}/metadata`)).status).toBe(404);
 });
 
-test("a deleted project's runs are gone, with all that belongs to them, and stay gone", async () => {
+test("a deleted project's runs and their data are deleted and stay deleted", async () => {
   const [doomed, kept] = [sampleRun("doomed", {}, { seconds: null }), sampleRun("kept")];
   await sendRuns(call, [doomed, kept]);
   await call("POST", "/feedback", { run_id: doomed.id, key: "k", score: 1 });
@@ -214,7 +214,7 @@ test("a deleted project's runs are gone, with all that belongs to them, and stay
   expect(await clickhouse.rows(count)).toEqual([{ n: 0 }]);
 });
 
-test("another workspace's project can be neither seen nor touched", async () => {
+test("another workspace's project can be neither read nor changed", async () => {
   const { id } = await create({ name: "private" });
   for (const [method, path, body] of [
     ["GET", `/sessions/${id}`],

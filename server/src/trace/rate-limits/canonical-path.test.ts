@@ -26,7 +26,7 @@ test.each([
   expect(canonicalPath(path)).toMatchObject({ bare, version });
 });
 
-test("what the router does not decode or resolve stays as it is", () => {
+test("leaves encoded slashes and dot segments unchanged", () => {
   expect(canonicalPath("/datasets/x%2f..%2f..%2finfo").bare).toBe("/datasets/x%2f..%2f..%2finfo");
   expect(canonicalPath("/datasets/../info").bare).toBe("/datasets/../info");
 });

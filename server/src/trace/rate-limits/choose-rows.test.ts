@@ -129,7 +129,7 @@ test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, bears, requests) => {
   for (const request of requests) expect([request, rowsOf(request, bears)]).toEqual([request, [row]]);
 });
 
-test("the table has the rows of the service interface, and one of ours", () => {
+test("the table has the rows of the service interface, plus health", () => {
   expect(ALL_ROWS.map(({ id }) => id).toSorted()).toEqual([...TABLE.map(([row]) => row), "health"].toSorted());
   expect(rowsOf("GET /ok", KEY)).toEqual(["health"]);
 });
@@ -196,7 +196,7 @@ test.each<[string, Partial<Bearer>, string[]]>([
   ["POST /runs/batch", BOTH, ["runs-batch.key"]],
   ["POST /runs/stats", USER, ["default.user"]],
   ["POST /runs/stats", {}, ["public"]],
-])("%s bearing %o counts in %j", (request, bears, rows) => {
+])("%s with %o counts in %j", (request, bears, rows) => {
   expect(rowsOf(request, bears)).toEqual(rows);
 });
 
@@ -245,7 +245,7 @@ test("no request matches two rules that are equally specific", () => {
   expect(several.length).toBeGreaterThan(500);
 });
 
-test("and of two patterns of one kind that could, none is in the table", () => {
+test("no two patterns of one kind match the same request", () => {
   const patterns = RULES.flatMap((rule) => rule.match.map((pattern) => ({ rule, pattern })));
   const meets = (a: Pattern, b: Pattern): boolean => {
     if (a.method && b.method && a.method !== b.method) return false;
@@ -261,7 +261,7 @@ test("and of two patterns of one kind that could, none is in the table", () => {
   expect(ambiguous).toEqual([]);
 });
 
-test("a row that is off is as if it were not there", () => {
+test("a disabled row is skipped", () => {
   const without = (...ids: string[]) => activeTable((row) => (ids.includes(row.id) ? null : row.us));
   expect(rowsOf("POST /runs/query", KEY, without("runs-query.key"))).toEqual(["default.key"]);
   expect(rowsOf("POST /runs/query", BOTH, without("runs-query.key"))).toEqual(["runs-query.user"]);

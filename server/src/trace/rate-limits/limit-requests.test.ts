@@ -81,7 +81,7 @@ async function limited(env: Record<string, string> = {}, isOpen = false) {
 }
 const key = (text = "good-key") => ({ "x-api-key": text });
 
-test("an allowed answer tells where its rows stand, also one without a handler and one that broke", async () => {
+test("an allowed response reports the state of its rows, also for an unknown path and a failure", async () => {
   const { send } = await limited();
   const answer = await send("GET /repos", key());
   expect(await answer.json()).toEqual({ here: "/repos" });
@@ -94,7 +94,7 @@ test("an allowed answer tells where its rows stand, also one without a handler a
   expect([broken.status, broken.headers.get("ratelimit")]).toEqual([500, '"default.key";r=999;t=10']);
 });
 
-test("a refusal names the row and says when to come back; then the window is new", async () => {
+test("a refusal names the row and when to retry, and then the window is new", async () => {
   const { send, flood, clock } = await limited();
   expect(await flood(16, "POST /runs/query", () => key())).toEqual({ 404: 15, 429: 1 });
   clock.now += 8400;
@@ -134,7 +134,7 @@ test("refusals have the shape of errors of their route", async () => {
   }
 });
 
-test("a thousand requests at once: as many pass as the row says", async () => {
+test("of a thousand concurrent requests as many pass as the row allows", async () => {
   const { send, door } = await limited();
   const all = await Promise.all(Array.from({ length: 1000 }, () => send("GET /repos", key())));
   expect(all.filter(({ status }) => status === 200)).toHaveLength(100);
@@ -159,7 +159,7 @@ test("aliases and spellings share a bucket", async () => {
   expect(statuses.slice(0, 100)).not.toContain(429);
 });
 
-test("a good key does not use up its address, and does not suffer from what others there do", async () => {
+test("a valid key does not use its address's limit, and is not affected by it", async () => {
   const { flood, send, limits } = await limited();
   expect(await flood(5, "GET /sessions", (n) => key(`good ${n}`))).toEqual({ 404: 5 });
   expect(await limits.usesOf({ ip: "203.0.113.1" })).toContainEqual(
@@ -169,27 +169,27 @@ test("a good key does not use up its address, and does not suffer from what othe
   expect((await send("GET /sessions", key("good 1"))).status).toBe(404);
 });
 
-test("made-up keys count for their address, and each is asked about at most as often as that lets through", async () => {
+test("unknown keys count for their address, which also limits how often keys are verified", async () => {
   const { flood, door, limits } = await limited();
   expect(await flood(300, "GET /sessions", (n) => key(`made up ${n}`))).toEqual({ 404: 100, 429: 200 });
   expect(door.asked).toHaveLength(100);
   expect(limits.local.size).toBe(1);
 });
 
-test("so do made-up users without a key, and a key with a workspace that is none of its business", async () => {
+test("unknown users without a key, and invalid keys with a workspace, count for their address", async () => {
   const { flood, door } = await limited();
   expect(await flood(60, "GET /sessions", (n) => ({ "x-user-id": `user ${n}` }))).toEqual({ 404: 60 });
   expect(await flood(60, "GET /x", (n) => ({ ...key(`bad ${n}`), "x-tenant-id": "x" }))).toEqual({ 404: 40, 429: 20 });
   expect(door.asked.every(({ headers }) => !headers.has("x-tenant-id"))).toBe(true);
 });
 
-test("a key that named a user stays in its own bucket too", async () => {
+test("a key that names a user also counts in its own bucket", async () => {
   const { flood } = await limited();
   const headers = (n: number) => ({ ...key(), "x-user-id": `user ${n}` });
   expect(await flood(20, "POST /runs/query", headers)).toEqual({ 404: 15, 429: 5 });
 });
 
-test("a session's user is the session's, whatever the header says", async () => {
+test("a session counts for its own user, whatever the header names", async () => {
   const { flood } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"default.user":"10/10"}' });
   const session = (n: number) => ({ Authorization: "Bearer session of ada", "x-user-id": `user ${n}` });
   expect(await flood(15, "GET /sessions", session)).toEqual({ 404: 10, 429: 5 });
@@ -201,13 +201,13 @@ test("a key is the same in either header", async () => {
   expect(await flood(20, "POST /runs/query", either)).toEqual({ 404: 15, 429: 5 });
 });
 
-test("on a server without keys the header names the user, and any key is a key", async () => {
+test("without required keys the header names the user, and any key counts as a key", async () => {
   const { flood } = await limited({}, true);
   expect(await flood(301, "POST /runs/query", () => ({ "x-user-id": "ada" }))).toEqual({ 404: 300, 429: 1 });
   expect(await flood(20, "POST /runs/query", () => key("whatever"))).toEqual({ 404: 15, 429: 5 });
 });
 
-test("a key is asked about again after a minute; when it is no good any more it counts for its address", async () => {
+test("a key is verified again after a minute, and counts for its address when no longer valid", async () => {
   const { send, door, clock, flood } = await limited();
   await send("GET /x", key());
   await send("GET /x", key());
@@ -223,7 +223,7 @@ test("a key is asked about again after a minute; when it is no good any more it 
   expect(await flood(101, "GET /x", () => key())).toEqual({ 404: 100, 429: 1 });
 });
 
-test("while nobody can be asked, known keys keep their buckets and others count for their address", async () => {
+test("while keys cannot be verified, known keys keep their buckets and others count for their address", async () => {
   const { door, clock, flood } = await limited();
   await flood(1, "GET /x", () => key());
   door.isAway = true;
@@ -232,7 +232,7 @@ test("while nobody can be asked, known keys keep their buckets and others count 
   expect(await flood(101, "GET /x", () => key("good, but new"))).toEqual({ 404: 100, 429: 1 });
 });
 
-test("addresses are counted behind the proxies, IPv6 by /64", async () => {
+test("counts the client's address behind proxies, and IPv6 by /64", async () => {
   const { send } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"public":"2/60"}' });
   const from = async (address: string) => (await send("GET /x", { "X-Forwarded-For": address }, "10.0.0.1")).status;
   expect([await from("192.0.2.1"), await from("1.1.1.1, 192.0.2.1"), await from("192.0.2.1")]).toEqual([404, 404, 429]);
@@ -241,7 +241,7 @@ test("addresses are counted behind the proxies, IPv6 by /64", async () => {
   expect(await from("2001:db8:0:1::1")).toBe(404);
 });
 
-test("preflights count for their address, apart from everything else", async () => {
+test("preflights count for their address, separately from other requests", async () => {
   const { send, limits } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"options":"2/10"}' });
   const preflight = () => send("OPTIONS /repos", { Origin: "https://a.test", "Access-Control-Request-Method": "GET" });
   const statuses = [await preflight(), await preflight(), await preflight()].map(({ status }) => status);
@@ -249,7 +249,7 @@ test("preflights count for their address, apart from everything else", async () 
   expect((await limits.usesOf({ ip: "203.0.113.1" })).find(({ row }) => row === "public")!.used).toBe(0);
 });
 
-test("a dry run refuses nothing and says what it would have refused", async () => {
+test("a dry run rejects nothing and reports what it would reject", async () => {
   const { flood, send, limits } = await limited({ HEDDLE_RATE_LIMITS: "dry-run" });
   expect(await flood(120, "GET /repos", () => key())).toEqual({ 200: 120 });
   const answer = await send("GET /repos", key());
@@ -263,7 +263,7 @@ test("a dry run refuses nothing and says what it would have refused", async () =
   ]);
 });
 
-test("no key and no user is kept in clear", async () => {
+test("stores no key and no user in plain text", async () => {
   const { send, limits } = await limited();
   await send("GET /x", { ...key("good secret"), "x-user-id": "ada@example.com" });
   const { inspect } = await import("node:util");

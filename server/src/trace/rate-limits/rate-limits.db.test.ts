@@ -22,7 +22,7 @@ const platformWith = async (env: Record<string, string>) => {
 const limited = (env: Record<string, string> = {}) => platformWith({ HEDDLE_RATE_LIMITS: "on", ...env });
 const key = (text: string) => ({ "x-api-key": text });
 
-test("limits are off on loopback, on behind a proxy, and say so in metrics", async () => {
+test("limits are off on loopback and on behind a proxy, and metrics report them", async () => {
   const { call } = await platformWith({});
   expect((await call("GET", "/nothing")).headers.has("ratelimit")).toBe(false);
   const behind = await platformWith({ HEDDLE_TRUSTED_PROXIES: "127.0.0.1" });
@@ -33,7 +33,7 @@ test("limits are off on loopback, on behind a proxy, and say so in metrics", asy
   expect(metrics).toContain("heddle_rate_limit_buckets 1");
 });
 
-test("rows count for paths that have no handler, before the key is asked about, on every alias", async () => {
+test("rows count unknown paths before the key is verified, on every alias", async () => {
   const { call } = await limited();
   const statuses = new Map<number, number>();
   for (let n = 0; n < 103; n++) {
@@ -44,7 +44,7 @@ test("rows count for paths that have no handler, before the key is asked about, 
   expect(Object.fromEntries(statuses)).toEqual({ 404: 100, 429: 3 });
 });
 
-test("keys of any kind that are good have buckets of their own; all others share the address", async () => {
+test("valid keys of any kind have their own buckets, and all others share the address's", async () => {
   const { call } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"public":"3/60"}' });
   const policy = async (text: string) => {
     const answer = await call("GET", "/nothing", undefined, key(text));
@@ -64,7 +64,7 @@ test("keys of any kind that are good have buckets of their own; all others share
   expect((await call("GET", "/nothing", undefined, key(a.admin))).status).toBe(404);
 });
 
-test("a refusal can be read by a script of another origin", async () => {
+test("a script of another origin can read a refusal", async () => {
   const { call } = await limited();
   const refused = { HEDDLE_RATE_LIMITS_OVERRIDES: '{"info":"1/10"}', HEDDLE_CORS_ORIGINS: "https://a.test" };
   expect((await call("GET", "/info")).headers.get("ratelimit-policy")).toBe('"info";q=2000;w=10');
@@ -76,7 +76,7 @@ test("a refusal can be read by a script of another origin", async () => {
   expect(answer.headers.get("access-control-expose-headers")).toContain("retry-after");
 });
 
-test("a caller reads the table with its own use, and nobody else's", async () => {
+test("a caller reads the table with only its own use", async () => {
   const { call } = await limited();
   for (let n = 0; n < 3; n++) await call("GET", "/nothing", undefined, key(a.admin));
   const read = async (text: string, more: Record<string, string> = {}) => {

@@ -15,7 +15,7 @@ function configured(env: Record<string, string>, isDevelopment = false) {
   return { mode, quotas, problems, lines };
 }
 
-test("auto is off for development and on elsewhere; what is asked for holds", () => {
+test("auto is off for development and on elsewhere, and an explicit mode applies", () => {
   expect(configured({}, true).mode).toBe("off");
   expect(configured({}, false).mode).toBe("on");
   expect(configured({ HEDDLE_RATE_LIMITS: "on" }, true).mode).toBe("on");
@@ -23,14 +23,14 @@ test("auto is off for development and on elsewhere; what is asked for holds", ()
   expect(configured({ HEDDLE_RATE_LIMITS: "dry-run" }, true).mode).toBe("dry-run");
 });
 
-test("the region chooses the column", () => {
+test("the region selects the column", () => {
   expect(configured({}).quotas).toMatchObject({ "commits.key": "10000/60", "runs-stats.key": "1/10" });
   const eu = configured({ HEDDLE_RATE_LIMITS_REGION: "EU" });
   expect(eu.quotas).toMatchObject({ "commits.key": "2000/60", "runs-stats.key": "20/10" });
   expect(eu.problems).toEqual([]);
 });
 
-test("overrides change rows or take them out, and leave the others", () => {
+test("overrides change or remove rows, and keep the others", () => {
   const { quotas, problems } = configured({
     HEDDLE_RATE_LIMITS_OVERRIDES: '{"runs-query.key": "100/10", "charts.user": "off"}',
   });
@@ -49,7 +49,7 @@ test.each([
   ['{"runs-query.key": "10/0"}', "both at least 1"],
   ['{"runs-query.key": 10}', "count/seconds"],
   ['{"__proto__": "1/1"}', "unknown row"],
-])("overrides that are wrong (%s) count not at all, loudly, and stop nothing", (text, message) => {
+])("invalid overrides (%s) are logged and ignored", (text, message) => {
   const broken = configured({ HEDDLE_RATE_LIMITS_OVERRIDES: text });
   expect(broken.quotas).toEqual(configured({}).quotas);
   expect(broken.mode).toBe("on");
@@ -61,7 +61,7 @@ test.each([
   });
 });
 
-test("a mode and a region that there are not count as the default", () => {
+test("an unknown mode and region fall back to the default", () => {
   const broken = configured({ HEDDLE_RATE_LIMITS: "onn", HEDDLE_RATE_LIMITS_REGION: "apac" });
   expect(broken.mode).toBe("on");
   expect(broken.quotas["runs-stats.key"]).toBe("1/10");

@@ -14,7 +14,7 @@ const { a } = await testTenants(db);
 const replica = (uri = redis.uri) =>
   testTracePlatform({ HEDDLE_RATE_LIMITS: "on", REDIS_URI: uri, HEDDLE_LOG_LEVEL: "silent" }, { db, guard });
 
-test("two servers share a key's limit and an address'; without Redis each counts alone and nobody sees an error", async () => {
+test("two servers share limits of keys and addresses, and without Redis count separately without errors", async () => {
   const [one, other] = [await replica(), await replica()];
   const flood = async (count: number, headers: Record<string, string> = {}) => {
     const calls = Array.from({ length: count }, (_, n) =>
@@ -34,7 +34,7 @@ test("two servers share a key's limit and an address'; without Redis each counts
   await Promise.all([one.stop(), other.stop()]);
 });
 
-test("an address of Redis that is none stops nothing", async () => {
+test("an invalid Redis address does not prevent the start", async () => {
   const { call, platform, stop } = await replica("redis.internal:6379");
   expect((await call("GET", "/nothing")).headers.get("ratelimit")).toBe('"public";r=99;t=60');
   expect(platform.deps.rateLimits.problems).toHaveLength(1);

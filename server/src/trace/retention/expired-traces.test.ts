@@ -13,13 +13,13 @@ function kept(project: { tier?: "longlived" | "shortlived"; days?: number }, lon
   return [cutoffs.longlived, cutoffs.shortlived, cutoffs.project].map(daysBefore);
 }
 
-test("a project keeps its traces as its tier says, or for days of its own", () => {
+test("a project keeps its traces for its tier's time or for its own number of days", () => {
   expect(kept({}, 0)).toEqual([undefined, 14, undefined]);
   expect(kept({ tier: "shortlived" }, 400)).toEqual([400, 14, 14]);
   expect(kept({ days: 30 }, 400)).toEqual([400, 14, 30]);
 });
 
-test("a trace of the longer tier is not kept for less time than its project keeps others", () => {
+test("a trace of the longer tier is kept at least as long as others of its project", () => {
   expect(kept({ days: 1000 }, 400)).toEqual([1000, 14, 1000]);
   expect(kept({ tier: "shortlived", days: 1000 }, 400)[0]).toBe(1000);
   expect(kept({ days: 1000 }, 0)[0]).toBe(undefined);

@@ -21,7 +21,7 @@ const onDisk = async (id: string) => {
   return (await clickhouse.rows<{ n: number }>({ name: "test", query, params: { id } }))[0]!.n;
 };
 
-test("by default nothing of a long-lived project goes, and a short-lived one keeps two weeks", async () => {
+test("by default a long-lived project keeps everything, and a short-lived one two weeks", async () => {
   await call("POST", "/sessions", { name: "short", trace_tier: "shortlived" });
   const [old, recent, long] = [
     sampleRun("short", daysAgo(15)),
@@ -40,7 +40,7 @@ test("by default nothing of a long-lived project goes, and a short-lived one kee
   expect(await sweepWith({}).sweep(now)).toBe(0);
 });
 
-test("feedback moves its trace to the longer tier, unless it says otherwise", async () => {
+test("feedback moves its trace to the longer tier, unless it opts out", async () => {
   await call("POST", "/sessions", { name: "judged", trace_tier: "shortlived" });
   const root = sampleRun("judged", daysAgo(15));
   const child = sampleRun("judged", daysAgo(15), { parent: root });
@@ -68,7 +68,7 @@ test("feedback moves its trace to the longer tier, unless it says otherwise", as
   ]);
 });
 
-test("feedback that is sent again may still move its trace", async () => {
+test("repeated feedback can still move its trace", async () => {
   await call("POST", "/sessions", { name: "again", trace_tier: "shortlived" });
   const run = sampleRun("again");
   await sendRuns(call, [run]);
@@ -79,7 +79,7 @@ test("feedback that is sent again may still move its trace", async () => {
   expect(await tierOf(run.id)).toBe("longlived");
 });
 
-test("a trace goes as a whole, when its first run is old enough", async () => {
+test("a trace is deleted completely when its first run expires", async () => {
   const root = sampleRun("whole", daysAgo(31));
   const child = sampleRun("whole", daysAgo(29), { parent: root });
   const young = sampleRun("whole", daysAgo(29));
@@ -88,7 +88,7 @@ test("a trace goes as a whole, when its first run is old enough", async () => {
   expect([await status(root.id), await status(child.id), await status(young.id)]).toEqual([404, 404, 200]);
 });
 
-test("a project's own days go before those of its tier", async () => {
+test("a project's own retention days override its tier", async () => {
   await call("POST", "/sessions", { name: "own", retention_days: 5 });
   const [gone, kept] = [sampleRun("own", daysAgo(6)), sampleRun("own", daysAgo(4))];
   await sendRuns(call, [gone, kept]);
@@ -97,7 +97,7 @@ test("a project's own days go before those of its tier", async () => {
   expect([await status(gone.id), await status(kept.id)]).toEqual([404, 200]);
 });
 
-test("runs that came for a project while it was deleted go too", async () => {
+test("runs stored during their project's deletion are deleted too", async () => {
   const run = sampleRun("late");
   await sendRuns(call, [run]);
   const [project] = (await call("GET", "/sessions?name=late")).json;
@@ -118,7 +118,7 @@ test("runs that came for a project while it was deleted go too", async () => {
   expect(await sql`select 1 from project_deletions`).toHaveLength(0);
 });
 
-test("what was deleted is on the disk no more after a sweep", async () => {
+test("a sweep removes deleted rows from disk", async () => {
   const run = sampleRun("disk");
   await sendRuns(call, [run, sampleRun("disk")]);
   await call("POST", "/runs/delete", { trace_ids: [run.id] });
@@ -128,7 +128,7 @@ test("what was deleted is on the disk no more after a sweep", async () => {
   expect(await clickhouse.rows({ name: "test", query: masked })).toEqual([{ n: 0 }]);
 });
 
-test("two servers do not sweep at once", async () => {
+test("two servers do not sweep at the same time", async () => {
   const sweeps = Array.from({ length: 4 }, () => sweepWith({ HEDDLE_RETENTION_LONGLIVED_DAYS: "30" }).sweep(now));
   expect((await Promise.all(sweeps)).filter((n) => n > 0).length).toBeLessThanOrEqual(1);
 });

@@ -23,7 +23,7 @@ const searches = (count: number, word = "word"): string =>
 
 const BUCKETS = { start_time: "2026-11-01T00:00:00Z", end_time: "2026-11-02T00:00:00Z", bucket_seconds: 3600 };
 
-test("a hundred conditions may be asked, over all expressions of a request, and more are refused by number", async () => {
+test("accepts a hundred conditions over all expressions of a request, and rejects more with the number", async () => {
   const refused = { status: 422, json: { detail: expect.stringMatching(/have 101 conditions, .* 100 at most/) } };
   const project_id = session[0];
   for (const [path, body] of [
@@ -52,13 +52,13 @@ test("a hundred conditions may be asked, over all expressions of a request, and 
   expect((await call("POST", "/runs/query", { id: session, filter: searches(101) })).status).toBe(200);
 });
 
-test("whoever checks an expression hears of the limit too", async () => {
+test("validating an expression reports the limit too", async () => {
   const { json } = await call("POST", "/runs/query/validate", { filter: searches(60), tree_filter: searches(60) });
   const message = expect.stringContaining("have 120 conditions");
   expect(json).toEqual({ valid: false, errors: [{ field: "filter", message }] });
 });
 
-test("a query that takes longer than the setting says is ended in the engine and refused", async () => {
+test("a query that exceeds the time limit is stopped in the engine and rejected", async () => {
   await clickhouse.command({
     name: "t",
     query: `insert into runs (tenant_id, project_id, start_time, id, trace_id, name, inputs, updated_at)
@@ -73,7 +73,7 @@ test("a query that takes longer than the setting says is ended in the engine and
   await expect.poll(async () => (await working()).length).toBe(0);
 });
 
-test("traces are taken while forty such queries wait for their turn", async () => {
+test("accepts traces while forty slow queries wait", async () => {
   let over = 0;
   const asked = Array.from({ length: 40 }, async (_, n) => {
     const { status } = await hurried("POST", "/runs/stats", { session, filter: searches(100, `words ${n}`) });
@@ -93,7 +93,7 @@ test("traces are taken while forty such queries wait for their turn", async () =
   expect([...statuses].filter((status) => ![200, 422, 503].includes(status))).toEqual([]);
 });
 
-test("a search of another workspace is answered while one workspace has ten such queries waiting", async () => {
+test("serves another workspace's search while one workspace has ten slow queries waiting", async () => {
   const workspaceId = randomUUID();
   const small = [await platform.deps.projects.ensureProject(workspaceId, "small")];
   const headers = { "x-test-workspace": workspaceId };

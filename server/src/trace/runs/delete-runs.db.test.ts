@@ -26,7 +26,7 @@ async function sendWithFile(run: ReturnType<typeof sampleRun>): Promise<void> {
   expect(sent.status).toBe(202);
 }
 
-test("deleted traces are gone with their runs, files, feedback and shares; others stay", async () => {
+test("deleted traces lose their runs, files, feedback and shares, and others are kept", async () => {
   const root = sampleRun("deletion");
   await sendWithFile(root);
   const child = sampleRun("deletion", {}, { parent: root });
@@ -74,7 +74,7 @@ test("traces are deleted by metadata of any of their runs", async () => {
   expect([await status(root.id), await status(child.id), await status(other.id)]).toEqual([404, 404, 200]);
 });
 
-test("nothing is deleted by mistake", async () => {
+test("rejects or ignores deletions without criteria, of another project or of another workspace", async () => {
   const run = sampleRun("careful");
   await sendRuns(call, [run]);
   const session_id = await projectId("careful");

@@ -23,7 +23,7 @@ async function idsOf(body: object): Promise<string[]> {
   throw new Error("the pages have no end");
 }
 
-test("a run comes back as it was sent, with what follows from it", async () => {
+test("a run is returned as sent, with its derived fields", async () => {
   const root = sampleRun("whole", {
     name: "agent",
     inputs: { text: 'quo"te', list: [1, { a: null }] },
@@ -82,14 +82,14 @@ test("a run comes back as it was sent, with what follows from it", async () => {
   expect(below.json).toMatchObject({ parent_run_id: root.id, parent_run_ids: [root.id], total_tokens: 7 });
 });
 
-test("the JSON of a client is passed on letter by letter", async () => {
+test("returns a client's JSON byte for byte", async () => {
   const run = sampleRun("raw");
   const text = JSON.stringify({ post: [run] }).replace('{"answer":42}', '{"n": 1.0, "big": 12345678901234567890}');
   expect((await call("POST", "/runs/batch", text)).status).toBe(202);
   expect((await call("GET", `/runs/${run.id}`)).text).toContain('"outputs":{"n": 1.0, "big": 12345678901234567890}');
 });
 
-test("pages follow one another, newest or oldest first, whatever is selected", async () => {
+test("pages have no gaps, newest or oldest first, whatever is selected", async () => {
   const runs = Array.from({ length: 250 }, (_, i) => sampleRun("pages", { name: i % 50 === 0 ? "rare" : "usual" }));
   await sendRuns(call, runs);
   const session = [await projectId("pages")];
@@ -101,7 +101,7 @@ test("pages follow one another, newest or oldest first, whatever is selected", a
   expect(await idsOf({ session, limit: 2, filter: 'eq(name,"rare")', order: "asc" })).toEqual(rare);
 });
 
-test("runs of the same moment are neither lost nor doubled between pages", async () => {
+test("runs with equal start times are neither lost nor repeated between pages", async () => {
   const start_time = "2026-10-20T00:00:00.000000Z";
   const runs = Array.from({ length: 30 }, () => sampleRun("ties", { start_time }));
   await sendRuns(call, runs);
@@ -113,7 +113,7 @@ test("runs of the same moment are neither lost nor doubled between pages", async
   }
 });
 
-test("each condition of a query selects", async () => {
+test("each condition of a query selects its runs", async () => {
   const example = uuid7();
   const [a, b] = [
     sampleRun("conditions"),
@@ -152,7 +152,7 @@ test("each condition of a query selects", async () => {
   expect(await found({ search_filter: 'search("NO")', run_type: "chain", error: true })).toEqual([b.id]);
 });
 
-test("a filter sees the tier and the tokens that are printed, of runs that name none", async () => {
+test("a filter uses the displayed tier and tokens of runs without their own", async () => {
   const ids: Record<string, string[]> = {};
   for (const [session, trace_tier] of Object.entries({ "tier usual": undefined, "tier short": "shortlived" })) {
     await call("POST", "/sessions", { name: session, ...(trace_tier && { trace_tier }) });
@@ -189,7 +189,7 @@ test("a filter sees the tier and the tokens that are printed, of runs that name 
   expect(await found("neq(total_tokens, null)")).toEqual([]);
 });
 
-test("a trace is sent whole, however many runs it has", async () => {
+test("a trace is returned completely, whatever its number of runs", async () => {
   const root = sampleRun("long trace");
   const children = Array.from({ length: 1200 }, () => sampleRun("long trace", {}, { parent: root }));
   await sendRuns(call, [root, ...children]);
@@ -198,7 +198,7 @@ test("a trace is sent whole, however many runs it has", async () => {
   expect(json.cursors.next).toBeNull();
 });
 
-test("only what is selected is sent, besides what the clients' models need", async () => {
+test("returns only selected fields, and those that the clients' models need", async () => {
   const run = sampleRun("select");
   await sendRuns(call, [run]);
   const { json } = await call("POST", "/runs/query", { id: [run.id], select: ["inputs_preview", "tags"] });
@@ -207,7 +207,7 @@ test("only what is selected is sent, besides what the clients' models need", asy
   );
 });
 
-test("a patch in a later request is part of the run", async () => {
+test("a patch in a later request becomes part of the run", async () => {
   const run = sampleRun("patched", {}, { seconds: null });
   await sendRuns(call, [run]);
   expect((await call("GET", `/runs/${run.id}`)).json).toMatchObject({ status: "pending", end_time: null });
@@ -217,7 +217,7 @@ test("a patch in a later request is part of the run", async () => {
   expect(json).toMatchObject({ status: "error", outputs: { done: true }, inputs: run["inputs"] });
 });
 
-test("what is wrong is refused with its place", async () => {
+test("rejects an invalid query with the position or field", async () => {
   const ask = (body: object) => call("POST", "/api/v1/runs/query", body);
   expect(await ask({ filter: "eq(name, x)" })).toMatchObject({
     status: 400,
@@ -234,7 +234,7 @@ test("what is wrong is refused with its place", async () => {
   expect((await call("GET", "/runs/x")).status).toBe(422);
 });
 
-test("expressions can be checked without running them", async () => {
+test("expressions can be validated without running them", async () => {
   const check = async (body: object) => (await call("POST", "/runs/query/validate", body)).json;
   expect(await check({ filter: "eq(is_root, true)" })).toEqual({ valid: true, errors: [] });
   expect(await check({ filter: "eq(is_root)", trace_filter: "x" })).toEqual({
@@ -246,7 +246,7 @@ test("expressions can be checked without running them", async () => {
   });
 });
 
-test("another workspace sees nothing of it", async () => {
+test("another workspace sees no runs", async () => {
   const run = sampleRun("mine");
   await sendRuns(call, [run]);
   const session = [await projectId("mine")];

@@ -8,13 +8,13 @@ import { readRows } from "./read-rows.ts";
 
 const clickhouse = await testClickHouse();
 
-test("a statement's rows, with its values bound", async () => {
+test("returns a statement's rows, with bound values", async () => {
   expect(await readRows(clickhouse, "test", ch`select ${bind("String", "'; drop")} as text`)).toEqual([
     { text: "'; drop" },
   ]);
 });
 
-test("what takes too long is refused, so that nobody sends it again", async () => {
+test("a query over the time limit is a 422, so that clients do not retry it", async () => {
   const slow = ch`select count() from numbers(100) where sleepEachRow(0.1) = 0`;
   await expect(
     readRows(clickhouse, "test", slow, { max_execution_time: 1, max_block_size: "1" }),
@@ -24,7 +24,7 @@ test("what takes too long is refused, so that nobody sends it again", async () =
   });
 });
 
-test("what needs too much memory can be tried again", async () => {
+test("a query over the memory limit can be retried", async () => {
   const large = ch`select groupArray(number) as all from numbers(10000000)`;
   await expect(readRows(clickhouse, "test", large, { max_memory_usage: "10000000" })).rejects.toMatchObject({
     status: 503,
@@ -32,13 +32,13 @@ test("what needs too much memory can be tried again", async () => {
   });
 });
 
-test("a store that is away can be tried again", async () => {
+test("a query during an outage of the store can be retried", async () => {
   const client = createClient({ url: "http://127.0.0.1:9", log: { level: ClickHouseLogLevel.OFF } });
   const away = new ClickHouse(client, { cluster: "", embedded: false });
   await expect(readRows(away, "test", ch`select 1`)).rejects.toMatchObject({ status: 503 });
   await away.close();
 });
 
-test("a mistake of ours stays one", async () => {
+test("an invalid statement stays an internal error", async () => {
   await expect(readRows(clickhouse, "test", ch`select nonsense`)).rejects.not.toHaveProperty("status");
 });

@@ -34,7 +34,7 @@ await sendRuns(call, [...roots, ...calls]);
 const session = [await platform.deps.projects.ensureProject(TENANT, "stats")];
 const stats = async (body: object) => (await call("POST", "/runs/stats", { session, ...body })).json;
 
-test("figures over all runs count what models said once", async () => {
+test("statistics over all runs count each model call once", async () => {
   expect(await stats({})).toMatchObject({
     run_count: 6,
     total_tokens: 60,
@@ -49,7 +49,7 @@ test("figures over all runs count what models said once", async () => {
   });
 });
 
-test("what runs have in common is told with the filter that finds them", async () => {
+test("facets come with the filter that selects their runs", async () => {
   const { run_facets: facets } = await stats({ is_root: true, select: ["run_count", "run_facets"] });
   expect(facets).toContainEqual({ key: "name", value: "agent 1", n: 2, query: 'eq(name, "agent 1")' });
   expect(facets).toContainEqual({ key: "tags", value: "x", n: 3, query: 'has(tags, "x")' });
@@ -66,7 +66,7 @@ test("what runs have in common is told with the filter that finds them", async (
   }
 });
 
-test("a root stands for its trace", async () => {
+test("a root run has the totals of its trace", async () => {
   expect(await stats({ is_root: true })).toMatchObject({
     run_count: 3,
     total_tokens: 60,
@@ -82,7 +82,7 @@ test("a root stands for its trace", async () => {
   });
 });
 
-test("filters and selection of figures", async () => {
+test("statistics can be filtered and selected", async () => {
   expect(await stats({ filter: 'eq(run_type,"llm")', select: ["run_count", "total_tokens"] })).toEqual({
     run_count: 3,
     total_tokens: 60,
@@ -92,7 +92,7 @@ test("filters and selection of figures", async () => {
   expect((await call("POST", "/runs/stats", { session, select: ["nonsense"] })).status).toBe(422);
 });
 
-test("figures by group", async () => {
+test("statistics can be grouped", async () => {
   const by = async (group_by: object, body = {}) => {
     const found = await stats({ is_root: true, group_by, select: ["run_count", "total_tokens"], ...body });
     return Object.fromEntries(
@@ -110,7 +110,7 @@ test("figures by group", async () => {
   expect((await call("POST", "/runs/stats", { session, group_by: { attribute: "metadata" } })).status).toBe(422);
 });
 
-test("feedback on the counted runs, by key and by group", async () => {
+test("statistics contain feedback on the counted runs, by key and by group", async () => {
   const give = (run_id: string, key: string, score: number) => call("POST", "/feedback", { run_id, key, score });
   await give(roots[0]!.id, "good", 1);
   await give(roots[1]!.id, "good", 0);
@@ -124,7 +124,7 @@ test("feedback on the counted runs, by key and by group", async () => {
   expect(grouped["agent 1"].feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
 });
 
-test("another workspace's figures are its own", async () => {
+test("statistics exclude other workspaces", async () => {
   expect((await call("POST", "/runs/stats", { session }, OTHER)).status).toBe(404);
   expect((await call("POST", "/runs/stats", {}, OTHER)).json).toMatchObject({ run_count: 0 });
 });

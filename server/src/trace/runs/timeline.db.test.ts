@@ -37,7 +37,7 @@ const window = { session, start_time: "2026-10-01T10:00:00Z", end_time: "2026-10
 const ask = async (body: object, headers = {}) =>
   await call("POST", "/runs/stats/timeline", { ...window, bucket_seconds: 300, is_root: true, ...body }, headers);
 
-test("figures of each bucket are those of the runs that began in it", async () => {
+test("each bucket contains the statistics of runs that started in it", async () => {
   const { json } = await ask({});
   expect(json.bucket_seconds).toBe(300);
   expect(json.series).toHaveLength(1);
@@ -58,7 +58,7 @@ test("figures of each bucket are those of the runs that began in it", async () =
   });
 });
 
-test("only the figures that were asked for, over all runs too", async () => {
+test("returns only selected statistics, also over all runs", async () => {
   const { json } = await ask({ is_root: undefined, run_type: "llm", select: ["run_count", "prompt_tokens"] });
   expect(json).toEqual({
     bucket_seconds: 300,
@@ -76,7 +76,7 @@ test("only the figures that were asked for, over all runs too", async () => {
   });
 });
 
-test("by group, those with the most runs first", async () => {
+test("groups series, those with the most runs first", async () => {
   const group_by = { attribute: "metadata", path: "user" };
   const { json } = await ask({ group_by, select: ["run_count"] });
   const counts = json.series.map(({ group, points }: { group: string; points: { run_count: number }[] }) => [
@@ -91,13 +91,13 @@ test("by group, those with the most runs first", async () => {
   expect(one.json.series.map(({ group }: { group: string }) => group)).toEqual(["anna"]);
 });
 
-test("feedback by key", async () => {
+test("returns feedback by key", async () => {
   await expect
     .poll(async () => (await ask({ select: ["feedback_stats"] })).json.feedback)
     .toEqual([{ group: "", key: "good", points: [{ start: "2026-10-01T10:00:00.000Z", n: 2, avg: 0.5 }] }]);
 });
 
-test("nothing where nothing is, of another workspace neither, and too many buckets are refused", async () => {
+test("returns no series without runs, 404 for another workspace, and rejects too many buckets", async () => {
   expect((await ask({ filter: 'eq(name,"nobody")' })).json.series).toEqual([]);
   expect((await ask({}, { "x-test-workspace": "00000000-0000-7000-8000-000000000002" })).status).toBe(404);
   const seconds = await ask({ start_time: "2026-01-01T00:00:00Z", bucket_seconds: 1 });

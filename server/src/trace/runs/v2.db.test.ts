@@ -41,7 +41,7 @@ const project_id = await platform.deps.projects.ensureProject(TENANT, "two");
 const query = (body: object) => call("POST", "/api/v2/runs/query", { project_ids: [project_id], ...body });
 const ids = async (body: object) => (await query(body)).json.items.map((run: { id: string }) => run.id);
 
-test("runs of the last day, unless a time is named; the id alone, unless more is selected", async () => {
+test("returns ids of the last day's runs, unless a time or fields are named", async () => {
   expect((await query({})).json).toEqual({
     items: [{ id: open.id }, { id: failed.id }, { id: llm.id }, { id: root.id }],
     has_more: false,
@@ -56,7 +56,7 @@ test("runs of the last day, unless a time is named; the id alone, unless more is
   expect(await ids({ max_start_time: root.start_time })).toEqual([root.id]);
 });
 
-test("each condition selects", async () => {
+test("each condition selects its runs", async () => {
   expect(await ids({ run_type: "LLM" })).toEqual([llm.id]);
   expect(await ids({ is_root: true, has_error: false })).toEqual([open.id, root.id]);
   expect(await ids({ has_error: true })).toEqual([failed.id]);
@@ -67,7 +67,7 @@ test("each condition selects", async () => {
   expect(await ids({ tree_filter: 'eq(run_type,"llm")', is_root: true })).toEqual([root.id]);
 });
 
-test("pages by cursor", async () => {
+test("pages with a cursor", async () => {
   const first = (await query({ page_size: 3 })).json;
   expect(first).toMatchObject({ has_more: true });
   const second = (await query({ page_size: 3, cursor: first.next_cursor })).json;
@@ -75,7 +75,7 @@ test("pages by cursor", async () => {
   expect(second).not.toHaveProperty("next_cursor");
 });
 
-test("a run by its id has the selected properties, under the names of v2", async () => {
+test("returns a run by id with the selected properties, under v2 names", async () => {
   const selects = [
     "ID",
     "NAME",
@@ -117,7 +117,7 @@ test("a run by its id has the selected properties, under the names of v2", async
   expect(details.json).toEqual({ prompt_token_details: { raw: { cache_read: 2 } } });
 });
 
-test("traces with what they consumed", async () => {
+test("returns traces with their tokens and cost", async () => {
   const { json } = await call("POST", "/api/v2/traces/query", {
     project_id,
     trace_filter: 'eq(name,"agent")',
@@ -138,7 +138,7 @@ test("traces with what they consumed", async () => {
   expect(filtered.json).toEqual({ items: [{ id: llm.id }] });
 });
 
-test("the console's page of a run", async () => {
+test("returns the console's address of a run", async () => {
   const { json } = await call("GET", `/api/v2/runs/${llm.id}/url?project_id=${project_id}&trace_id=${root.id}`);
   expect(json.url).toContain(`http://localhost:3000/o/${TENANT}/projects/p/${project_id}/r/${llm.id}?`);
 });
@@ -163,7 +163,7 @@ test("errors are problem documents", async () => {
   expect((await call("GET", `/v2/runs/${root.id}?project_id=${uuid7()}`)).status).toBe(404);
 });
 
-test("another workspace sees nothing of it", async () => {
+test("another workspace sees no runs", async () => {
   for (const [method, path, body] of [
     ["POST", "/v2/runs/query", { project_ids: [project_id] }],
     ["GET", `/v2/runs/${root.id}?project_id=${project_id}`],

@@ -15,7 +15,7 @@ const other = sampleRun("shared");
 await sendRuns(call, [root, child, other]);
 await call("POST", "/feedback", { run_id: child.id, trace_id: root.id, key: "good", score: 1 });
 
-test("a shared trace can be read by whoever knows the token, and nothing else", async () => {
+test("the share token grants read access to the trace and nothing else", async () => {
   expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
   const wanted = randomUUID();
   // as the client sends it: JSON without its content type
@@ -75,7 +75,7 @@ test("a shared trace can be read by whoever knows the token, and nothing else", 
   expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
 });
 
-test("sharing by v2", async () => {
+test("shares a trace through v2", async () => {
   const project_id = await platform.deps.projects.ensureProject(TENANT, "shared");
   const body = { session_id: project_id, trace_id: root.id };
   const { share_token } = (await call("POST", `/api/v2/runs/${child.id}/share`, body)).json;
@@ -96,7 +96,7 @@ test("sharing by v2", async () => {
   expect((await call("GET", one)).status).toBe(404);
 });
 
-test("unsharing by v2 ends the sharing of the whole trace, whichever of its runs is named, and is 204 always", async () => {
+test("unsharing any run through v2 ends the sharing of its whole trace, and is always 204", async () => {
   const session_id = await platform.deps.projects.ensureProject(TENANT, "shared");
   const { share_token } = (await call("PUT", `/runs/${child.id}/share`, {})).json;
   expect((await call("GET", `/public/${share_token}/run`)).status).toBe(200);
@@ -108,7 +108,7 @@ test("unsharing by v2 ends the sharing of the whole trace, whichever of its runs
   expect((await call("DELETE", `/api/v2/runs/${randomUUID()}/share`, { session_id })).status).toBe(204);
 });
 
-test("what is not there, not ours or not random can't be shared", async () => {
+test("rejects sharing a run that is unknown or foreign, and a weak or duplicate token", async () => {
   expect((await call("PUT", `/runs/${randomUUID()}/share`, {})).status).toBe(404);
   for (const [method, body] of [["PUT", {}], ["GET"], ["DELETE"]] as [string, object?][]) {
     expect((await call(method, `/runs/${root.id}/share`, body, OTHER)).status).toBe(404);

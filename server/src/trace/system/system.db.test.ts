@@ -6,7 +6,7 @@ import { insertWorkspace } from "../../identity/workspaces/sql.ts";
 
 const { call, sql } = await testTracePlatform();
 
-test("info tells the SDKs what they look for, under each of its paths", async () => {
+test("info returns the SDKs' configuration, under each of its paths", async () => {
   for (const path of ["/info", "/api/v1/info"]) {
     const { json } = await call("GET", path);
     const [major, minor, patch] = (json.version as string).split(".").map(Number) as [number, number, number];
@@ -27,7 +27,7 @@ test("info tells the SDKs what they look for, under each of its paths", async ()
   }
 });
 
-test("a slash at the end of a path changes nothing", async () => {
+test("a trailing slash is ignored", async () => {
   for (const path of ["/info/", "/api/v1/sessions/", "/sessions/?limit=1", "/ok/"]) {
     expect([path, (await call("GET", path)).status]).toEqual([path, 200]);
   }
@@ -36,7 +36,7 @@ test("a slash at the end of a path changes nothing", async () => {
   expect((await call("GET", "/feedback/tokens/x/")).text).toMatch(/link is unknown/);
 });
 
-test("a client learns whose workspace its key is of", async () => {
+test("a client can read the workspace of its key", async () => {
   expect((await call("GET", "/settings")).status).toBe(404);
   const organization = testPrincipal().organizationId;
   await sql`insert into organizations (id, display_name) values (${organization}, 'o')`;
@@ -47,12 +47,12 @@ test("a client learns whose workspace its key is of", async () => {
   expect(json).toEqual({ id: WORKSPACE, display_name: "w", tenant_handle: null, created_at: expect.any(String) });
 });
 
-test("what was taken out of the interface is gone, not unknown", async () => {
+test("removed endpoints are 410", async () => {
   expect((await call("GET", "/feedback/formulas?dataset_id=x")).status).toBe(410);
   expect((await call("POST", "/feedback/formulas", {})).status).toBe(410);
 });
 
-test("the guides are pages that the document links to", async () => {
+test("the OpenAPI document links the guides, which are HTML pages", async () => {
   const { json } = await call("GET", "/openapi.json");
   const guides = json["x-guides"] as { title: string; url: string }[];
   expect(guides.map(({ url }) => url)).toContain("/docs/filter-language");
@@ -64,13 +64,13 @@ test("the guides are pages that the document links to", async () => {
   expect((await call("GET", "/docs/nothing")).status).toBe(404);
 });
 
-test("health tells of the stores when it is asked", async () => {
+test("health includes the stores on request", async () => {
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
   const { json } = await call("GET", "/api/v1/ok?check_db=true");
   expect(Object.keys(json.checks as object)).toEqual(["postgres", "clickhouse"]);
 });
 
-test("readiness names every part, on both of its paths", async () => {
+test("readiness lists every component, on both of its paths", async () => {
   for (const path of ["/ready", "/api/v1/ready"]) {
     const { status, json } = await call("GET", path);
     expect([status, json.ok, Object.keys(json.checks as object)]).toEqual([
@@ -81,7 +81,7 @@ test("readiness names every part, on both of its paths", async () => {
   }
 });
 
-test("the document describes what is mounted, with the content types that ingest reads", async () => {
+test("the OpenAPI document describes the mounted routes, with ingest's content types", async () => {
   const { json } = await call("GET", "/openapi.json");
   expect(json.openapi).toBe("3.1.0");
   const { requestBody, responses } = json.paths["/api/v1/runs/multipart"].post;

@@ -44,7 +44,7 @@ await call("POST", "/feedback", { run_id: second.id, key: "good", score: 1 });
 const group = (body: object = {}, headers = {}) =>
   call("POST", "/runs/group", { session_id, group_by: "conversation", ...body }, headers);
 
-test("a project's threads with their turns, latest first", async () => {
+test("lists a project's threads with their turns, latest first", async () => {
   const { json } = await group();
   expect(json.total).toBe(2);
   expect(json.groups).toMatchObject([
@@ -76,7 +76,7 @@ test("a project's threads with their turns, latest first", async () => {
   expect(stats.json).toMatchObject({ group_count: 2, run_count: 3, total_tokens: 14 });
 });
 
-test("what was said in a thread, once", async () => {
+test("returns each message of a thread once", async () => {
   const read = (thread: string, select = "") =>
     call("GET", `/runs/threads/${thread}?session_id=${session_id}${select}`);
   expect((await read("t1")).json).toEqual({
@@ -91,7 +91,7 @@ test("what was said in a thread, once", async () => {
   expect((await read("nobody")).status).toBe(404);
 });
 
-test("threads by v2, in pages", async () => {
+test("lists threads through v2, in pages", async () => {
   const query = (body: object) => call("POST", "/api/v2/threads/query", { project_id: session_id, ...body });
   const { json } = await query({});
   expect(json).toMatchObject({ has_more: false });
@@ -122,7 +122,7 @@ test("threads by v2, in pages", async () => {
   expect((await query({ cursor: "x" })).status).toBe(400);
 });
 
-test("the turns and the figures of one thread by v2", async () => {
+test("returns the turns and statistics of one thread through v2", async () => {
   const traces = (query: string) => call("GET", `/api/v2/threads/t1/traces?project_id=${session_id}${query}`);
   expect((await traces("")).json).toEqual({
     items: [{ trace_id: first.id }, { trace_id: second.id }],
@@ -154,7 +154,7 @@ test("the turns and the figures of one thread by v2", async () => {
   expect((await call("GET", `/api/v2/threads/nobody/stats?session_id=${session_id}&selects=TURNS`)).status).toBe(404);
 });
 
-test("another workspace sees nothing of it", async () => {
+test("another workspace sees no threads", async () => {
   expect((await group({}, OTHER)).status).toBe(404);
   expect((await group({ session_id: uuid7() })).status).toBe(404);
   for (const path of [

@@ -9,7 +9,7 @@ const frame = (stream: number, text: string): Buffer => {
   return Buffer.concat([head, Buffer.from(text)]);
 };
 
-test("frames come out whole and in order, wherever the chunks were cut", () => {
+test("reassembles frames in order, wherever the chunks are cut", () => {
   const bytes = Buffer.concat([frame(1, "one\n"), frame(2, ""), frame(2, "zwölf\n"), frame(1, "x".repeat(300))]);
   for (const size of [1, 7, 9, bytes.length]) {
     const demultiplexer = new Demultiplexer();

@@ -162,7 +162,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     });
   };
 
-  test("a project becomes an image and runs, is replaced, brought back and deleted without a trace", async () => {
+  test("a project is built as an image, runs, is replaced, rolled back and deleted completely", async () => {
     const { call, sql, dataDir } = control;
     const id = await createDeployment(call, "boxed", [{ name: "GREETING", value: "hello" }]);
     const project = graphProject("first", {
@@ -222,7 +222,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await sql`select 1 from pg_database where datname = ${`heddle_d_${id.replaceAll("-", "")}`}`).toEqual([]);
   });
 
-  test("a build that fails says why, ends nothing else, and leaves nothing", async () => {
+  test("a failed build logs its reason and leaves no files or containers", async () => {
     const { call, dataDir } = control;
     const id = await createDeployment(call, "broken");
     const bad = await deployArchive(call, id, archiveOf(graphProject("bad")), {
@@ -244,7 +244,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     rmSync(home, { recursive: true });
   }
 
-  test("an image is pushed with a token of its deployment, and runs; a registry with a password is pulled from", async () => {
+  test("an image pushed with its deployment's token runs, and one from a registry with a password is pulled", async () => {
     const { call, url, dataDir } = control;
     const { host } = new URL(url);
     const made = await call("POST", "/v2/deployments", {
@@ -338,7 +338,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(readdirSync(join(dataDir, "control", "registry"))).toEqual([]);
   });
 
-  test("a repository becomes an image, and a registry of the operator's own is pushed to and pulled from", async () => {
+  test("a repository is built as an image, pushed to the operator's registry and pulled from it", async () => {
     const { call } = control;
     const repository = git.create("boxed-agent");
     const commit = repository.commit(graphProject("versioned"));
@@ -389,7 +389,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await gone(registry.deployment);
   });
 
-  test("the official client builds an image here, pushes it with its token, and deploys it, twice", async () => {
+  test("the official client builds an image, pushes it with its token, and deploys it, twice", async () => {
     const home = mkdtempSync(join(tmpdir(), "heddle-docked-"));
     const deploy = async (word: string): Promise<Record<string, string>> => {
       const files = { ...graphProject(word), "package.json": JSON.stringify({ name: "docked", private: true }) };
@@ -429,7 +429,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     }
   });
 
-  test("a container without a row is removed, and one whose engine is away goes on", async () => {
+  test("removes a container without a row, and keeps a container whose engine is unreachable", async () => {
     const place = control.control.deps.supervisor.place;
     const stray = ["--label", `${LABELS.place}=${place}`, "--label", `${LABELS.instance}=${crypto.randomUUID()}`];
     await podman.run("run", "-d", ...stray, BASE, "/bin/sh", "-c", "while true; do cat /etc/passwd > /dev/null; done");
@@ -485,7 +485,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers(host)).toEqual([]);
   });
 
-  test("containers that could not reach the database are not started, and the reason is told", async () => {
+  test("refuses to start containers that cannot reach the database, with the reason", async () => {
     const made = await lonely.call("POST", "/v2/deployments", {
       name: "lonely",
       source: "external_docker",
@@ -500,7 +500,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers(lonely)).toEqual([]);
   });
 
-  test("containers outlive a control plane that is killed, are adopted, and each of their lines is read once", async () => {
+  test("containers survive a killed control plane, are adopted, and each log line is read once", async () => {
     const { call } = killed;
     await buildImage("localhost/adopted:1", "adopted");
     await killed.start(killedEnvironment);

@@ -15,7 +15,7 @@ test.each([
   ],
   [`ghcr.io/team/agent:v1@${DIGEST}`, ["ghcr.io", "ghcr.io/team/agent", "v1", DIGEST]],
   ["[::1]:5000/agent", ["[::1]:5000", "[::1]:5000/agent", null, null]],
-])("%s is read as Docker does", (text, [registry, name, tag, digest]) => {
+])("parses %s as Docker does", (text, [registry, name, tag, digest]) => {
   expect(parseReference(text)).toEqual({ registry, name, tag, digest });
 });
 
@@ -32,9 +32,9 @@ test.each([
   "-v/agent",
   "a".repeat(600),
   "x/../../y",
-])("%j is no image", (text) => expect(parseReference(text)).toBeNull());
+])("rejects %j as an image reference", (text) => expect(parseReference(text)).toBeNull());
 
-test("credentials are found by registry, in each form that Docker writes", () => {
+test("finds credentials by registry, in each form that Docker writes", () => {
   const auth = Buffer.from("me:pass:word").toString("base64");
   const text = JSON.stringify({
     auths: {

@@ -49,7 +49,7 @@ const create = (name: string, image_uri: string) =>
   });
 
 test.each(["127.0.0.1:5000/a/b:1", "169.254.169.254/a:1", "[::1]:5000/a:1", "10.0.0.5/team/a:1", "localhost:5000/a:1"])(
-  "an image of %s is refused",
+  "rejects an image of %s",
   async (uri) => {
     const { status, json } = await create("refused", uri);
     expect([status, json.detail[0]?.loc]).toEqual([422, ["body", "source_revision_config", "image_uri"]]);
@@ -58,11 +58,11 @@ test.each(["127.0.0.1:5000/a/b:1", "169.254.169.254/a:1", "[::1]:5000/a:1", "10.
   },
 );
 
-test("an image of a registry that the operator allows is accepted", async () => {
+test("accepts an image of a registry that the operator allows", async () => {
   expect((await create("allowed", "10.0.0.7:5000/team/a:1")).status).toBe(201);
 });
 
-test("a registry whose name leads to a private address is not pulled from", async () => {
+test("does not pull from a registry whose name resolves to a private address", async () => {
   const asked: string[] = [];
   const outbound = createOutbound(readPolicy("inside.example:5000", false), {
     resolve: (host) => {

@@ -35,7 +35,7 @@ async function withoutPrograms<T>(work: () => Promise<T>): Promise<T> {
   return work().finally(() => (process.env["PATH"] = path));
 }
 
-test("a named isolation that does not work refuses the start with the reason", async () => {
+test("a configured isolation that does not work prevents the start with the reason", async () => {
   const directory = controlDirectory();
   for (const kind of ["bubblewrap", "user"] as const) {
     const starting = withoutPrograms(() => chooseIsolation(optionsOf(directory, kind)));
@@ -47,7 +47,7 @@ test("a named isolation that does not work refuses the start with the reason", a
   }
 });
 
-test("auto takes no isolation where none works, and says what that means and why", async () => {
+test("auto falls back to no isolation where none works, with the consequence and the reason", async () => {
   const { isolation, explanation } = await withoutPrograms(() =>
     chooseIsolation(optionsOf(controlDirectory(), "auto")),
   );
@@ -67,7 +67,7 @@ const worksHere = async (kind: "bubblewrap" | "user") => {
 };
 
 for (const kind of ["bubblewrap", "user"] as const) {
-  test.skipIf(!(await worksHere(kind)))(`${kind}: a command has its own files, and no capability`, async () => {
+  test.skipIf(!(await worksHere(kind)))(`${kind}: a command has its own files and no capabilities`, async () => {
     const directory = controlDirectory();
     const { isolation, places } = await chooseIsolation(optionsOf(directory, kind));
     expect(isolation.kind).toBe(kind);
@@ -94,7 +94,7 @@ for (const kind of ["bubblewrap", "user"] as const) {
   });
 }
 
-test.skipIf(!isRoot)("the user isolation closes files of the data directory that were open", async () => {
+test.skipIf(!isRoot)("the user isolation removes other users' access to files of the data directory", async () => {
   const directory = controlDirectory();
   const file = join(dirname(directory), "old.log");
   writeFileSync(file, "", { mode: 0o644 });
@@ -102,7 +102,7 @@ test.skipIf(!isRoot)("the user isolation closes files of the data directory that
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test.skipIf(!isRoot)("a deployment keeps its system user, and no two have the same", async () => {
+test.skipIf(!isRoot)("a deployment keeps its system user, and no two share one", async () => {
   const directory = controlDirectory();
   const places = new DeploymentPlaces(directory, [30_000, 30_002]);
   const made = await Promise.all(["a", "b", "c", "a"].map((id) => places.prepare(id)));
@@ -111,14 +111,14 @@ test.skipIf(!isRoot)("a deployment keeps its system user, and no two have the sa
   expect((await new DeploymentPlaces(directory, [30_000, 30_002]).prepare("b")).uid).toBe(made[1]!.uid);
 });
 
-test("ids of users come from what the container maps", () => {
+test("user ids are chosen from the range that the container maps", () => {
   const maps = (line: string) => () => line;
   expect(readIdRange(maps("         0          0 4294967295\n"))?.[0]).toBe(1_879_048_192);
   expect(readIdRange(maps("0 100000 65536\n"))).toEqual([20_000, 59_999]);
   expect(readIdRange(maps("0 1000 1\n"))).toBeNull();
 });
 
-test("credentials of the operator's npm settings stay out of a deployment's", async () => {
+test("a deployment's npm settings contain no credentials of the operator's", async () => {
   const home = mkdtempSync(join(tmpdir(), "heddle-npmrc-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const lines = [
