@@ -206,7 +206,7 @@ test("addresses are the proxy's, and the client's is recorded, whatever the clie
 
 test("each entry of the data directory is in the page's table of what to keep", () => {
   const page = readFileSync(join(repository, "docs/production.md"), "utf8");
-  const keeping = page.slice(page.indexOf("## Keeping it"));
+  const keeping = page.slice(page.indexOf("## Backup and restore"));
   const entries = readdirSync(join(directory, "data"));
   expect(entries).toContain("blobs");
   expect(entries).toContain("chdb");
