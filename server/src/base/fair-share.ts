@@ -41,7 +41,7 @@ const HALF_LIFE_MS = 30_000;
 const ACTIVE_MS = 10_000;
 /** A tenant that was idle for this long has no history; its first statement is not preferred. */
 const FORGET_MS = 600_000;
-/** How long background work of a tenant above its share waits for preferred statements, each time. */
+/** Longest pause of background work of a tenant above its share for preferred statements, each time. */
 const YIELD_MS = 250;
 /** A request is several statements: this long after one the next is expected. */
 const GAP_MS = 50;
@@ -88,7 +88,7 @@ export class FairShare {
     }
   }
 
-  /** Charges a tenant for work that is no statement of its own. */
+  /** Charges a tenant for work other than its statements. */
   charge(tenantId: string, ms: number): void {
     this.#see(tenantId, this.#advance()).used += ms;
   }
@@ -100,7 +100,7 @@ export class FairShare {
     return tenant !== undefined && this.#judge(tenant).isAbove;
   }
 
-  /** Resolves when no preferred statement runs or is expected, when `isOver` says so, or after 250 ms. */
+  /** Resolves when no preferred statement runs or is expected, when `isOver` returns true, or after 250 ms. */
   async giveWay(isOver: () => boolean): Promise<void> {
     const until = this.#now() + YIELD_MS;
     while (this.#isBusy() && !isOver() && this.#now() < until) await sleep(POLL_MS);

@@ -23,7 +23,7 @@ export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void>
   const tail = splitFrames(Buffer.from(first > 0 ? await selectTail(sql, runId) : ""));
   const told = tail.some(({ name }) => name === "feedback");
   const failed = tail.findLast(({ name }) => name !== "feedback")?.name === "error";
-  // a temporary run has been deleted, and only its frames show how it ended
+  // a temporary run's row is deleted, and only its frames show how it ended
   const status = failed && stream.status === "success" ? "error" : stream.status!;
   const result = first > 0 && !told ? await selectRunResult(sql, runId) : undefined;
   const missing = result && !failed ? [missingFrame(stream, result, tail) ?? []].flat() : [];

@@ -4,12 +4,12 @@ import { unavailable } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import { selectThreadGraph, updateThreadHead } from "./sql.ts";
 
-/** Reads of a thread whose newest checkpoint changes between the read and the write of its row. */
+/** Attempts to read a thread whose newest checkpoint changes between the read and the write of its row. */
 const READS = 5;
 
 /**
- * Sets a thread's row to the state of its newest checkpoint. A state that is not of the newest one any more is read
- * again: a row never goes back. 503 when it has changed during each of several reads.
+ * Sets a thread's row to the state of its newest checkpoint. Reads again when a newer checkpoint was committed
+ * meanwhile, so that a row never goes back. 503 when that happens in each of several reads.
  */
 export async function refreshThreadHead(sql: Sql, hosts: HostPool, threadId: string, graphId?: string): Promise<void> {
   const graph = graphId ?? (await selectThreadGraph(sql, threadId));

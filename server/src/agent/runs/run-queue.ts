@@ -1,10 +1,10 @@
 /**
  * The runs that this server executes.
  *
- * The queue itself is in Postgres (migrations/postgres/functions/runs.sql): a run is pending until a server claims it, running while
- * that server's lease is good, and final when `finish_run` says so. This class claims as many as it has slots,
- * hands them to graph hosts, follows them, and writes their end. It holds no truth: after a crash the rows say
- * what is to be done.
+ * The queue itself is in Postgres (migrations/postgres/functions/runs.sql): a run is pending until a server claims it,
+ * running while that server's lease is valid, and final once `finish_run` has written its end. This class claims as
+ * many runs as it has slots, dispatches them to graph hosts, tracks them, and writes their end. The rows are the source
+ * of truth: after a crash they show what remains to be done.
  *
  *     pending --claim--> starting --host takes it--> executing --run.end--> finishing --row written--> gone
  *        ^                                              |
@@ -43,10 +43,10 @@ import type { KeptBefore } from "./stream-sql.ts";
 import { continueStream, takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
-/** Events that belong to the thread's numbered ones, not to the stream of the run. */
+/** Prefix of events that are numbered in the thread's log instead of the run's stream. */
 const PROTOCOL = "protocol:";
 const CANCELLED = { outcome: "cancelled" } as const;
-/** How long a host may take to stop a run before it is taken for blocked. */
+/** Time within which a host must stop a cancelled run; after that it counts as blocked. */
 const CANCEL_PATIENCE_MS = 5000;
 
 export class RunQueue {
@@ -56,17 +56,17 @@ export class RunQueue {
   #creates: GroupCommit<NewRun, CreatedRun>;
   readonly #endings: RunEndings;
   readonly #reconciler: Reconciler;
-  /** Creations under way that may claim their run. */
+  /** Creations in progress that may claim their run. */
   #creating = new Map<string, number>();
   #claiming = false;
-  /** When the claim under way began, by `performance.now()`. */
+  /** Start of the claim in progress, by `performance.now()`. */
   #claimBegan = 0;
   #claimAgain = false;
-  /** Until when no other server can take this one for dead, by `performance.now()`. */
+  /** Time until which no other server can declare this one dead, by `performance.now()`. */
   #leasedUntil = Number.POSITIVE_INFINITY;
-  /** When the lease was last found to be lost. */
+  /** Time at which the lease was last found lost. */
   #lostAt = Number.NEGATIVE_INFINITY;
-  /** Something may be left pending that only a slot or a host here was missing for. */
+  /** Whether runs may be pending only because a slot or a host was missing here. */
   #behind = false;
   #stopping = false;
   #poll: NodeJS.Timeout | undefined;
@@ -98,7 +98,7 @@ export class RunQueue {
     });
   }
 
-  /** Graph hosts, which start, and may exit, ahead of the queue. */
+  /** Graph hosts, which start before the queue and may exit before it. */
   get #hosts(): HostPool {
     return this.#o.hosts();
   }
@@ -116,7 +116,7 @@ export class RunQueue {
     return this.#active.has(runId);
   }
 
-  /** Accepts a run; starts it at once when its thread is free and a slot and a host are. Safe to repeat. */
+  /** Accepts a run; starts it at once when its thread, a slot and a host are free. Idempotent. */
   async create(run: Omit<NewRun, "serverId" | "claim">): Promise<CreatedRun> {
     const claim = !this.#stopping && this.#active.size < this.#o.settings.jobs && this.#hosts.hasCapacity;
     if (!claim) this.#behind = true;
@@ -128,7 +128,7 @@ export class RunQueue {
     const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, async () => {
       const grouped = await this.#creates.call(row);
       if (grouped.outcome !== "locked") return grouped;
-      // another transaction holds the thread: only this run waits for it
+      // another transaction holds the thread's lock: only this run waits for it
       const [alone] = await createRuns(this.#o.sql, [{ ...row, asked: grouped.run }]);
       return alone!;
     }).finally(() => this.#created(run.runId));
@@ -150,11 +150,11 @@ export class RunQueue {
       this.#begin(claimed, asked);
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
     for (const runId of created.cancelled) this.#afterCancel(runId, false);
-    // others may have a slot, or the graph
+    // other servers may have a free slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
       if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
-      // a slot may have become free meanwhile; and a claim of the thread's next run passes by while this one is written
+      // a slot may have become free meanwhile; and a claim of the thread's next run skips it while this one is written
       else if (run.afterSeconds <= 0) this.wake();
     }
     return created;
@@ -166,7 +166,7 @@ export class RunQueue {
     else this.#creating.delete(runId);
   }
 
-  /** The creation of a run that exists was repeated: the answer that would have begun it here may be lost. */
+  /** Handles a repeated creation of an existing run: the answer that would have started it here may be lost. */
   async #seekStranded({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
     const row = await selectRunState(this.#o.sql, threadId, runId);
     if (row?.status === "pending") this.wake();
@@ -175,7 +175,7 @@ export class RunQueue {
     await this.#handBack(runId, row.attempt);
   }
 
-  /** Compares the rows that run under this server with what it executes. */
+  /** Reconciles the rows that are running under this server with the runs that it executes. */
   onBeat(rows: RunningRow[], asked: number): void {
     const wasLeased = performance.now() < this.#leasedUntil;
     this.#leasedUntil = asked + this.#o.settings.leaseMs;
@@ -184,7 +184,7 @@ export class RunQueue {
     if (this.#confirm(rows) || !wasLeased) this.#dispatchWaiting();
   }
 
-  /** @returns whether a run that waits for it is this server's still, so that it may begin */
+  /** @returns whether a run that waited for confirmation still belongs to this server, so that it may start */
   #confirm(rows: RunningRow[]): boolean {
     let isAny = false;
     for (const { run_id: runId, attempt } of rows) {
@@ -196,7 +196,7 @@ export class RunQueue {
     return isAny;
   }
 
-  /** Looks for work now. */
+  /** Claims pending runs now. */
   wake(): void {
     if (this.#stopping) return;
     if (this.#claiming) {
@@ -214,17 +214,17 @@ export class RunQueue {
     });
   }
 
-  /** Asks for a run's end. `cancelled`: it had not started; `signalled`: it will end soon, see its stream. */
+  /** Requests a run's cancellation. `cancelled`: it had not started; `signalled`: it will end soon, see its stream. */
   async cancel(threadId: string, runId: string, action: CancelAction, reason: string | null) {
     const retried = this.#hosts.traces ? await selectRetried(this.#o.sql, runId) : undefined;
     const { outcome } = await cancelRunRow(this.#o.sql, { runId, threadId, action, reason });
-    // an attempt was traced, and no other comes that would end what it has begun
+    // an earlier attempt was traced, and no later one will close its trace
     if (retried && outcome === "cancelled") this.#hosts.closeTrace(traceOf(retried, reason));
     if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId, outcome === "cancelled");
     return outcome;
   }
 
-  /** Another server has readers for a run that is, or was, executed here. */
+  /** Handles requests of other servers whose readers follow runs that are, or were, executed here. */
   onWanted(runIds: string[]): void {
     for (const runId of runIds) {
       const stream = this.#o.streams.get(runId);
@@ -232,13 +232,13 @@ export class RunQueue {
       this.#o.keeper.want(stream);
       const run = this.#active.get(runId);
       if (!run || run.start.hold_end) continue;
-      // its end then goes with its last frames, unless the host is about to write it
+      // its end is then written with its last frames, unless the host is about to write it
       run.start.hold_end = true;
       this.#hosts.holdEnd(runId);
     }
   }
 
-  /** Told by the database, by `cancel` or by a beat: the row of this run wants an end. Safe to repeat. */
+  /** Handles a cancellation announced by the database, by `cancel` or by a heartbeat. Idempotent. */
   onCancelNotice(runId: string): void {
     const run = this.#active.get(runId);
     if (!run || run.phase === "ending") return;
@@ -264,7 +264,7 @@ export class RunQueue {
     else this.#o.streams.open(runId).append(event, data);
   }
 
-  /** A later attempt goes on from a checkpoint: the frames up to there are those of an earlier one. */
+  /** Handles an attempt that resumes from a checkpoint: the frames up to there belong to an earlier attempt. */
   onResumed(runId: string, checkpointId: string | null): void {
     const run = this.#active.get(runId);
     const stream = run && this.#o.streams.open(runId);
@@ -279,7 +279,7 @@ export class RunQueue {
     const stream = this.#o.streams.get(runId);
     if (!run || !stream) return;
     if (!isProtocolRun(run)) return stream.mark(checkpointId);
-    // its events are numbered beside the stream
+    // its events are numbered separately from the stream
     void this.#o.protocol.settled(runId).then(() => stream.mark(checkpointId));
   }
 
@@ -297,7 +297,7 @@ export class RunQueue {
 
   onHostExit(host: GraphHost, reason: string): void {
     if (this.#stopping) return;
-    // a host whose server was frozen ends itself, and its runs have done nothing
+    // a host exits on its own when its server was frozen, and its runs have done nothing
     const blame = !this.#hosts.wasFrozen;
     for (const [runId, { attempt }] of host.runs) {
       const run = this.#active.get(runId);
@@ -313,13 +313,13 @@ export class RunQueue {
     if (this.#behind) this.wake();
   }
 
-  /** Resolves when no run of the thread is pending or running any more; asks all of them to end. */
+  /** Cancels all runs of the thread. Resolves when none is pending or running. */
   async stopThread(threadId: string): Promise<void> {
     const asked = new Set<string>();
     for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
       const rows = await selectCancellable(this.#o.sql, { threadId, statuses: ["pending", "running"] });
       if (rows.length === 0) return;
-      // the youngest first, so that none of them starts because the one before it ended
+      // youngest first, so that none of them starts because its predecessor ended
       for (const { run_id: runId } of rows.reverse()) {
         if (asked.has(runId)) continue;
         await this.cancel(threadId, runId, "interrupt", "the thread is being deleted");
@@ -329,7 +329,7 @@ export class RunQueue {
     }
   }
 
-  /** The lease was lost: others own these runs now. The hosts must not go on with them. */
+  /** Stops all runs because the lease was lost: other servers own them now. */
   loseAll(): void {
     this.#lostAt = performance.now();
     for (const host of this.#hosts.all) if (host.runs.size > 0) host.kill("the server lost its lease");
@@ -340,14 +340,14 @@ export class RunQueue {
     return this.#hosts.all.find((host) => host.runs.get(run.runId)?.attempt === run.attempt);
   }
 
-  /** Others own this run and may execute it already: where it is alone, its host ends at once. */
+  /** Abandons a run that another server owns and may already execute. Kills its host when no other run uses it. */
   #abandon(run: ActiveRun): void {
     const host = this.#hostOf(run);
     if (host?.runs.size === 1) host.kill("executed a run that belongs to another server now");
     this.#lose(run);
   }
 
-  /** Puts a run back into the queue that is claimed by this server, whose claim's answer was lost. */
+  /** Releases a run that this server claimed by a statement whose answer was lost. */
   async #handBack(runId: string, attempt: number): Promise<void> {
     const { settings, alone, leaseSql } = this.#o;
     const { maxFailures } = settings;
@@ -355,12 +355,12 @@ export class RunQueue {
     const { outcome } = await releaseRun(leaseSql, given);
     if (outcome === "lost") return;
     this.counts.released += 1;
-    // readers here hear of what follows from the database
+    // readers here follow the run through the database from now on
     if (this.#o.streams.get(runId)) this.#o.follower.follow(runId);
     this.wake();
   }
 
-  /** Stops claiming, lets runs finish within the grace period, hands the others back without blame. */
+  /** Stops claiming, lets runs finish within the grace period, and releases the others without blame. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#poll);
@@ -369,7 +369,7 @@ export class RunQueue {
     while (this.#active.size > this.#waitingForHost.length && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    // first the processes, so that nothing runs any more when another server takes over
+    // first the processes, so that nothing is running when another server takes over
     await this.#hosts.stop();
     await this.#endings.stop();
     for (const run of [...this.#active.values()]) {
@@ -399,7 +399,7 @@ export class RunQueue {
       if (due !== null) this.#setDue(due);
       this.claimFailure.succeeded();
     } catch (error) {
-      // the poll comes again
+      // the next poll retries
       if (!this.#stopping) this.claimFailure.failed(error);
     }
   }
@@ -411,7 +411,7 @@ export class RunQueue {
   }
 
   /**
-   * @param asked when its claim was asked for: others have the run if the lease was lost since
+   * @param asked when the claim was sent: other servers own the run if the lease was lost since
    * @param kept its stream in the database; undefined when there is no kept stream
    */
   #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, asked: number, kept?: KeptBefore | "unknown"): void {
@@ -435,7 +435,7 @@ export class RunQueue {
         ...(row.head && { head: row.head }),
         ...(!this.#o.settings.answerToolCalls && { keep_tool_calls: true }),
         notify: !this.#o.alone(),
-        // an earlier attempt may have left a gap, which the run's record then says
+        // an earlier attempt may have left a gap, which the end of the run records
         ...((isKept || row.attempt > 1) && { hold_end: true }),
       },
       kwargs: row.kwargs,
@@ -456,7 +456,7 @@ export class RunQueue {
       return isKept ? stream.sayIncomplete("Its frames could not be stored.", row.attempt) : undefined;
     }
     if (!kept) return this.#keepAndGo(run, row, stream, isKept ? 0 : undefined);
-    // the frames of the attempts before come first
+    // the frames of earlier attempts come first
     const started = continueStream(this.#o, stream, row.attempt, kept).then(
       (own) => this.#keepAndGo(run, row, own, kept.frames),
       () => this.#endings.release(run, false, "The frames of its earlier attempts could not be read."),
@@ -464,7 +464,7 @@ export class RunQueue {
     this.#endings.track(started);
   }
 
-  /** @param stored frames that are kept already; undefined: none will be */
+  /** @param stored number of frames already kept; undefined: frames are not kept */
   #keepAndGo(run: ActiveRun, row: ClaimedRun, stream: RunStream, stored: number | undefined): void {
     if (this.#active.get(run.runId) !== run) return;
     const execution = { threadId: row.thread_id, attempt: row.attempt };
@@ -489,14 +489,14 @@ export class RunQueue {
       return;
     }
     run.phase = "executing";
-    // others may have ended the run when the lease is not known to be good: a beat that sees its row tells
+    // the lease may have expired, and another server ended the run: wait for a heartbeat that still shows its row
     if (performance.now() >= this.#leasedUntil) run.unconfirmed = true;
     if (run.unconfirmed || !this.#hosts.startRun(run.start, run.kwargs, run.suspicion)) {
       run.phase = "waiting";
       return void this.#waitingForHost.push(run);
     }
     run.untouched = false;
-    // said here, not by the host: the first frame then does not wait for a process, and costs no message
+    // sent from here, not by the host, so that the first frame waits for no process and costs no message
     this.#announce(run);
   }
 
@@ -520,9 +520,9 @@ export class RunQueue {
     );
   }
 
-  /** Somebody else has this run now. Its readers here hear of its end from the database. */
+  /** Stops a run that another server owns now. Readers here get its end from the database. */
   #lose(run: ActiveRun): void {
-    // a later attempt of it may be here
+    // a later attempt of the same run may be active here
     if (this.#active.get(run.runId) !== run) return;
     this.counts.lost += 1;
     this.#drop(run);
@@ -546,16 +546,19 @@ export class RunQueue {
 
 const isProtocolRun = ({ kwargs }: ActiveRun): boolean => kwargs.includes('"protocol": "v2"');
 
-/** Whether clients may come back to its stream. The text is read only when the word is in it. */
+/** Whether clients may reconnect to the stream. The text is parsed only when it contains the key. */
 const isResumable = (kwargs: string): boolean =>
   kwargs.includes('"resumable": true') && (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
 
-/** What questions.sql says of a run that answers or discards interrupts. The text is read only when the word is in it. */
+/**
+ * Result of questions.sql for a run that answers or discards interrupts. The text is parsed only when it contains the
+ * key.
+ */
 function questionsOf(kwargs: string): RunKwargs["questions"] {
   return kwargs.includes('"questions": {') ? (JSON.parse(kwargs) as RunKwargs).questions : undefined;
 }
 
-/** The last attempt of a run that has lost hosts is made where it can harm nobody and nobody can harm it. */
+/** Suspicion for a run that has lost hosts: its last attempt runs alone on a host, isolated from all other runs. */
 function suspicionOf(failures: number, maxFailures: number): Suspicion {
   if (failures === 0) return "none";
   return failures >= maxFailures - 1 ? "alone" : "apart";

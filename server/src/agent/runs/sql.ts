@@ -7,7 +7,7 @@ export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" 
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
 export type CancelAction = "interrupt" | "rollback" | "timeout";
 
-/** JSON texts are bound as text and cast, so that they cross unparsed. */
+/** JSON texts are bound as text and cast, so that they are passed on unparsed. */
 export interface NewRun {
   runId: string;
   threadId: string;
@@ -17,40 +17,42 @@ export interface NewRun {
   strategy: MultitaskStrategy;
   createThread: boolean;
   afterSeconds: number;
-  /** The thread goes when the run ends. */
+  /** Whether the thread is deleted when the run ends. */
   temporary: boolean;
-  /** Whether the answer shall hold the run as on the wire. */
+  /** Whether the answer contains the run in wire format. */
   describe: boolean;
   serverId: string;
   claim: boolean;
-  /** JSON text of the interrupts that a resume could answer when it was first sent; absent the first time. */
+  /** JSON text of the interrupts that a resume could answer when it was first sent; absent in the first attempt. */
   asked?: string | null;
 }
 
 export interface CreatedRun {
   outcome: "created" | "exists" | "no_assistant" | "no_thread" | "busy" | "locked" | "unknown_interrupt";
   /**
-   * JSON text of the run, where it was asked for; otherwise of its `discarded_interrupts` alone, where it has some.
-   * `unknown_interrupt`: the reason. `locked`: what a resume could answer, for `asked` of the next attempt.
+   * JSON text of the run where `describe` is set; otherwise only of its `discarded_interrupts`, if any.
+   * `unknown_interrupt`: the reason. `locked`: the interrupts that a resume could answer, for `asked` of the next
+   * attempt.
    */
   run: string | null;
   graph_id: string;
   claimed: boolean;
-  /** JSON text, merged with assistant and thread; only of a claimed run. */
+  /** JSON text, merged with assistant and thread; for claimed runs only. */
   kwargs: string;
   fresh_thread: boolean;
-  /** The thread's newest checkpoint, where the run starts at once and nothing was written beside it. */
+  /** The thread's newest checkpoint, where the run starts at once and nothing else was written meanwhile. */
   head: string | null;
-  /** Runs that the strategy stopped, the running one among them. */
+  /** Runs cancelled by the multitask strategy, including the running one. */
   cancelled: string[];
 }
 
 /**
- * Several at once, in the order given; callers sort by thread, so that two such statements lock in one order.
- * Without `wait`, a thread that somebody holds gives `locked`: the others must not wait for it.
+ * Creates several runs in the given order; callers sort by thread, so that concurrent statements lock in the same
+ * order. Without `wait`, a thread locked by another transaction yields `locked`, so that the other runs do not wait for
+ * it.
  */
 export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise<CreatedRun[]> {
-  // the exact test is the database's
+  // a cheap first test; the database decides
   const mayResume = runs.map((r) => String(r.kwargs.includes('"resume"')));
   return sql<CreatedRun[]>`
     select c.* from unnest(
@@ -78,7 +80,7 @@ export interface ClaimedRun {
   run_id: string;
   thread_id: string;
   assistant_id: string;
-  /** null when the assistant is gone. */
+  /** null when the assistant was deleted. */
   graph_id: string | null;
   attempt: number;
   failures: number;
@@ -95,7 +97,7 @@ export interface FinishedRun {
   runId: string;
   threadId: string;
   attempt: number;
-  /** `refused`: it has not begun, and its thread stays as it is. */
+  /** `refused`: it has not started, and its thread stays unchanged. */
   outcome: RunEnd["outcome"] | "refused";
   /** JSON texts, or null. */
   error: string | null;
@@ -138,12 +140,12 @@ export async function cancelRunRow(
   return row!;
 }
 
-/** Tells all servers that there is something to claim. */
+/** Notifies all servers that there may be runs to claim. */
 export async function notifyQueue(sql: Sql): Promise<void> {
   await sql`select pg_notify('heddle_queue', '')`;
 }
 
-/** When the next delayed run of this server is due, in milliseconds from now; null when there is none. */
+/** Milliseconds until this server's next delayed run is due; null when there is none. */
 export async function selectNextDue(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
     select extract(epoch from min(available_at) - now())::float8 * 1000 as ms
@@ -171,7 +173,7 @@ export interface RunState {
   links: string | null;
 }
 
-/** What a reader of a run needs to know of it. */
+/** State of a run, for its readers. */
 export async function selectRunState(sql: Sql, threadId: string | null, runId: string): Promise<RunState | undefined> {
   const [row] = await sql<RunState[]>`
     select r.run_id, r.thread_id, r.status, r.server_id, r.attempt, r.error::text as error,
@@ -239,8 +241,8 @@ export async function deleteFinishedRun(
 }
 
 /**
- * Writes the thread's row as a graph host has read it; not while a run owns the thread, whose end will write it.
- * @param checkpointId that the state is of; empty: the thread has none
+ * Writes the thread's row as read by a graph host, unless a run owns the thread, whose end will write it.
+ * @param checkpointId the checkpoint of the state; empty: the thread has none
  * @returns false when another checkpoint is the newest, and nothing was written
  */
 export async function updateThreadHead(
@@ -251,7 +253,7 @@ export async function updateThreadHead(
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
     await tx`select 1 from threads where thread_id = ${threadId} for update`;
-    // a statement of its own, so that it sees what was committed while the first one waited
+    // a separate statement, so that it sees commits made while the first one waited
     const [newest] = await tx<{ checkpoint_id: string }[]>`
       select checkpoint_id from checkpoints where thread_id = ${threadId} and checkpoint_ns = ''
       order by checkpoint_id desc limit 1`;
@@ -279,7 +281,7 @@ async function writeThreadHead(sql: Transaction, threadId: string, state: string
       and not exists (select 1 from runs r where r.thread_id = d.thread_id and r.started_at > d.created_at)`;
 }
 
-/** Those that wait for the thread's state go without it when it is not tried again for so long. */
+/** Limits how long webhooks wait for the thread's state: they are sent without it if no retry follows in time. */
 export async function holdWebhooksForState(sql: Sql, threadId: string): Promise<void> {
   await sql`
     update webhook_deliveries set available_at = now() + interval '15 s'
@@ -301,7 +303,7 @@ export async function selectCancelRequest(
   return row;
 }
 
-/** A run that was traced by a process which is gone. */
+/** A run traced by a process that is gone. */
 export interface TracedRun {
   run_id: string;
   thread_id: string;
@@ -310,18 +312,18 @@ export interface TracedRun {
   attempt: number;
   /** A RunKwargs as JSON text. */
   kwargs: string;
-  /** ISO 8601 in UTC: when its last attempt began. */
+  /** Start of its last attempt, as ISO 8601 in UTC. */
   started_at: string;
 }
 
-/** Running runs whose server has no row. */
+/** Lists running runs of servers without a row. */
 export function selectOrphans(sql: Sql): Promise<TracedRun[]> {
   return sql<TracedRun[]>`
     select ${sql.unsafe(TRACED)} from runs r left join assistants a on a.assistant_id = r.assistant_id
     where r.status = 'running' and not exists (select 1 from servers s where s.server_id = r.server_id) limit 1000`;
 }
 
-/** A run that waits for another attempt; undefined for one that has had none. */
+/** A run that waits for another attempt; undefined before its first attempt. */
 export async function selectRetried(sql: Sql, runId: string): Promise<TracedRun | undefined> {
   const [row] = await sql<TracedRun[]>`
     select ${sql.unsafe(TRACED)} from runs r left join assistants a on a.assistant_id = r.assistant_id
@@ -329,6 +331,6 @@ export async function selectRetried(sql: Sql, runId: string): Promise<TracedRun 
   return row;
 }
 
-/** What the end of a trace is made of (close-trace.ts). */
+/** Columns needed to close a trace (close-trace.ts). */
 const TRACED = `r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.attempt, r.kwargs::text as kwargs,
   to_char(coalesce(r.started_at, r.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as started_at`;

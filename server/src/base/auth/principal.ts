@@ -2,95 +2,97 @@ import type { Socket } from "node:net";
 
 import type { Permission } from "./permissions.ts";
 
-/** Exports need one of the last two. */
+/** Exports require `plus` or `enterprise`. */
 export type Plan = "developer" | "plus" | "enterprise";
 
 /**
- * Who asks, once it is known. `local` is whoever reaches a server that listens on loopback without keys, `system`
- * is Heddle itself, `custom` whom a project's own code recognised.
+ * The authenticated caller. `local`: any client of a server that listens on loopback without keys; `system`: Heddle
+ * itself; `custom`: a caller authenticated by the project's own code.
  */
 export interface Actor {
   kind: "local" | "api_key" | "service_key" | "session" | "system" | "custom";
-  /** Of the key or the session's user, or what a project's own authentication says; empty for `local` and `system`. */
+  /**
+   * Id of the key or the session's user, or as given by a project's own authentication; empty for `local` and `system`.
+   */
   id: string;
-  /** For people: a key's description or an e-mail address. Never a secret. */
+  /** Display name: a key's description or an e-mail address. Never a secret. */
   name: string;
-  /** The person behind it, if there is one. */
+  /** The user who owns the key or session, if any. */
   userId: string | null;
 }
 
 export interface Principal {
   actor: Actor;
   organizationId: string;
-  /** The workspace that the request is about; "tenant" on the wire. */
+  /** The request's workspace; "tenant" on the wire. */
   workspaceId: string;
   plan: Plan;
-  /** What may be done here and now: role, key and read-only flag are in it. */
+  /** Effective permissions: roles, the key's role and the read-only flag are already applied. */
   permissions: ReadonlySet<Permission>;
-  /** As a project's own authentication returned them. */
+  /** User object as returned by a project's own authentication. */
   user?: object;
-  /** What an object's metadata has to bear for the caller to know of it, all of them; nothing where absent. */
+  /** Conditions that an object's metadata must all meet to be visible to the caller; absent: all objects. */
   sees?: readonly AccessCondition[];
 }
 
-/** `$eq`: the same value. `$contains`: an array that holds all of the operand's. */
+/** `$eq`: equality. `$contains`: an array with all elements of the operand. */
 export interface AccessCondition {
   key: string;
   op: "$eq" | "$contains";
   operand: unknown;
 }
 
-/** What is known of a request before its caller is. */
+/** Facts of a request from which its caller is authenticated. */
 export interface Credentials {
   headers: Headers;
   method: string;
-  /** The client's address, from trusted proxies only. */
+  /** The client's address; forwarding headers count only from trusted proxies. */
   ip: string;
-  /** The connection that it came by; absent for requests of this process itself. */
+  /** Connection of the request; absent for this process's own requests. */
   socket?: Socket | undefined;
-  /** All of it, for those who decide by more than headers. */
+  /** The whole request, for authenticators that need more than headers. */
   request?: Request;
-  /** False for routes that are about the organisation as a whole. */
+  /** False for routes that concern the organisation as a whole. */
   needsWorkspace?: boolean;
 }
 
-/** Turns credentials into a principal; throws AppError 401 or 403. The answer for open loopback servers costs nothing. */
+/** Turns credentials into a principal; throws AppError 401 or 403. Costs nothing on open loopback servers. */
 export interface Authenticator {
   authenticate(credentials: Credentials): Principal | Promise<Principal>;
 }
 
-/** One change, or an attempt that was refused, for the audit log. */
+/** Audit log entry: a change, or an attempt that was refused. */
 export interface AuditEntry {
-  /** Null where nobody was recognised. */
+  /** Null when the caller was not authenticated. */
   principal: Pick<Principal, "actor" | "organizationId" | "workspaceId"> | null;
   ip: string;
-  /** `POST /api-key`: the method and the declared path; `heddle keys create`: the command. */
+  /** `POST /api-key`: method and declared path; `heddle keys create`: the command. */
   operation: string;
-  /** Which object: the path's parameters, and the id of what was created where the answer tells it. */
+  /** The object: path parameters, and the id of a created object where the answer contains it. */
   target: Record<string, string>;
-  /** 0: the process was gone before anybody knew. */
+  /** 0: the process died before the outcome was known. */
   status: number;
-  /** What `X-Request-Id` said or says. */
+  /** Value of `X-Request-Id`, from the request or generated. */
   requestId?: string | undefined;
 }
 
 export interface AuditSink {
   /**
-   * Resolves when the entry is durable. A refused attempt (401, 403) resolves at once: such are gathered, so that
-   * a flood of them costs little.
+   * Resolves when the entry is durable. For a refused attempt (401, 403) it resolves at once: such entries are batched,
+   * so that a flood of them is cheap.
    */
   record(entry: AuditEntry): Promise<void>;
   /**
-   * Says that a change is about to be made; it must not begin before this resolves. From then on there will be a line
-   * of it, even when this process is killed at any moment.
+   * Announces a change, which must not begin before this resolves. From then on an entry is guaranteed, even if this
+   * process is killed at any moment.
    */
   announce(change: Omit<AuditEntry, "status">): Promise<AnnouncedChange>;
 }
 
-/** One of the two must be called when it is known what became of it. */
+/** An announced change. Call one of the two methods when its outcome is known. */
 export interface AnnouncedChange {
-  /** As `AuditSink.record`, in the place of the announcement. */
+  /** Same as `AuditSink.record`; replaces the announcement. */
   record(entry: AuditEntry): Promise<void>;
-  /** Nothing was changed. */
+  /** Discards the announcement, because nothing was changed. */
   withdraw(): void;
 }

@@ -7,7 +7,7 @@ import type { Param } from "./format-param.ts";
 import { Questions } from "./questions.ts";
 
 export interface Query {
-  /** A name for the query log: `runs.newest`. */
+  /** Name in the query log, such as `runs.newest`. */
   name: string;
   query: string;
   params?: Record<string, Param>;
@@ -15,24 +15,26 @@ export interface Query {
 }
 
 /**
- * The one way to ClickHouse, whether it is chDB in this process, a server or a cluster.
+ * All access to ClickHouse: chDB in this process, a server or a cluster.
  *
- * Values go in as parameters, `{name:Type}`. 64-bit integers come back as numbers, decimals as text, times as
+ * Values are bound as parameters, `{name:Type}`. 64-bit integers are returned as numbers, decimals as text, times as
  * `YYYY-MM-DD hh:mm:ss.ffffff` in UTC.
  */
 export class ClickHouse {
   readonly client: ClickHouseClient;
-  /** Name of the cluster that the tables are spread over; empty for a single server. */
+  /** Name of the cluster that holds the tables; empty for a single server. */
   readonly cluster: string;
   /** Whether the engine runs in this process. */
   readonly embedded: boolean;
-  /** What callers ask takes turns here; the platform's own statements do not. */
+  /** Limiter of callers' queries; the platform's own statements bypass it. */
   readonly questions: Questions;
-  /** The tenant whose statements these are; empty for the platform's own. */
+  /** Tenant charged for the statements; empty for the platform's own. */
   readonly tenantId: string;
-  /** Engine time of the tenants. A server schedules its statements itself; chDB shares the processors of this process. */
+  /**
+   * Fair share of engine time among tenants. A server schedules its statements itself; chDB shares this process's CPUs.
+   */
   readonly share: FairShare | undefined;
-  /** Whether statements start behind callers' queries of other tenants while their own tenant is above its share. */
+  /** Whether statements yield to other tenants' queries while their own tenant is above its share. */
   readonly isBackground: boolean;
 
   constructor(
@@ -55,19 +57,22 @@ export class ClickHouse {
     this.isBackground = options.isBackground ?? false;
   }
 
-  /** The same store, where questions wait among those of this tenant, which is charged for the engine's time. */
+  /**
+   * Returns the same store for one tenant: its queries queue among the tenant's, which is charged for the engine's
+   * time.
+   */
   askedBy(tenantId: string): ClickHouse {
     const { cluster, embedded, questions, share } = this;
     return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share });
   }
 
-  /** The same store for a tenant's work that no caller waits for, such as an export. */
+  /** Returns the same store for a tenant's background work, such as an export. */
   inBackgroundFor(tenantId: string): ClickHouse {
     const { cluster, embedded, questions, share } = this;
     return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share, isBackground: true });
   }
 
-  /** The same store with these bounds for what callers ask. */
+  /** Returns the same store with another limiter of callers' queries. */
   withQuestions(questions: Questions): ClickHouse {
     const { cluster, embedded, share } = this;
     return new ClickHouse(this.client, { cluster, embedded, questions, share });
@@ -78,7 +83,7 @@ export class ClickHouse {
     return text === "" ? [] : (JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`) as T[]);
   }
 
-  /** The answer as ClickHouse prints it, for what is passed on unparsed. */
+  /** Returns the answer in ClickHouse's own format, to be passed on unparsed. */
   async text(query: Query, format: DataFormat): Promise<string> {
     return scheduled(this, query, async (statement) => {
       const result = await this.client.query({ ...request(statement), format });
@@ -86,14 +91,14 @@ export class ClickHouse {
     });
   }
 
-  /** A statement without an answer. Mutations are waited for when `settings` say so. */
+  /** Executes a statement without an answer. Waits for mutations if `settings` say to. */
   async command(query: Query): Promise<void> {
     await scheduled(this, query, (statement) => this.client.command(request(statement)));
   }
 
   /**
-   * Rows as lines of JSON objects. Resolves when they are durable and queries see them: the tables' own settings
-   * make the engine sync what it has written before it answers.
+   * Inserts rows given as lines of JSON objects. Resolves when they are durable and visible to queries: the tables'
+   * settings make the engine sync its writes before it answers.
    */
   async insert(
     table: string,
@@ -110,7 +115,7 @@ export class ClickHouse {
     result.stream.resume();
   }
 
-  /** Where a mutation must go: on a cluster the name stands for a view over the shards, which can't be mutated. */
+  /** Table name for mutations: on a cluster the plain name is a view over the shards, which cannot be mutated. */
   mutable(table: string): string {
     return this.cluster === "" ? table : `${table}_local on cluster ${quoted(this.cluster)}`;
   }

@@ -10,27 +10,27 @@ import { ClickHouse } from "./clickhouse.ts";
 export interface ClickHouseOptions {
   /** `http[s]://user:password@host:port/database`; empty for chDB in this process. */
   url: string;
-  /** Of the server's `remote_servers`; empty for a single server. */
+  /** Cluster name in the server's `remote_servers`; empty for a single server. */
   cluster: string;
-  /** For chDB: where its files are. */
+  /** chDB only: data directory. */
   directory: string;
-  /** For chDB; for a server the URL names it. */
+  /** chDB only: database name; for a server it is part of the URL. */
   database?: string;
   connections: number;
-  /** For chDB, in bytes; 0 chooses. */
+  /** chDB only: memory limit in bytes; 0: automatic. */
   maxMemory: number;
-  /** For chDB: called when another process has the directory and is waited for. */
+  /** chDB only: called while waiting for another process to release the directory. */
   onWait?: (message: string) => void;
 }
 
-/** What every statement relies on: how values are printed and read, and that one insert is one block. */
+/** Settings that every statement relies on: formats of values, and one block per insert. */
 const SETTINGS = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_decimals: 1,
   output_format_json_escape_forward_slashes: 0,
   date_time_input_format: "best_effort",
   input_format_skip_unknown_fields: 0,
-  // a run's start decides its partition, and clients may send runs of many months at once
+  // a run's start time decides its partition, and clients may send runs of many months at once
   max_partitions_per_insert_block: "0",
   do_not_merge_across_partitions_select_final: 1,
   session_timezone: "UTC",
@@ -38,7 +38,7 @@ const SETTINGS = {
   lightweight_deletes_sync: "2",
 } as const;
 
-/** On a cluster: an insert is answered when the shards have it, and subqueries see all shards. */
+/** Cluster only: an insert is answered when the shards have stored it, and subqueries see all shards. */
 const CLUSTER_SETTINGS = {
   distributed_foreground_insert: 1,
   distributed_product_mode: "global",
@@ -46,18 +46,18 @@ const CLUSTER_SETTINGS = {
   insert_quorum_parallel: 1,
 } as const;
 
-/** chDB gets parameters as part of the statement: 10,000 ids take 400 kB, and the engine allows 256 KiB by default. */
+/** chDB receives parameters inside the statement: 10,000 ids take 400 kB, and the engine's default limit is 256 KiB. */
 const CHDB_MAX_STATEMENT_BYTES = 256 * 1024 * 1024;
 
-/** How long a statement of a tenant above its share pauses for others at each block; then it processes one. */
+/** Pause per block of a statement whose tenant is above its share, while others wait; then one block is processed. */
 const PREEMPTED_MS = 100;
 
-/** Opens chDB, or the server that the URL names. Throws when neither answers. */
+/** Opens chDB, or the server named by the URL. Throws when it does not answer. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if (options.url !== "") return connectServer(options);
   const { directory, database = "default", connections, onWait } = options;
   const maxMemory = options.maxMemory || Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2));
-  // parsing with several threads takes 10 MB a thread, and inserts are too small to gain by it
+  // parallel parsing takes 10 MB per thread, and inserts are too small to benefit
   const cheapInserts = { max_insert_threads: 1, input_format_parallel_parsing: 0 };
   const settings = {
     ...SETTINGS,
@@ -105,7 +105,7 @@ async function connectServer({ url, cluster, connections }: ClickHouseOptions): 
   return clickhouse;
 }
 
-/** Throws without repeating the URL, because a password may be in it. */
+/** Throws without repeating the URL, which may contain a password. */
 function addressOf(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address && /^https?:$/.test(address.protocol)) return address;

@@ -16,7 +16,7 @@ export interface DatabaseAddress {
 export interface ConnectOptions {
   max?: number;
   name?: string;
-  /** For statements whose every step uses an index: planned once per connection, for good. */
+  /** For statements that use an index in every step: planned once per connection, permanently. */
   pinned?: boolean;
   /** Time without an answer after which a connection is closed and its statements fail as lost. 0: never. */
   silenceMs?: number;

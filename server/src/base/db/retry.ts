@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { shortageIn } from "../shortage.ts";
 
-// Node.js's socket and resolver errors, postgres.js's own, and the SQLSTATEs of a server that stops, crashes, starts,
-// has no connection left, is still a standby, or whose disk fails
+// Errors of Node.js's sockets and resolver, of postgres.js, and SQLSTATEs of a server that stops, crashes, starts, has
+// no connections left, is still a standby, or has a failing disk
 const AWAY = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -40,7 +40,9 @@ const UNSENT = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "CON
 /** Whether the database was unreachable and the statement was not sent; otherwise it may have been executed. */
 export const isUnsent = (error: unknown): boolean => UNSENT.has(String((error as { code?: unknown } | null)?.code));
 
-/** Nothing listens at the address, or no machine has the name. A server that starts, is full or hangs is there. */
+/**
+ * Nothing listens at the address, or the host name is unknown. A server that is starting, full or hanging is reachable.
+ */
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EAI_AGAIN"]);
 
 export const isUnreachable = (error: unknown): boolean =>

@@ -14,14 +14,14 @@ import { identifyProcess } from "./process-identity.ts";
 /** fsync and synchronous_commit stay on: an acknowledged commit is on disk. */
 const SETTINGS: Record<string, string> = {
   max_connections: "240",
-  // For Heddle's own servers, which connect as superuser; other roles share the rest.
+  // Reserved for Heddle's own servers, which connect as superuser; other roles share the rest.
   superuser_reserved_connections: "40",
   shared_buffers: "128MB",
   effective_cache_size: "1GB",
   random_page_cost: "1.1",
   jit: "off",
   max_parallel_workers_per_gather: "0",
-  // Neither replicas nor archives read this log: the smallest one that recovers from a crash.
+  // No replicas or archives read this log: the lowest level that still recovers from a crash.
   wal_level: "minimal",
   max_wal_senders: "0",
   max_wal_size: "1GB",
@@ -35,16 +35,16 @@ const SETTINGS: Record<string, string> = {
 const LARGEST_LOG = 20 * 1024 * 1024;
 
 export interface SpawnedPostmaster {
-  /** It exited, or could not be run at all. */
+  /** Whether it exited, or could not be started. */
   ended: boolean;
   log: string;
-  /** What it has logged so far. */
+  /** Log output so far. */
   output(): string;
 }
 
 /**
  * Runs Postgres on `<dir>/data`. The caller holds `<dir>/lock`. All processes of Postgres inherit `cluster.lock`, so a
- * second Postgres does not start while any of them lives, in whatever container.
+ * second Postgres cannot start while any of them lives, in any container.
  */
 export async function spawnPostmaster(
   dir: string,
@@ -54,7 +54,7 @@ export async function spawnPostmaster(
 ): Promise<SpawnedPostmaster> {
   const cluster = join(dir, "data");
   await clearOrphans(cluster);
-  // The guardian looks whether it is held, for a moment.
+  // The guardian probes this lock and holds it for a moment.
   const lock = await acquireFileLock(clusterLock(dir), { waitMs: 1_000 });
   try {
     return await spawnLocked(dir, binaries, owner, settings, lock.descriptor);
@@ -107,7 +107,9 @@ async function spawnLocked(
   return spawned;
 }
 
-/** Postgres believes a stale pid file when the pid now belongs to another process of the same user. */
+/**
+ * Removes foreign pid files: Postgres trusts a stale one when its pid now belongs to another process of the same user.
+ */
 function dropForeignPidFiles(cluster: string): void {
   const names = readdirSync(cluster).filter((name) => name === "postmaster.pid" || name.endsWith(".lock"));
   for (const name of names) {
@@ -117,11 +119,11 @@ function dropForeignPidFiles(cluster: string): void {
   }
 }
 
-/** The port used last, so that addresses survive a restart, else a free one. */
+/** Returns the port used last, so that addresses survive a restart, else a free one. */
 async function choosePort(file: string): Promise<number> {
   let port = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
   while (!port || !(await portIsFree(port))) {
-    // Below the range that systems hand out for outgoing connections, so that it is free again next time.
+    // Below the ephemeral port range, so that it is free again next time.
     port = randomInt(20_000, 32_000);
   }
   writeFileSync(file, String(port), { mode: 0o600 });
@@ -136,7 +138,7 @@ function portIsFree(port: number): Promise<boolean> {
   });
 }
 
-/** Returns where the next start's lines begin. */
+/** Returns the offset at which the next start's lines begin. */
 function rotate(log: string): number {
   if (!existsSync(log)) return 0;
   const { size } = statSync(log);

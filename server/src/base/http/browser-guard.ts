@@ -18,7 +18,9 @@ export interface BrowserPolicy {
   hosts: ReadonlySet<string>;
   /** Whether any IP address is accepted as the server's name: for a server that other machines reach on purpose. */
   anyAddress?: boolean;
-  /** Origins whose pages may call, besides the server's own. Evaluated at each request: a project may be reloaded. */
+  /**
+   * Origins allowed to call, besides the server's own. Evaluated at each request, because a project may be reloaded.
+   */
   allows: (origin: string) => boolean;
   /** Paths that are their own credential and open to every page. */
   isOpen?: (path: string) => boolean;

@@ -1,10 +1,10 @@
 /**
- * Tells whether a request comes from a confined program of this machine: one whose system user is taken from the range
- * that `confined-users.ts` names. A server that asks for no key trusts the machine's programs, but not those.
+ * Detects requests of confined programs on this machine: programs that run as a system user from the range in
+ * `confined-users.ts`. A server without keys trusts the machine's other programs, but not these.
  *
- * The owner of the other end is looked up once a connection. Where it is unknown although the other end is on this
+ * The owner of the peer socket is looked up once per connection. Where it is unknown although the peer is on this
  * machine, the request counts as a confined program's: a program could send a request and close its socket before the
- * kernel is asked. Programs of the machine's users wait for their answers, and their sockets are there.
+ * kernel is queried. Programs of the machine's users wait for their answers, so their sockets still exist.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -15,17 +15,17 @@ import type { Log } from "../log.ts";
 import { normalizeAddress } from "./client-ip.ts";
 import { type Ends, SocketOwners } from "./socket-owners.ts";
 
-/** Returns whether the other end of a connection is a confined program's. At once where that is known already. */
+/** Returns whether the peer of a connection is a confined program. Synchronous once that is known. */
 export type PeerCheck = (socket: Socket) => boolean | Promise<boolean>;
 
 export interface PeerCheckOptions {
   log: Log;
   owners?: SocketOwners;
-  /** Ids of confined programs' users; null where there can be none. */
+  /** User ids of confined programs; null when there are none. */
   range?: IdRange | null;
 }
 
-/** Opens the check of a server; undefined where no confined program can be told from others. */
+/** Opens the check for a server; undefined where confined programs cannot be identified. */
 export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined {
   const { log, owners = new SocketOwners(), range = readIdRange() } = options;
   if (process.platform !== "linux" || range === null) return undefined;
@@ -35,11 +35,11 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
   async function look(socket: Socket): Promise<boolean> {
     const ends = endsOf(socket);
     if (!(await working)) return false;
-    // it has ended: there is no telling whose it was
+    // the connection has ended, so its owner cannot be determined
     if (ends === undefined) return true;
     const uid = await owners.find(ends).catch((error: unknown) => {
       log.warn({ err: error }, "the user of a connection could not be found");
-      // the connection's next request is judged anew
+      // the connection's next request triggers another lookup
       known.delete(socket);
       return null;
     });
@@ -59,11 +59,11 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
   };
 }
 
-/** A program's own requests to itself are those of its other processes too. */
+/** Whether a user id is confined. This process's own user is not: its other processes send requests too. */
 const isConfined = (uid: number, [first, last]: IdRange): boolean =>
   uid >= first && uid <= last && uid !== process.geteuid!() && !readAccountIds().has(uid);
 
-/** The other end's view of a connection. */
+/** Returns the connection's ends as the peer sees them. */
 function endsOf(socket: Socket): Ends | undefined {
   const localAddress = normalizeAddress(socket.remoteAddress ?? "");
   const remoteAddress = normalizeAddress(socket.localAddress ?? "");
@@ -72,14 +72,18 @@ function endsOf(socket: Socket): Ends | undefined {
   return { localAddress, localPort, remoteAddress, remotePort };
 }
 
-/** A socket may be bound to any address of the machine, so a loopback address of either end is enough. */
+/**
+ * Whether the peer is on this machine. A socket may be bound to any local address, so loopback at either end suffices.
+ */
 function isOnThisMachine({ localAddress, remoteAddress }: Ends): boolean {
   if ([localAddress, remoteAddress].some((address) => address === "::1" || address.startsWith("127."))) return true;
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return own.some(({ address }) => normalizeAddress(address) === localAddress);
 }
 
-/** Looks up a connection of this process to itself: some sandboxes show tables that lack their own sockets. */
+/**
+ * Tests the lookup with a connection of this process to itself: in some sandboxes the tables lack their own sockets.
+ */
 async function tablesWork(owners: SocketOwners, log: Log): Promise<boolean> {
   const server = createServer();
   let client: Socket | undefined;

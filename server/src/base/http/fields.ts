@@ -57,7 +57,7 @@ export const notBuilt = (name: string) => z.null(`"${name}" is not supported yet
 /** Unsupported query parameter. */
 export const queryNotBuilt = (name: string) => z.undefined(`"${name}" is not supported yet; leave it out`).optional();
 
-/** Unsupported boolean query parameter, whose false is the existing behaviour. */
+/** Unsupported boolean query parameter; only false is accepted, because it is the existing behaviour. */
 export const queryFalse = (name: string) =>
   z.enum(["false", "False", "0"], `"${name}" is not supported yet; leave it out`).optional();
 

@@ -17,7 +17,7 @@ import { readJson } from "./json-body.ts";
 import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
 
-/** A JSON answer by its schema; another content type by its name. */
+/** Schema of a JSON answer, or the name of another content type. */
 export type Answer = z.ZodType | string;
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -26,12 +26,12 @@ type Shape = z.ZodType | undefined;
 type Infer<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /**
- * Who gets in: whoever has the permission, or, on a `public` route, anybody without being asked who they are.
- * A route without a permission does not compile, and neither does a public one that does not say why.
+ * Access rule: the required permission, or `public` for routes that authenticate no caller. A route without a
+ * permission does not compile, nor does a public one without a reason.
  */
 type Access = { permission: Permission; publicBecause?: never } | { permission: "public"; publicBecause: string };
 
-/** A declared endpoint. The OpenAPI document is made of these, so `in` and `out` are documentation and law. */
+/** A declared endpoint. The OpenAPI document is generated from it, and `in` and `out` are enforced. */
 export type Route<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> = Access &
   Endpoint<P, Q, B>;
 
@@ -39,74 +39,74 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   method: Method;
   /** Full literal path, with `:name` parameters. */
   path: string;
-  /** Further paths that answer the same, kept out of the document. */
+  /** Alternative paths, omitted from the document. */
   aliases?: string[];
   summary: string;
   tag: string;
   /**
-   * `organization`: it is about the organisation, so callers with several workspaces need not name one. Then
-   * `principal.workspaceId` may be that of no workspace.
+   * `organization`: concerns the organisation, so callers with several workspaces need not name one.
+   * `principal.workspaceId` may then be the id of no workspace.
    */
   scope?: "organization";
   /**
-   * Whether the audit log gets it. `change` (the default of everything but GET and reading permissions): a line
-   * that is durable before the answer. `data`: traffic of runs, threads, store and traces, which bears its author
-   * itself; recorded only when that is asked for. `none`: changes nothing.
+   * Audit mode. `change` (the default except for GET and reading permissions): an entry that is durable before the
+   * answer. `data`: traffic of runs, threads, store and traces, whose rows name their author; recorded only if
+   * configured. `none`: changes nothing.
    */
   audit?: "change" | "data" | "none";
-  /** Fields of the body that say what is changed, beyond those that are ids. Never a secret. */
+  /** Body fields that describe the change, besides ids. Never a secret. */
   auditFields?: readonly string[];
-  /** Names in the target whose values are credentials: the log gets their first eight characters. */
+  /** Target names whose values are credentials: only their first eight characters are logged. */
   auditHides?: readonly string[];
   params?: P;
   query?: Q;
   body?: B;
-  /** Headers that the handler reads itself, for the document. */
+  /** Headers that the handler reads itself; documentation only. */
   headers?: z.ZodType;
-  /** Content types of a body that the handler reads itself, for the document. */
+  /** Content types of a body that the handler reads itself; documentation only. */
   reads?: readonly string[];
-  /** Largest body; otherwise 64 KiB on a `public` route and the space's limit elsewhere. */
+  /** Largest body; default: 64 KiB on a `public` route, the space's limit elsewhere. */
   maxBodyBytes?: number;
-  /** The handler streams the body to disk and limits it itself. */
+  /** Whether the handler streams the body to disk and limits it itself. */
   streamsBody?: true;
-  /** What is answered by status; null: nothing. Several when the caller chooses between content types. */
+  /** Answers by status; null: no body. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
-  /** Error statuses beyond those that follow from the rest of the declaration (`errorsOf`). */
+  /** Error statuses besides those implied by the rest of the declaration (`errorsOf`). */
   errors?: readonly ErrorStatus[];
-  /** Errors of this route are of a family of their own, whatever the space's mode is. */
+  /** Error format of this route, where it differs from the space's. */
   errorFamily?: ErrorFamily;
   handler(input: {
     params: Infer<P>;
     query: Infer<Q>;
     body: Infer<B>;
     c: Context;
-    /** Who asks. On a `public` route nobody was asked, and this throws. */
+    /** The authenticated caller. Throws on a `public` route, which authenticates none. */
     principal: Principal;
   }): Response | Promise<Response>;
 }
 
-/** Declares an endpoint; exists for the inference of the handler's input. */
+/** Declares an endpoint; exists for type inference of the handler's input. */
 export function route<P extends Shape = undefined, Q extends Shape = undefined, B extends Shape = undefined>(
   spec: Route<P, Q, B>,
 ): Route {
   return spec as unknown as Route;
 }
 
-/** What stands before every route of a space. */
+/** Checks that a space applies before each route. */
 export interface Guard {
   authenticator: Authenticator;
   audit: AuditSink;
-  /** Whether routes that say `audit: "data"` are recorded too. */
+  /** Whether routes with `audit: "data"` are recorded too. */
   auditsData: boolean;
-  /** The workspace of a server that is about one. */
+  /** The workspace of a server that serves only one. */
   served?: () => Pick<Principal, "organizationId" | "workspaceId" | "plan">;
-  /** How often the key of an open stream is looked at again, in milliseconds. */
+  /** Interval in milliseconds at which the key of an open stream is rechecked. */
   recheckMs?: number;
-  /** Shared by the spaces of a process. */
+  /** Shared by all spaces of a process. */
   bodies?: BodyGate;
 }
 
-/** Where a space sets none. */
+/** Default body limits. */
 const LIMITS: BodyLimits = {
   maxBytes: 64 * 1024 * 1024,
   gate: new BodyGate({ bodyMemoryMb: 256, maxBodyBytes: 64 * 1024 * 1024 }),
@@ -153,7 +153,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
   }
 }
 
-/** The same caller, as if the request came now. @throws 401 or 403 when it would be refused */
+/** Authenticates the same caller again. @throws 401 or 403 when it would be refused now */
 async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
   const { method, raw } = c.req;
   const socket = socketOf(c);
@@ -170,7 +170,7 @@ async function askAgain(guard: Guard, c: Context, { permission, scope }: Route):
 
 const PRINCIPAL = "heddle.principal";
 
-/** Who asks; 401 and 403 when that is not known. Found out once a request. */
+/** Authenticates the caller, once per request. Throws 401 or 403. */
 export async function recognise(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
   const known = c.get(PRINCIPAL) as Principal | undefined;
   if (known) return known;
@@ -183,7 +183,7 @@ export async function recognise(authenticator: Authenticator, c: Context, needsW
   return principal;
 }
 
-/** The connection of a request that came by one. */
+/** Returns the connection of a request, if it has one. */
 const socketOf = (c: Context): Socket | undefined =>
   (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
 
@@ -206,7 +206,7 @@ function queryOf(c: Context): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([key, all]) => [key, all.length > 1 ? all : all[0]!]));
 }
 
-/** JSON text that is sent as it is, for what the database or a graph host has already printed. */
+/** Returns JSON text unparsed, as serialised by the database or a graph host. */
 export function rawJson(text: string | Buffer, headers: Record<string, string> = {}, status = 200): Response {
   return new Response(text as BodyInit, { status, headers: { "Content-Type": "application/json", ...headers } });
 }

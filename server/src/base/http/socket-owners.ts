@@ -1,9 +1,9 @@
 /**
- * Finds the system users of sockets on this machine in the kernel's tables, /proc/net/tcp and tcp6 (proc_net_tcp(5)).
- * A table can only be read whole, which takes the kernel microseconds a line, so callers that wait share one read.
+ * Finds the system users of sockets on this machine in the kernel's tables, /proc/net/tcp and tcp6 (proc_net_tcp(5)). A
+ * table can only be read whole, which takes the kernel microseconds per line, so waiting callers share one read.
  *
  * A line names the user that created the socket, which no program can change. Once its program has closed it, older
- * kernels show user 0 and inode 0 instead: the owner is unknown then.
+ * kernels show user 0 and inode 0 instead: the owner is then unknown.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { isIPv4 } from "node:net";
@@ -11,7 +11,7 @@ import { endianness } from "node:os";
 
 import ipaddr from "ipaddr.js";
 
-/** A connection as its other end sees it. Addresses in their shortest form, mapped IPv4 as IPv4. */
+/** A connection from its peer's view. Addresses in their shortest form, mapped IPv4 as IPv4. */
 export interface Ends {
   localAddress: string;
   localPort: number;
@@ -26,7 +26,7 @@ interface Search {
 }
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
-/** The kernel gives a page at a time. */
+/** The kernel returns one page at a time. */
 const READ_BYTES = 64 * 1024;
 
 export class SocketOwners {
@@ -41,8 +41,8 @@ export class SocketOwners {
   }
 
   /**
-   * Returns the id of the user whose socket has these ends; null where there is no such socket, or its program has
-   * closed it. Rejects when the tables cannot be read.
+   * Returns the user id of the socket with these ends; null when there is no such socket, or its program has closed it.
+   * Rejects when the tables cannot be read.
    */
   find(ends: Ends): Promise<number | null> {
     return new Promise((resolve, reject) => {
@@ -51,7 +51,10 @@ export class SocketOwners {
     });
   }
 
-  /** A read that began before a connection may have passed its place in the table, so later searches get a read of their own. */
+  /**
+   * Reads the tables for all waiting searches. A read in progress may have passed a new connection's line, so later
+   * searches wait for the next read.
+   */
   async #readAll(): Promise<void> {
     this.#isReading = true;
     while (this.#waiting.length > 0) {
@@ -79,7 +82,7 @@ export class SocketOwners {
     for (const { resolve } of open) resolve(null);
   }
 
-  /** Takes what is found out of `wanted`, and reads no further than it needs to. */
+  /** Removes found entries from `wanted`; stops reading when none is left. */
   async #search(table: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): Promise<void> {
     let file: Pick<FileHandle, "read" | "close">;
     try {
@@ -101,7 +104,7 @@ export class SocketOwners {
   }
 }
 
-/** Answers searches that lines of `text` match, and returns the line that has no end yet. */
+/** Resolves the searches that lines of `text` match. Returns the incomplete last line. */
 function takeLines(text: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): string {
   let start = 0;
   for (let end = text.indexOf("\n"); end !== -1; start = end + 1, end = text.indexOf("\n", start)) {
@@ -120,7 +123,7 @@ function takeLines(text: string, wanted: Map<string, Search[]>, onFound: (search
   return text.slice(start);
 }
 
-/** The addresses and ports of a line; null for what the table does not hold. */
+/** Returns addresses and ports as in a line; null when the table cannot contain them. */
 function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends, isV6: boolean): string | null {
   const [local, remote] = [addressText(localAddress, isV6), addressText(remoteAddress, isV6)];
   if (local === null || remote === null) return null;
@@ -131,7 +134,7 @@ const portText = (port: number): string => port.toString(16).toUpperCase().padSt
 
 const IS_LITTLE = endianness() === "LE";
 
-/** An address as the kernel writes it: words of 32 bits in the byte order of the processor. */
+/** Formats an address as the kernel does: 32-bit words in the byte order of the processor. */
 function addressText(address: string, isV6: boolean): string | null {
   const isMapped = isIPv4(address);
   if (isMapped && !isV6) return wordText(bytesOf(address));
@@ -140,7 +143,7 @@ function addressText(address: string, isV6: boolean): string | null {
   return [0, 4, 8, 12].map((at) => wordText(bytes.slice(at, at + 4))).join("");
 }
 
-/** A program may reach an IPv4 address by an IPv6 socket. */
+/** Prefix of IPv4-mapped addresses: a program may reach an IPv4 address through an IPv6 socket. */
 const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 const wordText = (bytes: number[]): string =>
